@@ -1,0 +1,37 @@
+package import MeterModel
+
+/// What this host remembers of meters, over restarts.
+package protocol MeterRepository: Sendable {
+    func meters() async throws -> [KnownMeter]
+    /// Inserts or replaces by id.
+    func save(_ meter: KnownMeter) async throws
+    /// All settings of a meter, by key.
+    func settings(of meter: MeterID) async throws -> [String: String]
+    /// Writes several settings in one transaction; nil takes a setting back to its default.
+    func set(_ changes: [String: String?], for meter: MeterID) async throws
+}
+
+/// A meter that this host has seen or was told of.
+package struct KnownMeter: Hashable, Sendable {
+    package var id: MeterID
+    package var model: ModelName?
+    /// The link it was last seen on.
+    package var link: LinkAddress?
+    /// A person declared the port (see `DeclaredPort`), so it is watched even though nothing identifies it.
+    package var isDeclared: Bool
+    /// It is to be connected, now and after a restart. Of this host only, never shared.
+    package var isWanted: Bool
+    package var lastSeen: WallTime?
+
+    package init(
+        id: MeterID, model: ModelName? = nil, link: LinkAddress? = nil, isDeclared: Bool = false,
+        isWanted: Bool = false, lastSeen: WallTime? = nil
+    ) {
+        self.id = id
+        self.model = model
+        self.link = link
+        self.isDeclared = isDeclared
+        self.isWanted = isWanted
+        self.lastSeen = lastSeen
+    }
+}

@@ -1,0 +1,24 @@
+package import MeterModel
+
+/// Where readings are kept.
+package protocol SampleRepository: Sendable {
+    /// Writes all chunks in one transaction, or none.
+    func append(_ chunks: [SampleChunk]) async throws
+    /// The readings of a meter in a span of time, oldest first, at most `limit` of them.
+    func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) async throws -> [StoredSample]
+    /// Deletes whole chunks that end before `cutoff`, then the oldest ones until the store is no larger than `maxBytes`.
+    ///
+    /// - Returns: how many readings went.
+    func prune(before cutoff: WallTime, maxBytes: Int64) async throws -> Int
+}
+
+/// A reading as the store gives it back.
+package struct StoredSample: Hashable, Sendable {
+    package var time: WallTime
+    package var reading: Reading
+
+    package init(time: WallTime, reading: Reading) {
+        self.time = time
+        self.reading = reading
+    }
+}

@@ -1,0 +1,47 @@
+package import MeterModel
+
+/// Tells which meters are there: plugged in, or heard.
+package protocol SightingSource: Sendable {
+    /// Watches until the task is cancelled. `report` may be called from any thread, in order.
+    func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
+    /// Watches a port that a person declared, from now on. Declaring the same path again replaces what was said of it.
+    func watch(_ port: DeclaredPort)
+}
+
+package enum SightingEvent: Hashable, Sendable {
+    case appeared(Sighting)
+    case vanished(Sighting)
+}
+
+/// A meter that is there, and over which link.
+package struct Sighting: Hashable, Sendable {
+    package var id: MeterID
+    /// nil where the link does not tell, for example a serial adapter that anything may sit behind.
+    package var model: ModelName?
+    /// What the device calls itself.
+    package var name: String?
+    package var link: LinkAddress
+
+    package init(id: MeterID, model: ModelName?, name: String?, link: LinkAddress) {
+        self.id = id
+        self.model = model
+        self.name = name
+        self.link = link
+    }
+}
+
+/// A serial port that a person says a meter is behind: in the configuration, or by `meterctl connect /dev/…`.
+package struct DeclaredPort: Hashable, Sendable {
+    package var path: String
+    package var model: ModelName
+    /// The meter's own id where the person knows it, otherwise the port stands in.
+    package var id: MeterID?
+    package var name: String?
+
+    package init(path: String, model: ModelName, id: MeterID? = nil, name: String? = nil) {
+        self.path = path
+        self.model = model
+        self.id = id
+        self.name = name
+    }
+}

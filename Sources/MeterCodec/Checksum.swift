@@ -1,0 +1,50 @@
+/// The check sums of the wire protocols, each with its check vector in ChecksumTests.
+package enum Checksum {
+    /// CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, protocols.md 2.3).
+    package static func crc16Modbus(_ bytes: some Sequence<UInt8>) -> UInt16 {
+        bytes.reduce(0xFFFF) { crc, byte in
+            crc >> 8 ^ modbusTable[Int(truncatingIfNeeded: (crc ^ UInt16(byte)) & 0xFF)]
+        }
+    }
+
+    /// CRC-16/XMODEM: polynomial 1021, initial 0 (FNIRSI BLE, protocols.md 3.5).
+    package static func crc16Xmodem(_ bytes: some Sequence<UInt8>) -> UInt16 {
+        bytes.reduce(0) { crc, byte in
+            crc << 8 ^ xmodemTable[Int(truncatingIfNeeded: (crc >> 8 ^ UInt16(byte)) & 0xFF)]
+        }
+    }
+
+    /// CRC-8: polynomial 39, initial 42, not reflected, no final xor (FNIRSI USB, protocols.md 3.2).
+    package static func crc8FNIRSI(_ bytes: some Sequence<UInt8>) -> UInt8 {
+        bytes.reduce(0x42) { crc, byte in fnirsiTable[Int(crc ^ byte)] }
+    }
+
+    /// CRC-32 as Ethernet and zip have it (KM003C settings, protocols.md 4.8).
+    package static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        ~bytes.reduce(0xFFFF_FFFF) { crc, byte in
+            crc >> 8 ^ crc32Table[Int(truncatingIfNeeded: (crc ^ UInt32(byte)) & 0xFF)]
+        }
+    }
+
+    private static let modbusTable: [UInt16] = table { byte in
+        reflected(UInt16(byte), polynomial: 0xA001)
+    }
+
+    private static let xmodemTable: [UInt16] = table { byte in
+        (0..<8).reduce(UInt16(byte) << 8) { crc, _ in crc << 1 ^ (crc & 0x8000 != 0 ? 0x1021 : 0) }
+    }
+
+    private static let fnirsiTable: [UInt8] = table { byte in
+        (0..<8).reduce(UInt8(byte)) { crc, _ in crc << 1 ^ (crc & 0x80 != 0 ? 0x39 : 0) }
+    }
+
+    private static let crc32Table: [UInt32] = table { byte in
+        reflected(UInt32(byte), polynomial: 0xEDB8_8320)
+    }
+
+    private static func reflected<Number: FixedWidthInteger>(_ start: Number, polynomial: Number) -> Number {
+        (0..<8).reduce(start) { crc, _ in crc >> 1 ^ (crc & 1 != 0 ? polynomial : 0) }
+    }
+
+    private static func table<Number>(_ entry: (Int) -> Number) -> [Number] { (0..<256).map(entry) }
+}

@@ -1,0 +1,38 @@
+package import MeterModel
+
+/// Why bytes are no frame, or a command no bytes. Holds numbers only, so that making one costs nothing; the words are
+/// made when somebody reads them.
+package enum CodecError: Error, Hashable, Sendable {
+    /// No frame starts here: the byte found where a start mark or model word belongs.
+    case noStartMark(found: UInt8)
+    /// A frame of a model that this codec does not know; the model word found.
+    case unknownModel(word: UInt32)
+    case wrongCheck(expected: UInt32, found: UInt32)
+    /// A length or count field that no frame of this protocol has.
+    case impossibleLength(Int)
+    /// A field holds a value that the meter cannot measure or send; the offset of the field in the frame.
+    case implausibleField(offset: Int)
+    /// The rest of a frame did not come in time.
+    case truncated(have: Int)
+    case unsupportedCommand(MeterCommand.Kind, model: ModelName)
+    case commandNumber(MeterCommand, legal: ClosedRange<Int>?)
+}
+
+extension CodecError: CustomStringConvertible {
+    /// What was wrong, with which value.
+    package var description: String {
+        switch self {
+        case .noStartMark(let found): "no frame starts with byte \(Hex.encode([found]))"
+        case .unknownModel(let word): "unknown model word \(String(word, radix: 16))"
+        case .wrongCheck(let expected, let found):
+            "check sum \(String(found, radix: 16)) where \(String(expected, radix: 16)) was computed"
+        case .impossibleLength(let length): "length \(length) fits no frame"
+        case .implausibleField(let offset): "the field at byte \(offset) holds a value that cannot be"
+        case .truncated(let have): "the frame ends after \(have) bytes"
+        case .unsupportedCommand(let kind, let model): "a \(model.displayName) has no command \(kind.rawValue)"
+        case .commandNumber(let command, legal: let legal?):
+            "\(command) is not possible: \(command.kind.rawValue) takes \(legal.lowerBound) to \(legal.upperBound)"
+        case .commandNumber(let command, legal: nil): "\(command.kind.rawValue) takes no number"
+        }
+    }
+}

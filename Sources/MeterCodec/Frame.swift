@@ -1,0 +1,55 @@
+package import MeterModel
+
+/// One whole message from a meter, checked as far as its model has checks. Each family adds a case with its own value.
+package enum Frame: Sendable {
+    case um(UMBlock)
+}
+
+/// What every frame can be asked, whatever its family.
+package protocol FrameContent: Sendable {
+    /// The model, as far as the bytes tell it.
+    var model: ModelName? { get }
+    /// Calls `body` for each measurement in the frame, oldest first. Most frames hold one, a reply holds none.
+    func forEachReading(_ body: (Reading) -> Void)
+    /// The data groups it carries, empty for most.
+    var groups: [GroupTotals] { get }
+    /// What the meter says of itself in it.
+    var device: DeviceInfo? { get }
+    /// Everything else in it, under the names that JSON uses.
+    var details: [FrameDetail] { get }
+}
+
+extension FrameContent {
+    package var groups: [GroupTotals] { [] }
+    package var device: DeviceInfo? { nil }
+    package var details: [FrameDetail] { [] }
+}
+
+extension Frame {
+    /// The family's own value, seen through what all of them share.
+    package var content: any FrameContent {
+        switch self {
+        case .um(let block): block
+        }
+    }
+}
+
+/// One further field of a frame, by the key it has in JSON (unit last, as in `Quantity.key`).
+package struct FrameDetail: Hashable, Sendable {
+    package var key: String
+    package var value: Value
+
+    package init(_ key: String, _ value: Value) {
+        self.key = key
+        self.value = value
+    }
+
+    package enum Value: Hashable, Sendable {
+        case integer(Int)
+        case number(Double)
+        case text(String)
+        case flag(Bool)
+        /// The model has the field and does not know it just now.
+        case unknown
+    }
+}

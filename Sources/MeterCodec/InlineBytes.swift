@@ -1,0 +1,14 @@
+/// A frame's bytes, held inside the value itself: the reason why decoding a frame allocates nothing.
+extension InlineArray where Element == UInt8 {
+    /// Copies as many bytes as there is room for; the rest, if any, stays 0.
+    package init(copying bytes: UnsafeRawBufferPointer) {
+        self.init(repeating: 0)
+        Swift.withUnsafeMutableBytes(of: &self) { own in
+            own.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(own.count)))
+        }
+    }
+
+    package func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        Swift.withUnsafeBytes(of: self, body)
+    }
+}

@@ -1,0 +1,28 @@
+package import MeterModel
+
+/// Which driver speaks to which model, and which decoder reads bytes that a person names a model for.
+/// A new family adds a line in each.
+package enum MeterCatalogue {
+    /// A driver for one link to a meter of a model.
+    package static func driver(for model: ModelName) -> (any MeterDriver)? {
+        switch model.family {
+        case .um: UMDriver(model: model)
+        default: nil
+        }
+    }
+
+    /// The names that `meterctl decode --model` takes (spec/cli.md).
+    package static let decoderNames = [
+        "um24c", "um25c", "um34c", "um", "tc66", "fnirsi-usb", "fnirsi-ble", "km003c", "atorch",
+    ]
+
+    /// A decoder by the name that a person types, or nil for a name that no decoder has.
+    ///
+    /// - Parameter enforcingChecks: false takes frames with a wrong check sum where their shape is right.
+    package static func decoder(named name: String, enforcingChecks: Bool = true) -> (any FrameDecoder)? {
+        switch name.lowercased() {
+        case "um", "um24c", "um25c", "um34c": UMDecoder(enforcesTrailer: enforcingChecks)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package import MeterModel
+
+/// One side of the conversation with a meter: what to send, and what the answers mean. One value per link.
+///
+/// A driver keeps protocol state (request ids, a stream's keep-alive) and nothing else: no time, no retries, no link.
+/// When to ask and how long to wait is the caller's, by the numbers in `profile`.
+package protocol MeterDriver: Sendable {
+    var profile: MeterProfile { get }
+    /// What to send once the line is up, in order.
+    mutating func opening() -> [Outgoing]
+    /// What asks for the next reading. Empty for a meter that pushes by itself and needs no keep-alive.
+    mutating func poll() -> [UInt8]
+    /// Takes what came and hands out what it means, in order.
+    mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
+    /// The bytes of a command.
+    mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
+    /// What leaves the meter clean before the link is closed.
+    mutating func closing() -> [Outgoing]
+    /// Forgets half a frame whose rest is overdue; the number of bytes forgotten.
+    mutating func discardPartial() -> Int
+}
+
+/// Bytes to send, and how long to leave the line alone afterwards.
+package struct Outgoing: Hashable, Sendable {
+    package var bytes: [UInt8]
+    package var pause: Duration
+
+    package init(_ bytes: [UInt8], pause: Duration = .zero) {
+        self.bytes = bytes
+        self.pause = pause
+    }
+}
+
+/// What bytes from a meter meant.
+package enum MeterEvent: Sendable {
+    /// A good frame. It counts as a valid answer; its readings are the caller's to take.
+    case frame(Frame)
+    /// The meter said that it did what it was told.
+    case acknowledged
+    /// The meter said no.
+    case rejected
+    /// Bytes were passed over to find the next frame.
+    case skipped(count: Int, because: CodecError)
+}
+
+/// What is fixed for a model: its rhythm and its abilities. Durations are from protocols.md, section by family.
+package struct MeterProfile: Sendable {
+    package var model: ModelName
+    package var rhythm: Rhythm
+    /// How long an answer may take before the request counts as lost.
+    package var answerTimeout: Duration
+    /// How long the line is left alone before and after a command, so that neither is lost.
+    package var commandSpacing: Duration
+    /// The bit rate for a real serial line. Pseudo-terminals and USB CDC ignore it.
+    package var baudRate: Int
+    /// The commands the model knows, and the numbers they take.
+    package var commands: [CommandRule]
+
+    package init(
+        model: ModelName, rhythm: Rhythm, answerTimeout: Duration, commandSpacing: Duration = .zero,
+        baudRate: Int = 115_200, commands: [CommandRule] = []
+    ) {
+        self.model = model
+        self.rhythm = rhythm
+        self.answerTimeout = answerTimeout
+        self.commandSpacing = commandSpacing
+        self.baudRate = baudRate
+        self.commands = commands
+    }
+
+    package enum Rhythm: Hashable, Sendable {
+        /// The meter answers each request; asked every `interval` unless a person set another, never below `shortest`.
+        case poll(interval: Duration, shortest: Duration)
+        /// The meter pushes about every `expected`; `poll()` is sent each `keepAlive` where there is one.
+        case push(expected: Duration, keepAlive: Duration?)
+    }
+
+    /// A command of this model. `numbers` is nil where it takes none.
+    package struct CommandRule: Hashable, Sendable {
+        package var kind: MeterCommand.Kind
+        package var numbers: ClosedRange<Int>?
+
+        package init(_ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil) {
+            self.kind = kind
+            self.numbers = numbers
+        }
+    }
+
+    /// Checks a command against the model's rules.
+    package func validate(_ command: MeterCommand) throws(CodecError) {
+        guard let rule = commands.first(where: { $0.kind == command.kind }) else {
+            throw .unsupportedCommand(command.kind, model: model)
+        }
+        switch (rule.numbers, command.number) {
+        case (nil, nil): return
+        case (let legal?, let number?) where legal.contains(number): return
+        default: throw .commandNumber(command, legal: rule.numbers)
+        }
+    }
+}
+
+extension MeterDriver {
+    /// Runs a decoder dry and hands each step on: the middle of every driver's `receive`.
+    package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {
+        while let step = decoder.next() {
+            switch step {
+            case .frame(let frame): handle(.frame(frame))
+            case .skipped(let count, let error): handle(.skipped(count: count, because: error))
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// Numbers out of raw bytes, either byte order, no alignment needed.
+///
+/// Each checks its range and gives 0 outside it, so that a wrong offset in a table is a wrong number in a test and
+/// never a trap in the field. Decoders check the frame's length before they read.
+extension UnsafeRawBufferPointer {
+    @inline(__always)
+    private func load<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type) -> Number {
+        guard offset >= 0, offset <= count - MemoryLayout<Number>.size else { return 0 }
+        return loadUnaligned(fromByteOffset: offset, as: type)
+    }
+
+    @inline(__always) package func u8(_ offset: Int) -> UInt8 { load(offset, as: UInt8.self) }
+    @inline(__always) package func u16BE(_ offset: Int) -> UInt16 { load(offset, as: UInt16.self).bigEndian }
+    @inline(__always) package func u16LE(_ offset: Int) -> UInt16 { load(offset, as: UInt16.self).littleEndian }
+    @inline(__always) package func i16LE(_ offset: Int) -> Int16 { load(offset, as: Int16.self).littleEndian }
+    @inline(__always) package func u32BE(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self).bigEndian }
+    @inline(__always) package func u32LE(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self).littleEndian }
+    @inline(__always) package func i32LE(_ offset: Int) -> Int32 { load(offset, as: Int32.self).littleEndian }
+
+    /// Three bytes, the first most significant.
+    @inline(__always) package func u24BE(_ offset: Int) -> UInt32 {
+        UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))
+    }
+
+    /// `length` bytes as ASCII, without trailing zeros; nil when one of them is not printable.
+    package func ascii(_ offset: Int, length: Int) -> String? {
+        guard offset >= 0, length >= 0, offset <= count - length else { return nil }
+        let bytes = self[offset..<(offset + length)]
+        let text = bytes.prefix { $0 != 0 }
+        guard text.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    package mutating func appendBE(_ value: UInt16) { Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) } }
+    package mutating func appendBE(_ value: UInt32) { Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) } }
+    package mutating func appendLE(_ value: UInt16) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+    package mutating func appendLE(_ value: UInt32) {
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+    }
+    package mutating func appendLE(_ value: Int32) { appendLE(UInt32(bitPattern: value)) }
+
+    /// The low three bytes of a number, most significant first.
+    package mutating func appendU24BE(_ value: UInt32) {
+        append(UInt8(truncatingIfNeeded: value >> 16))
+        append(UInt8(truncatingIfNeeded: value >> 8))
+        append(UInt8(truncatingIfNeeded: value))
+    }
+}

@@ -1,0 +1,106 @@
+package import MeterModel
+
+/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields big-endian, unsigned (protocols.md 1.3).
+package struct UMBlock: Sendable {
+    package static let length = 130
+
+    private let bytes: InlineArray<130, UInt8>
+    /// The model named by the block's first word; it decides the scales.
+    package let modelName: ModelName
+    private let scales: UMScales
+
+    /// - Parameter raw: exactly one block, its check already judged by `UMDecoder`.
+    package init(_ raw: UnsafeRawBufferPointer, model: ModelName) {
+        bytes = InlineArray(copying: raw)
+        modelName = model
+        scales = UMScales.of(model)
+    }
+
+    private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
+    private func u32(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u32BE(offset)) } }
+
+    package var reading: Reading {
+        var reading = Reading()
+        let selected = groupTotals(selectedGroup)
+        reading[.voltage] = Double(u16(2)) / scales.voltage
+        reading[.current] = Double(u16(4)) / scales.current
+        reading[.power] = Double(u32(6)) / 1000
+        reading[.energy] = selected.map { $0.energy_mWh / 1000 }
+        reading[.charge] = selected?.charge_mAh
+        reading[.temperature] = Double(u16(10))
+        reading[.dataPlus] = Double(u16(96)) / 100
+        reading[.dataMinus] = Double(u16(98)) / 100
+        reading[.resistance] = Double(u32(122)) / 10
+        return reading
+    }
+
+    /// The data group that the meter counts in now, 0-9.
+    package var selectedGroup: Int { u16(14) }
+    package var chargingMode: UMChargingMode { UMChargingMode(word: u16(100)) }
+    /// Minutes until the screen goes dark, 0 = never.
+    package var screenTimeout: Int { u16(118) }
+    /// 0 (dim) to 5.
+    package var brightness: Int { u16(120) }
+    /// From 0.
+    package var screen: Int { u16(126) }
+
+    /// One of the ten groups; nil for a number that no group has.
+    package func groupTotals(_ index: Int) -> GroupTotals? {
+        guard (0..<10).contains(index) else { return nil }
+        return GroupTotals(
+            index: index,
+            charge_mAh: Double(u32(16 + 8 * index)),
+            energy_mWh: Double(u32(20 + 8 * index))
+        )
+    }
+}
+
+extension UMBlock: FrameContent {
+    package var model: ModelName? { modelName }
+
+    package func forEachReading(_ body: (Reading) -> Void) { body(reading) }
+
+    package var groups: [GroupTotals] { (0..<10).compactMap(groupTotals) }
+
+    package var device: DeviceInfo? { DeviceInfo(model: modelName) }
+
+    package var details: [FrameDetail] {
+        [
+            FrameDetail("temperature_F", .integer(u16(12))),
+            FrameDetail("selected_group", .integer(selectedGroup)),
+            FrameDetail("charging_mode", chargingMode.known.map { .text($0.rawValue) } ?? .unknown),
+            FrameDetail("charging_mode_code", .integer(chargingMode.code)),
+            FrameDetail("recorder_charge_mAh", .integer(u32(102))),
+            FrameDetail("recorder_energy_mWh", .integer(u32(106))),
+            FrameDetail("recorder_threshold_A", .number(Double(u16(110)) / 100)),
+            FrameDetail("recorder_duration_s", .integer(u32(112))),
+            FrameDetail("recorder_running", .flag(u16(116) != 0)),
+            FrameDetail("screen_timeout_min", .integer(screenTimeout)),
+            FrameDetail("brightness", .integer(brightness)),
+            FrameDetail("screen", .integer(screen)),
+        ]
+    }
+}
+
+/// What the meter makes of the voltages on D+ and D- (protocols.md 1.3).
+package struct UMChargingMode: Hashable, Sendable {
+    package let code: Int
+    /// nil for 65535, the meter's own "unknown", and for a code that nobody has described.
+    package var known: Known? { Known.allCases.first { $0.code == code } }
+
+    init(word: Int) { code = word }
+
+    package enum Known: String, CaseIterable, Sendable {
+        case normal
+        case quickCharge2 = "QC2.0"
+        case quickCharge3 = "QC3.0"
+        case apple2400 = "APPLE2.4A"
+        case apple2100 = "APPLE2.1A"
+        case apple1000 = "APPLE1.0A"
+        case apple500 = "APPLE0.5A"
+        case dcp1500 = "DCP1.5A"
+        case samsung = "SAMSUNG"
+
+        fileprivate var code: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    }
+}

@@ -1,0 +1,51 @@
+package import MeterModel
+
+/// What differs between the three models (protocols.md 1.3 and 1.4): the table to extend when a new one appears.
+package struct UMScales: Sendable {
+    /// Steps of the voltage field in one volt.
+    package let voltage: Double
+    /// Steps of the current field in one ampere.
+    package let current: Double
+    package let trailer: Trailer
+
+    /// How the last two bytes prove a block.
+    package enum Trailer: Sendable {
+        /// Always these two bytes.
+        case constant(UInt8, UInt8)
+        /// Byte 128 is unknown; byte 129 is the XOR of the bytes at `UMScales.xorPositions`.
+        case xor
+    }
+
+    package static func of(_ model: ModelName) -> UMScales {
+        switch model {
+        case .um25c: UMScales(voltage: 1000, current: 10_000, trailer: .constant(0xFF, 0xF1))
+        case .um34c: UMScales(voltage: 100, current: 1000, trailer: .xor)
+        default: UMScales(voltage: 100, current: 1000, trailer: .constant(0xFF, 0xF1))
+        }
+    }
+
+    /// The words that open a block.
+    package static let modelWords: [(word: UInt16, model: ModelName)] = [
+        (0x0963, .um24c), (0x09C9, .um25c), (0x0D4C, .um34c),
+    ]
+
+    package static func model(word: UInt16) -> ModelName? {
+        switch word {
+        case 0x0963: .um24c
+        case 0x09C9: .um25c
+        case 0x0D4C: .um34c
+        default: nil
+        }
+    }
+
+    /// The bytes that the UM34C's check byte covers (protocols.md 1.4, recomputed on a captured block).
+    package static let xorPositions = [
+        1, 3, 7, 9, 15, 17, 19, 23, 31, 39, 41, 45, 49, 53, 55, 57, 59, 63, 67, 69, 73, 79, 83, 89, 97, 99, 109, 111,
+        113, 119, 121, 127,
+    ]
+
+    /// The check byte that belongs to a block of a model with the `xor` trailer.
+    package static func xorCheck(_ block: UnsafeRawBufferPointer) -> UInt8 {
+        xorPositions.reduce(0) { $0 ^ block.u8($1) }
+    }
+}

@@ -1,0 +1,71 @@
+/// What one meter is called everywhere: on the command line, in the store and, later, in the cloud.
+///
+/// Source of the forms: product.md, Identity.
+package enum MeterID: Hashable, Sendable {
+    /// A meter with a radio: its normalised MAC address.
+    case mac(MACAddress)
+    /// A USB-only meter with a serial number of its own.
+    case usb(vendor: UInt16, product: UInt16, serial: String)
+    /// A USB meter without a serial number: host and port path stand in. Only this host knows it by this name.
+    case usbPort(vendor: UInt16, product: UInt16, host: String, path: String)
+    /// A port that a person named, behind which no address or serial is known. Only this host knows it by this name.
+    case port(host: String, path: String)
+
+    /// True where the id means something on this host alone, which is shown beside it.
+    package var isLocalOnly: Bool {
+        switch self {
+        case .mac, .usb: false
+        case .usbPort, .port: true
+        }
+    }
+
+    /// Reads what `description` prints, and a MAC address in any form.
+    package init?(_ text: some StringProtocol) {
+        if let mac = MACAddress(text) {
+            self = .mac(mac)
+            return
+        }
+        let parts = String(text).split(separator: ":" as Character, maxSplits: 4, omittingEmptySubsequences: false)
+            .map(String.init)
+        switch (parts.first?.lowercased(), parts.count) {
+        case ("usb", 4...):
+            guard let vendor = UInt16(parts[1], radix: 16), let product = UInt16(parts[2], radix: 16) else { return nil }
+            if parts.count == 4, !parts[3].isEmpty {
+                self = .usb(vendor: vendor, product: product, serial: parts[3])
+            } else if parts.count == 5, !parts[3].isEmpty, !parts[4].isEmpty {
+                self = .usbPort(vendor: vendor, product: product, host: parts[3], path: parts[4])
+            } else {
+                return nil
+            }
+        case ("port", 3...):
+            let path = parts[2...].joined(separator: ":")
+            guard !parts[1].isEmpty, !path.isEmpty else { return nil }
+            self = .port(host: parts[1], path: path)
+        default:
+            return nil
+        }
+    }
+}
+
+extension MeterID: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .mac(let address): address.description
+        case .usb(let vendor, let product, let serial): "usb:\(vendor.fourHexDigits):\(product.fourHexDigits):\(serial)"
+        case .usbPort(let vendor, let product, let host, let path):
+            "usb:\(vendor.fourHexDigits):\(product.fourHexDigits):\(host):\(path)"
+        case .port(let host, let path): "port:\(host):\(path)"
+        }
+    }
+}
+
+extension MeterID: Comparable {
+    package static func < (lhs: Self, rhs: Self) -> Bool { lhs.description < rhs.description }
+}
+
+extension UInt16 {
+    fileprivate var fourHexDigits: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 4 - digits.count) + digits
+    }
+}

@@ -1,0 +1,34 @@
+/// A point on the boot-time clock, as an offset from an origin the driver chooses.
+///
+/// Deadlines and ages are computed with this type only. Wall-clock time can jump (a Pi has no clock battery), so it
+/// never decides anything; it is for people to read.
+package struct MonotonicTime: Hashable, Comparable, Sendable {
+    package var sinceOrigin: Duration
+
+    package init(sinceOrigin: Duration) { self.sinceOrigin = sinceOrigin }
+
+    package static let origin = MonotonicTime(sinceOrigin: .zero)
+
+    package static func < (lhs: Self, rhs: Self) -> Bool { lhs.sinceOrigin < rhs.sinceOrigin }
+    package static func + (lhs: Self, rhs: Duration) -> Self { Self(sinceOrigin: lhs.sinceOrigin + rhs) }
+    package static func - (lhs: Self, rhs: Duration) -> Self { Self(sinceOrigin: lhs.sinceOrigin - rhs) }
+    package static func - (lhs: Self, rhs: Self) -> Duration { lhs.sinceOrigin - rhs.sinceOrigin }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded towards zero; clamped to what an Int64 holds.
+    package var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        return whole + attoseconds / 1_000_000_000_000_000
+    }
+
+    /// Nanoseconds, rounded towards zero; clamped to what an Int64 holds.
+    package var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        return whole + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,73 @@
+/// A measured quantity that a reading can carry. The raw value is its place in a reading and in stored chunks:
+/// append only, never renumber.
+package enum Quantity: UInt8, CaseIterable, Sendable {
+    case voltage = 0
+    case current = 1
+    case power = 2
+    case energy = 3
+    case charge = 4
+    case temperature = 5
+    case dataPlus = 6
+    case dataMinus = 7
+    case resistance = 8
+    case cc1 = 9
+    case cc2 = 10
+    case frequency = 11
+    case powerFactor = 12
+    case supplyVoltage = 13
+    case price = 14
+    /// How long the meter's own counter for energy and charge has been running.
+    case duration = 15
+
+    /// The key in JSON and CSV: the name with its unit (spec/cli.md, Conventions).
+    package var key: String {
+        switch self {
+        case .voltage: "voltage_V"
+        case .current: "current_A"
+        case .power: "power_W"
+        case .energy: "energy_Wh"
+        case .charge: "charge_mAh"
+        case .temperature: "temperature_C"
+        case .dataPlus: "dp_V"
+        case .dataMinus: "dn_V"
+        case .resistance: "resistance_ohm"
+        case .cc1: "cc1_V"
+        case .cc2: "cc2_V"
+        case .frequency: "frequency_Hz"
+        case .powerFactor: "power_factor"
+        case .supplyVoltage: "vdd_V"
+        case .price: "price"
+        case .duration: "duration_s"
+        }
+    }
+
+    /// The unit as people read it, empty for a plain number.
+    package var unit: String {
+        switch self {
+        case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: "V"
+        case .current: "A"
+        case .power: "W"
+        case .energy: "Wh"
+        case .charge: "mAh"
+        case .temperature: "°C"
+        case .resistance: "Ω"
+        case .frequency: "Hz"
+        case .duration: "s"
+        case .powerFactor, .price: ""
+        }
+    }
+}
+
+/// A set of quantities in one word.
+package struct QuantitySet: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    package init(_ quantities: Quantity...) {
+        self.init(rawValue: quantities.reduce(0) { $0 | 1 << UInt32($1.rawValue) })
+    }
+
+    package func contains(_ quantity: Quantity) -> Bool {
+        rawValue & 1 << UInt32(quantity.rawValue) != 0
+    }
+}

@@ -1,0 +1,63 @@
+/// The values of one measurement, in SI base units but for charge (mAh) and energy (Wh); see `Quantity.key`.
+///
+/// Three things are told apart (product.md M14): a quantity the model does not have (absent), one that it has but does
+/// not know just now (nil, `null` in JSON), and a value. A value of 0 always means that the meter said 0. The struct
+/// holds no reference, so that making and passing one never allocates.
+package struct Reading: Sendable {
+    private var values = InlineArray<16, Double>(repeating: 0)
+    /// The quantities this model reports at all.
+    package private(set) var supported: QuantitySet = []
+    /// Those with a value. Always a subset of `supported`.
+    package private(set) var known: QuantitySet = []
+
+    package init() {}
+
+    /// The value, or nil where it is unknown or the model has no such quantity (see `supported`).
+    /// Assigning, nil included, makes the quantity a supported one.
+    package subscript(quantity: Quantity) -> Double? {
+        get {
+            known.contains(quantity) ? values[Int(quantity.rawValue)] : nil
+        }
+        set {
+            let bit = QuantitySet(quantity)
+            supported.formUnion(bit)
+            if let newValue, newValue.isFinite {
+                known.formUnion(bit)
+                values[Int(quantity.rawValue)] = newValue
+            } else {
+                known.subtract(bit)
+                values[Int(quantity.rawValue)] = 0
+            }
+        }
+    }
+
+    /// Calls `body` for each supported quantity, in the order of `Quantity`.
+    package func forEach(_ body: (Quantity, Double?) -> Void) {
+        for quantity in Quantity.allCases where supported.contains(quantity) {
+            body(quantity, self[quantity])
+        }
+    }
+}
+
+extension Reading: Hashable {
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(known)
+        for index in values.indices { hasher.combine(values[index]) }
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool {
+        guard lhs.supported == rhs.supported, lhs.known == rhs.known else { return false }
+        for index in lhs.values.indices where lhs.values[index] != rhs.values[index] { return false }
+        return true
+    }
+}
+
+extension Reading: CustomStringConvertible {
+    package var description: String {
+        var parts: [String] = []
+        forEach { quantity, value in
+            parts.append("\(quantity.key)=\(value.map { "\($0)" } ?? "null")")
+        }
+        return parts.joined(separator: " ")
+    }
+}

@@ -1,0 +1,48 @@
+/// A moment by the calendar, in milliseconds since 1970-01-01T00:00:00Z, for people to read and for stored samples.
+package struct WallTime: Hashable, Comparable, Sendable {
+    package var millisecondsSince1970: Int64
+
+    package init(millisecondsSince1970: Int64) { self.millisecondsSince1970 = millisecondsSince1970 }
+
+    package static func < (lhs: Self, rhs: Self) -> Bool { lhs.millisecondsSince1970 < rhs.millisecondsSince1970 }
+
+    package static func + (lhs: Self, rhs: Duration) -> Self {
+        Self(millisecondsSince1970: lhs.millisecondsSince1970 &+ rhs.milliseconds)
+    }
+}
+
+extension WallTime: CustomStringConvertible {
+    /// RFC 3339 in UTC with milliseconds, `2026-11-21T13:40:05.250Z`. Years before 0 or after 9999 print clamped.
+    package var description: String {
+        let dayLength: Int64 = 86_400_000
+        // 0000-01-01 and the last millisecond of 9999, so that four digits always do.
+        let clamped = min(max(millisecondsSince1970, -62_167_219_200_000), 253_402_300_799_999)
+        let days = clamped >= 0 ? clamped / dayLength : (clamped - dayLength + 1) / dayLength
+        let milliseconds = clamped - days * dayLength
+        let (year, month, day) = Self.civil(fromDays: days)
+        let seconds = milliseconds / 1000
+        return "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))"
+            + "T\((seconds / 3600).padded(2)):\((seconds / 60 % 60).padded(2)):\((seconds % 60).padded(2))"
+            + ".\((milliseconds % 1000).padded(3))Z"
+    }
+
+    /// Days since 1970 to a Gregorian date, counting years from March so that a leap day comes last.
+    private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}
+
+extension Int64 {
+    fileprivate func padded(_ width: Int) -> String {
+        let digits = String(self)
+        return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+    }
+}

@@ -1,0 +1,70 @@
+/// What a simulated meter measures: a phone that charges, its current falling off as it fills, on a supply that sags.
+///
+/// A pure function of time and seed. `step` is how often a meter renews its values; between two steps nothing changes.
+package struct ElectricalLoad: Sendable {
+    /// The supply's voltage without load, volts.
+    package var supply: Double
+    /// The current at the start, amperes.
+    package var startCurrent: Double
+    /// The time in which the current falls to half, seconds.
+    package var halfLife: Double
+    package var seed: UInt64
+
+    package init(supply: Double = 5.12, startCurrent: Double = 1.5, halfLife: Double = 1800, seed: UInt64 = 1) {
+        self.supply = supply
+        self.startCurrent = startCurrent
+        self.halfLife = halfLife
+        self.seed = seed
+    }
+
+    package struct State: Hashable, Sendable {
+        /// Volts, amperes, degrees Celsius.
+        package var voltage: Double
+        package var current: Double
+        package var temperature: Double
+        package var dataPlus: Double
+        package var dataMinus: Double
+
+        package var power: Double { voltage * current }
+    }
+
+    /// The state during step number `step` of `length` seconds each.
+    package func state(step: Int, length: Double) -> State {
+        let seconds = Double(step) * length
+        var noise = SimulatorNoise(seed: seed &+ UInt64(truncatingIfNeeded: step) &* 7919)
+        let halvings = min(seconds / halfLife, 40)
+        let decayed = startCurrent * Self.powerOfHalf(halvings)
+        let current = max(0, decayed * (1 + 0.01 * noise.wobble()))
+        return State(
+            voltage: supply - 0.08 * current + 0.002 * noise.wobble(),
+            current: current,
+            temperature: 24 + 6 * current + 0.3 * noise.wobble(),
+            dataPlus: 2.7 + 0.01 * noise.wobble(),
+            dataMinus: 2.7 + 0.01 * noise.wobble()
+        )
+    }
+
+    /// 0.5 to the power of `exponent` without a maths library: whole halvings, then a straight line between two.
+    private static func powerOfHalf(_ exponent: Double) -> Double {
+        let whole = exponent.rounded(.down)
+        var value = 1.0
+        for _ in 0..<Int(whole) { value /= 2 }
+        return value * (1 - 0.5 * (exponent - whole))
+    }
+}
+
+/// Charge and energy as a meter adds them up.
+package struct EnergyCounter: Hashable, Sendable {
+    package var charge_mAh: Double
+    package var energy_mWh: Double
+
+    package init(charge_mAh: Double = 0, energy_mWh: Double = 0) {
+        self.charge_mAh = charge_mAh
+        self.energy_mWh = energy_mWh
+    }
+
+    package mutating func add(_ state: ElectricalLoad.State, seconds: Double) {
+        charge_mAh += state.current * seconds / 3.6
+        energy_mWh += state.power * seconds / 3.6
+    }
+}

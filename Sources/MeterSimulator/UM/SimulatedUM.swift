@@ -1,0 +1,131 @@
+import MeterCodec
+package import MeterModel
+
+/// A UM24C, UM25C or UM34C (protocols.md sections 1 and 11): renews its values twice a second, answers F0 with a block,
+/// obeys commands silently, and loses a command that follows another within half a second.
+package struct SimulatedUM: SimulatedMeter {
+    package let model: ModelName
+    package var faults = SimulatorFaults.none
+    private let load: ElectricalLoad
+    private let refresh: Duration
+    private let commandGap: Duration = .milliseconds(500)
+    private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
+    private var selectedGroup = 0
+    private var recorder = EnergyCounter()
+    private var recorderSeconds = 0.0
+    private var threshold_10mA = 10
+    private var screenTimeout = 2
+    private var brightness = 4
+    private var screen = 0
+    private var lastCommand: Duration?
+    private var lastStep = 0
+    private var answers = 0
+
+    /// - Parameter refresh: how often the values renew; half a second on the real thing.
+    package init(model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(500)) {
+        self.model = model
+        self.load = load
+        self.refresh = refresh
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        advance(to: time)
+        return bytes.compactMap { byte in
+            if byte == 0xF0 { return answer() }
+            obey(byte, at: time)
+            return nil
+        }
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] { [] }
+
+    package var nextDue: Duration? { nil }
+
+    package mutating func powerCycle() {
+        groups[0] = EnergyCounter()
+        recorder = EnergyCounter()
+        recorderSeconds = 0
+        screen = 0
+        lastCommand = nil
+        lastStep = 0
+    }
+
+    private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
+
+    private mutating func advance(to time: Duration) {
+        let step = max(lastStep, Int(Double(time.nanoseconds) / 1e9 / stepLength))
+        // After a long pause only the last hour is counted step by step; more would freeze the simulator.
+        for passed in max(lastStep, step - 7200)..<step {
+            let state = load.state(step: passed, length: stepLength)
+            groups[selectedGroup].add(state, seconds: stepLength)
+            if state.current * 100 >= Double(threshold_10mA) {
+                recorder.add(state, seconds: stepLength)
+                recorderSeconds += stepLength
+            }
+        }
+        lastStep = step
+    }
+
+    private mutating func obey(_ command: UInt8, at time: Duration) {
+        if let lastCommand, time - lastCommand < commandGap { return }
+        lastCommand = time
+        switch command {
+        case 0xF1: screen = (screen + 1) % 6
+        case 0xF3 where model == .um24c: selectedGroup = (selectedGroup + 1) % 10
+        case 0xF3: screen = (screen + 5) % 6
+        case 0xF4: groups[selectedGroup] = EnergyCounter()
+        case 0xA0...0xA9 where model != .um24c: selectedGroup = Int(command - 0xA0)
+        case 0xB0...0xCE: threshold_10mA = Int(command - 0xB0)
+        case 0xD0...0xD5: brightness = Int(command - 0xD0)
+        case 0xE0...0xE9: screenTimeout = Int(command - 0xE0)
+        default: break
+        }
+    }
+
+    private mutating func answer() -> [UInt8]? {
+        answers += 1
+        return faults.apply(to: block(), number: answers, checkOffset: 129)
+    }
+
+    /// Renders the block as `UMBlock` reads it.
+    private func block() -> [UInt8] {
+        let state = load.state(step: lastStep, length: stepLength)
+        let scales = UMScales.of(model)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(UMBlock.length)
+        bytes.appendBE(UMScales.modelWords.first { $0.model == model }?.word ?? 0)
+        bytes.appendBE(UInt16(clamping: Int((state.voltage * scales.voltage).rounded())))
+        bytes.appendBE(UInt16(clamping: Int((state.current * scales.current).rounded())))
+        bytes.appendBE(UInt32(clamping: Int((state.power * 1000).rounded())))
+        bytes.appendBE(UInt16(clamping: Int(state.temperature.rounded())))
+        bytes.appendBE(UInt16(clamping: Int((state.temperature * 1.8 + 32).rounded())))
+        bytes.appendBE(UInt16(clamping: selectedGroup))
+        for group in groups {
+            bytes.appendBE(UInt32(clamping: Int(group.charge_mAh)))
+            bytes.appendBE(UInt32(clamping: Int(group.energy_mWh)))
+        }
+        bytes.appendBE(UInt16(clamping: Int((state.dataPlus * 100).rounded())))
+        bytes.appendBE(UInt16(clamping: Int((state.dataMinus * 100).rounded())))
+        bytes.appendBE(UInt16(3))
+        bytes.appendBE(UInt32(clamping: Int(recorder.charge_mAh)))
+        bytes.appendBE(UInt32(clamping: Int(recorder.energy_mWh)))
+        bytes.appendBE(UInt16(clamping: threshold_10mA))
+        bytes.appendBE(UInt32(clamping: Int(recorderSeconds)))
+        bytes.appendBE(UInt16(state.current * 100 >= Double(threshold_10mA) ? 1 : 0))
+        bytes.appendBE(UInt16(clamping: screenTimeout))
+        bytes.appendBE(UInt16(clamping: brightness))
+        bytes.appendBE(resistance(state))
+        bytes.appendBE(UInt16(clamping: screen))
+        switch scales.trailer {
+        case .constant(let first, let second): bytes += [first, second]
+        case .xor: bytes += [0x80, bytes.withUnsafeBytes(UMScales.xorCheck)]
+        }
+        return bytes
+    }
+
+    /// Tenths of an ohm; 9999.9 stands for an open circuit.
+    private func resistance(_ state: ElectricalLoad.State) -> UInt32 {
+        guard state.current > 0.0005 else { return 99_999 }
+        return min(99_999, UInt32(clamping: Int((state.voltage / state.current * 10).rounded())))
+    }
+}

@@ -1,0 +1,75 @@
+import MeterCodec
+import MeterModel
+import MeterSimulator
+import Testing
+
+struct SimulatedUMTests {
+    private func block(_ meter: inout SimulatedUM, at time: Duration) throws -> UMBlock {
+        var decoder = UMDecoder()
+        for answer in meter.receive([0xF0], at: time) { decoder.append(answer) }
+        guard case .frame(.um(let block)) = decoder.next() else {
+            throw CodecError.truncated(have: decoder.pendingCount)
+        }
+        return block
+    }
+
+    @Test func values_renewTwiceASecond_notFaster() {
+        var meter = SimulatedUM(model: .um25c)
+        let first = meter.receive([0xF0], at: .milliseconds(1000))
+        let soon = meter.receive([0xF0], at: .milliseconds(1400))
+        let later = meter.receive([0xF0], at: .milliseconds(1500))
+        #expect(first == soon)
+        #expect(first != later)
+    }
+
+    @Test func command_isObeyed_unlessTooSoonAfterAnother() throws {
+        var meter = SimulatedUM(model: .um25c)
+        _ = meter.receive([0xD2], at: .seconds(1))
+        _ = meter.receive([0xE9], at: .milliseconds(1300))
+        var shown = try block(&meter, at: .seconds(2))
+        #expect(shown.brightness == 2)
+        #expect(shown.screenTimeout == 2)
+        _ = meter.receive([0xE9], at: .seconds(3))
+        shown = try block(&meter, at: .seconds(4))
+        #expect(shown.screenTimeout == 9)
+    }
+
+    @Test func group_countsCharge_andClears() throws {
+        var meter = SimulatedUM(model: .um34c)
+        _ = meter.receive([0xA3], at: .zero)
+        let counted = try block(&meter, at: .seconds(60))
+        #expect(try #require(counted.groupTotals(3)).charge_mAh > 20)
+        _ = meter.receive([0xF4], at: .seconds(60))
+        let cleared = try block(&meter, at: .seconds(60))
+        #expect(cleared.groupTotals(3)?.charge_mAh == 0)
+    }
+
+    @Test func powerCycle_forgetsGroup0_andKeepsTheOthers() throws {
+        var meter = SimulatedUM(model: .um25c)
+        _ = try block(&meter, at: .seconds(60))
+        _ = meter.receive([0xA1], at: .seconds(60))
+        let before = try block(&meter, at: .seconds(120))
+        meter.powerCycle()
+        let after = try block(&meter, at: .zero)
+        #expect(try #require(before.groupTotals(0)).charge_mAh > 0)
+        #expect(after.groupTotals(0)?.charge_mAh == 0)
+        #expect(after.groupTotals(1) == before.groupTotals(1))
+    }
+
+    @Test(arguments: SimulatorFaults.Kind.allCases)
+    func fault_givesNoReading_andTheNextAnswerDoes(kind: SimulatorFaults.Kind) {
+        var meter = SimulatedUM(model: .um25c)
+        meter.faults = SimulatorFaults(kind, every: 2)
+        var decoder = UMDecoder()
+        var frames = 0
+        for second in 1...6 {
+            _ = decoder.reset()
+            for answer in meter.receive([0xF0], at: .seconds(second)) { decoder.append(answer) }
+            while let step = decoder.next() {
+                if case .frame = step { frames += 1 }
+            }
+        }
+        // A shifted block is still a good block behind stray bytes.
+        #expect(frames == (kind == .shifted ? 6 : 3))
+    }
+}

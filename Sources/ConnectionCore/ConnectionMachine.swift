@@ -1,0 +1,239 @@
+package import MeterModel
+
+/// Drives one meter through the seven states of product.md.
+///
+/// ```
+///              appeared                  wanted                     channelOpened
+///  ┌─────────┐─────────▶┌───────────────┐─────────▶┌────────────┐───────────────▶┌───────────┐
+///  │ offline │          │ not-connected │          │ connecting │                │ connected │
+///  └─────────┘◀─────────└───────────────┘◀─────────└────────────┘                └───────────┘
+///     ▲  vanished              ▲           failed, timed out                 lineReady │
+///     │                        │ disconnectWanted                                      ▼
+///     │  link lost, silence    │            frameReceived    requestSent         ┌───────────┐
+///     └──────── connected … data-available ◀──────────── communicating ◀─────────│   ready   │
+///                                    └──── stale ────────────▶                   └───────────┘
+/// ```
+///
+/// The machine performs no I/O and reads no clock. Every method names something that happened and returns what to do;
+/// afterwards `nextWake` says when to call `woke`. There is no state in which it gives up: a meter that is wanted and
+/// present is tried for ever, and only a person's `disconnectWanted` stops that.
+package struct ConnectionMachine: Sendable {
+    private var phase: Phase
+    /// The device is there, as far as the last word of the transport goes.
+    package private(set) var isPresent = false
+    /// A person wants it connected.
+    package private(set) var isWanted: Bool
+    /// Attempts that failed since data last came.
+    package private(set) var failures = 0
+    package var timing: ConnectionTiming
+
+    package init(timing: ConnectionTiming, isWanted: Bool) {
+        self.timing = timing
+        self.isWanted = isWanted
+        phase = .offline(recheckAt: nil)
+    }
+
+    package enum OnAppeared: Equatable, Sendable { case openChannel, none }
+
+    /// The device was plugged in, or heard again. A fresh appearance is tried at once, whatever failed before.
+    package mutating func appeared(at now: MonotonicTime) -> OnAppeared {
+        isPresent = true
+        switch phase {
+        case .offline, .notConnected:
+            failures = 0
+            return beginAttempt(at: now) ? .openChannel : .none
+        case .connecting, .connected, .ready, .communicating, .dataAvailable:
+            return .none
+        }
+    }
+
+    package enum OnVanished: Equatable, Sendable { case closeChannel, none }
+
+    /// The device node is gone, or nothing was heard for the advert-stale time.
+    package mutating func vanished() -> OnVanished {
+        isPresent = false
+        defer { phase = .offline(recheckAt: nil) }
+        return hasChannel ? .closeChannel : .none
+    }
+
+    package enum OnConnectWanted: Equatable, Sendable { case openChannel, none }
+
+    package mutating func connectWanted(at now: MonotonicTime) -> OnConnectWanted {
+        isWanted = true
+        switch phase {
+        case .notConnected, .offline:
+            failures = 0
+            return isPresent && beginAttempt(at: now) ? .openChannel : .none
+        case .connecting, .connected, .ready, .communicating, .dataAvailable:
+            return .none
+        }
+    }
+
+    package enum OnDisconnectWanted: Equatable, Sendable { case closeChannel, none }
+
+    /// A person lets go. Nothing is tried again until `connectWanted`.
+    package mutating func disconnectWanted() -> OnDisconnectWanted {
+        isWanted = false
+        failures = 0
+        let hadChannel = hasChannel
+        phase = isPresent ? .notConnected(retryAt: nil) : .offline(recheckAt: nil)
+        return hadChannel ? .closeChannel : .none
+    }
+
+    package enum OnChannelOpened: Equatable, Sendable { case setUpLine, closeChannel }
+
+    package mutating func channelOpened(at now: MonotonicTime) -> OnChannelOpened {
+        guard case .connecting = phase else { return .closeChannel }
+        phase = .connected(since: now)
+        return .setUpLine
+    }
+
+    package enum OnLineReady: Equatable, Sendable { case startExchange, none }
+
+    /// Whatever the model needs before it takes commands has been sent.
+    package mutating func lineReady(at now: MonotonicTime) -> OnLineReady {
+        guard case .connected = phase else { return .none }
+        phase = .ready(since: now)
+        return .startExchange
+    }
+
+    /// A request went out, or for a meter that pushes, the wait for its first frame began.
+    package mutating func requestSent(at now: MonotonicTime) {
+        guard case .ready = phase else { return }
+        phase = .communicating(silentSince: now)
+    }
+
+    /// A frame came that passes every check its model has.
+    package mutating func frameReceived(at now: MonotonicTime) {
+        switch phase {
+        case .ready, .communicating, .dataAvailable:
+            failures = 0
+            phase = .dataAvailable(lastFrame: now)
+        case .offline, .notConnected, .connecting, .connected:
+            break
+        }
+    }
+
+    /// The channel closed by itself, or could not be opened.
+    ///
+    /// - Parameter dice: any number, for the jitter of the next attempt.
+    package mutating func channelClosed(at now: MonotonicTime, dice: UInt64) {
+        switch phase {
+        case .connecting:
+            failures += 1
+            phase = .notConnected(retryAt: retryTime(at: now, dice: dice))
+        case .connected, .ready, .communicating, .dataAvailable:
+            loseLink(at: now)
+        case .offline, .notConnected:
+            break
+        }
+    }
+
+    package enum OnWake: Equatable, Sendable {
+        case openChannel
+        /// The attempt or the link took too long without result.
+        case closeChannel(Overdue)
+        case none
+    }
+
+    package enum Overdue: Equatable, Sendable {
+        case connecting
+        case silent
+    }
+
+    /// Time passed. Harmless at any moment.
+    package mutating func woke(at now: MonotonicTime, dice: UInt64) -> OnWake {
+        switch phase {
+        case .offline(let recheckAt?) where now >= recheckAt && isPresent:
+            phase = .notConnected(retryAt: isWanted ? retryTime(at: now, dice: dice) : nil)
+            return .none
+        case .notConnected(let retryAt?) where now >= retryAt && isWanted:
+            phase = .connecting(since: now)
+            return .openChannel
+        case .connecting(let since) where now - since >= timing.connectTimeout:
+            failures += 1
+            phase = .notConnected(retryAt: retryTime(at: now, dice: dice))
+            return .closeChannel(.connecting)
+        case .connected(let since) where now - since >= timing.connectTimeout,
+            .ready(let since) where now - since >= timing.silenceTimeout,
+            .communicating(let since) where now - since >= timing.silenceTimeout:
+            loseLink(at: now)
+            return .closeChannel(.silent)
+        case .dataAvailable(let lastFrame) where now - lastFrame >= timing.staleAfter:
+            phase = .communicating(silentSince: lastFrame)
+            return .none
+        case .offline, .notConnected, .connecting, .connected, .ready, .communicating, .dataAvailable:
+            return .none
+        }
+    }
+
+    /// When `woke` has something to do next, nil while only an event can change anything.
+    package var nextWake: MonotonicTime? {
+        switch phase {
+        case .offline(let recheckAt): isPresent ? recheckAt : nil
+        case .notConnected(let retryAt): isWanted ? retryAt : nil
+        case .connecting(let since), .connected(let since): since + timing.connectTimeout
+        case .ready(let since), .communicating(let since): since + timing.silenceTimeout
+        case .dataAvailable(let lastFrame): lastFrame + timing.staleAfter
+        }
+    }
+
+    /// The state's public name.
+    package var state: ConnectionState {
+        switch phase {
+        case .offline: .offline
+        case .notConnected: .notConnected
+        case .connecting: .connecting
+        case .connected: .connected
+        case .ready: .ready
+        case .communicating: .communicating
+        case .dataAvailable: .dataAvailable
+        }
+    }
+
+    /// When the next attempt is due, while one is waited for.
+    package var retryAt: MonotonicTime? {
+        if case .notConnected(let retryAt) = phase { retryAt } else { nil }
+    }
+}
+
+extension ConnectionMachine {
+    private var hasChannel: Bool {
+        switch phase {
+        case .offline, .notConnected: false
+        case .connecting, .connected, .ready, .communicating, .dataAvailable: true
+        }
+    }
+
+    private mutating func beginAttempt(at now: MonotonicTime) -> Bool {
+        phase = isWanted ? .connecting(since: now) : .notConnected(retryAt: nil)
+        return isWanted
+    }
+
+    /// A link that never brought data counts as a failed attempt; one that did is tried again soon.
+    private mutating func loseLink(at now: MonotonicTime) {
+        failures += 1
+        phase = .offline(recheckAt: now + timing.settleTime)
+    }
+
+    private func retryTime(at now: MonotonicTime, dice: UInt64) -> MonotonicTime {
+        now + timing.backoff.delay(afterFailures: failures, dice: dice)
+    }
+
+    fileprivate enum Phase: Sendable {
+        /// Valid transitions: `notConnected` (it is still there after the settle time), `connecting` (it appeared).
+        case offline(recheckAt: MonotonicTime?)
+        /// Valid transitions: `connecting`, `offline`. A nil `retryAt` waits for a person.
+        case notConnected(retryAt: MonotonicTime?)
+        /// Valid transitions: `connected`, `notConnected`, `offline`.
+        case connecting(since: MonotonicTime)
+        /// Valid transitions: `ready`, `offline`, `notConnected`.
+        case connected(since: MonotonicTime)
+        /// Valid transitions: `communicating`, `dataAvailable`, `offline`, `notConnected`.
+        case ready(since: MonotonicTime)
+        /// Valid transitions: `dataAvailable`, `offline`, `notConnected`.
+        case communicating(silentSince: MonotonicTime)
+        /// Valid transitions: `communicating`, `offline`, `notConnected`.
+        case dataAvailable(lastFrame: MonotonicTime)
+    }
+}

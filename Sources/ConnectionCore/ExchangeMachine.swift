@@ -1,0 +1,93 @@
+package import MeterModel
+
+/// Decides when a request or a command goes to a meter: one thing at a time, no answer waited for for ever, no command
+/// so close behind another that the meter loses it.
+///
+/// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and when `nextWake` comes,
+/// and does what it says until it says `.wait`.
+package struct ExchangeMachine: Sendable {
+    package var rhythm: ExchangeRhythm
+    private var phase = Phase.idle
+    private var nextRequest: MonotonicTime
+    /// Until then the line is left alone, because of a command just sent.
+    private var quietUntil: MonotonicTime?
+    private var waitingCommands = 0
+
+    /// - Parameter now: when the line became ready; the first request is due at once.
+    package init(rhythm: ExchangeRhythm, at now: MonotonicTime) {
+        self.rhythm = rhythm
+        nextRequest = now
+    }
+
+    package enum OnTurn: Equatable, Sendable {
+        case sendRequest
+        /// Take the oldest waiting command and send it.
+        case sendCommand
+        /// The answer is overdue: forget what came of it.
+        case giveUpAnswer
+        case wait
+    }
+
+    package mutating func turn(at now: MonotonicTime) -> OnTurn {
+        if case .awaitingAnswer(let since) = phase {
+            guard now - since >= rhythm.answerTimeout else { return .wait }
+            phase = .idle
+            return .giveUpAnswer
+        }
+        if let quietUntil {
+            guard now >= quietUntil else { return .wait }
+            self.quietUntil = nil
+        }
+        if waitingCommands > 0 {
+            waitingCommands -= 1
+            quietUntil = now + rhythm.commandSpacing
+            return .sendCommand
+        }
+        guard let interval = rhythm.requestInterval, now >= nextRequest else { return .wait }
+        // Keep the beat; after a pause longer than one beat, begin a new one.
+        nextRequest = now - nextRequest < interval ? nextRequest + interval : now + interval
+        if rhythm.requestsAreAnswered { phase = .awaitingAnswer(since: now) }
+        return .sendRequest
+    }
+
+    /// A valid frame or a refusal came.
+    package mutating func answered() {
+        phase = .idle
+    }
+
+    package mutating func commandQueued() {
+        waitingCommands += 1
+    }
+
+    /// When `turn` has something to do next.
+    package var nextWake: MonotonicTime? {
+        if case .awaitingAnswer(let since) = phase { return since + rhythm.answerTimeout }
+        if waitingCommands > 0 { return quietUntil ?? .origin }
+        guard rhythm.requestInterval != nil else { return nil }
+        return quietUntil.map { max($0, nextRequest) } ?? nextRequest
+    }
+
+    private enum Phase: Sendable {
+        case idle
+        case awaitingAnswer(since: MonotonicTime)
+    }
+}
+
+/// How often a meter is asked, and how patiently.
+package struct ExchangeRhythm: Hashable, Sendable {
+    /// nil: nothing is ever asked, the meter pushes.
+    package var requestInterval: Duration?
+    /// False for a keep-alive, which no answer belongs to.
+    package var requestsAreAnswered: Bool
+    package var answerTimeout: Duration
+    package var commandSpacing: Duration
+
+    package init(
+        requestInterval: Duration?, requestsAreAnswered: Bool, answerTimeout: Duration, commandSpacing: Duration
+    ) {
+        self.requestInterval = requestInterval
+        self.requestsAreAnswered = requestsAreAnswered
+        self.answerTimeout = answerTimeout
+        self.commandSpacing = commandSpacing
+    }
+}

@@ -1,0 +1,198 @@
+import ConnectionCore
+import MeterModel
+import Testing
+
+struct ConnectionMachineTests {
+    private func linked(at time: MonotonicTime = .seconds(0)) -> ConnectionMachine {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        _ = machine.appeared(at: time)
+        _ = machine.channelOpened(at: time)
+        _ = machine.lineReady(at: time)
+        return machine
+    }
+
+    @Test func appeared_opensAtOnce_whenWanted() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        let action = machine.appeared(at: .seconds(1))
+        #expect(action == .openChannel)
+        #expect(machine.state == .connecting)
+    }
+
+    @Test func appeared_onlyShowsIt_whenNobodyWantsIt() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: false)
+        let action = machine.appeared(at: .seconds(1))
+        #expect(action == .none)
+        #expect(machine.state == .notConnected)
+        #expect(machine.nextWake == nil)
+    }
+
+    @Test func everyStateIsPassed_onTheWayToData() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: false)
+        var seen = [machine.state]
+        _ = machine.appeared(at: .seconds(0))
+        seen.append(machine.state)
+        _ = machine.connectWanted(at: .seconds(0))
+        seen.append(machine.state)
+        _ = machine.channelOpened(at: .seconds(1))
+        seen.append(machine.state)
+        _ = machine.lineReady(at: .seconds(1))
+        seen.append(machine.state)
+        machine.requestSent(at: .seconds(1))
+        seen.append(machine.state)
+        machine.frameReceived(at: .seconds(2))
+        seen.append(machine.state)
+        #expect(seen == ConnectionState.allCases)
+    }
+
+    @Test func connected_neverMeansData_withoutAFrame() {
+        var machine = linked()
+        machine.requestSent(at: .seconds(0))
+        #expect(machine.state == .communicating)
+    }
+
+    @Test func data_growsStale_andReturnsWithAFrame() {
+        var machine = linked()
+        machine.frameReceived(at: .seconds(1))
+        _ = machine.woke(at: .milliseconds(3999), dice: 0)
+        #expect(machine.state == .dataAvailable)
+        _ = machine.woke(at: .seconds(4), dice: 0)
+        #expect(machine.state == .communicating)
+        machine.frameReceived(at: .seconds(5))
+        #expect(machine.state == .dataAvailable)
+    }
+
+    @Test func silence_closesTheLink_countedFromTheLastFrame() {
+        var machine = linked()
+        machine.frameReceived(at: .seconds(1))
+        _ = machine.woke(at: .seconds(4), dice: 0)
+        #expect(machine.nextWake == .seconds(16))
+        let action = machine.woke(at: .seconds(16), dice: 0)
+        #expect(action == .closeChannel(.silent))
+        #expect(machine.state == .offline)
+    }
+
+    @Test func lostLink_isTriedAgain_whileTheDeviceIsThere() throws {
+        var machine = linked()
+        machine.frameReceived(at: .seconds(1))
+        machine.channelClosed(at: .seconds(2), dice: 0)
+        #expect(machine.state == .offline)
+        _ = machine.woke(at: try #require(machine.nextWake), dice: 0)
+        #expect(machine.state == .notConnected)
+        let action = machine.woke(at: try #require(machine.nextWake), dice: 0)
+        #expect(action == .openChannel)
+    }
+
+    @Test func lostLink_waitsForTheDevice_whenItIsGone() {
+        var machine = linked()
+        machine.channelClosed(at: .seconds(2), dice: 0)
+        _ = machine.vanished()
+        #expect(machine.nextWake == nil)
+        let action = machine.appeared(at: .seconds(99))
+        #expect(action == .openChannel)
+    }
+
+    @Test func failedAttempts_areRepeatedForEver_atCappedIntervals() throws {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        _ = machine.appeared(at: .seconds(0))
+        var now = MonotonicTime.seconds(0)
+        for attempt in 1...500 {
+            machine.channelClosed(at: now, dice: UInt64(attempt))
+            let wake = try #require(machine.nextWake)
+            #expect(wake - now <= .seconds(72), "attempt \(attempt)")
+            now = wake
+            let action = machine.woke(at: now, dice: 0)
+            #expect(action == .openChannel, "attempt \(attempt)")
+        }
+    }
+
+    @Test func connectTimeout_closesAndBacksOff() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        _ = machine.appeared(at: .seconds(0))
+        let action = machine.woke(at: .seconds(10), dice: 0)
+        #expect(action == .closeChannel(.connecting))
+        #expect(machine.state == .notConnected)
+        #expect(machine.failures == 1)
+    }
+
+    @Test func disconnect_inhibitsReconnect_untilTheNextConnect() {
+        var machine = linked()
+        let action = machine.disconnectWanted()
+        #expect(action == .closeChannel)
+        #expect(machine.state == .notConnected)
+        #expect(machine.nextWake == nil)
+        _ = machine.vanished()
+        let again = machine.appeared(at: .seconds(50))
+        #expect(again == .none)
+        let wanted = machine.connectWanted(at: .seconds(60))
+        #expect(wanted == .openChannel)
+    }
+
+    @Test func lateOpening_isClosed_whenNobodyWaitsForIt() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        _ = machine.appeared(at: .seconds(0))
+        _ = machine.disconnectWanted()
+        let action = machine.channelOpened(at: .seconds(1))
+        #expect(action == .closeChannel)
+    }
+
+    /// Any sequence of events keeps what must hold in every state. The seed is in the message of a failure.
+    @Test(arguments: UInt64(0)..<200)
+    func randomWalk_keepsTheInvariants(seed: UInt64) {
+        var dice = Dice(seed: seed)
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: dice.next() % 2 == 0)
+        var now = MonotonicTime.seconds(0)
+        var channelOpen = false
+        for step in 0..<300 {
+            now = now + .milliseconds(Int(dice.next() % 3000))
+            walk(&machine, &channelOpen, event: dice.next() % 9, at: now, dice: dice.next())
+            let linkStates: Set<ConnectionState> = [.connecting, .connected, .ready, .communicating, .dataAvailable]
+            #expect(linkStates.contains(machine.state) == channelOpen, "seed \(seed) step \(step): \(machine.state)")
+            #expect(machine.isWanted || !channelOpen, "seed \(seed) step \(step): a link that nobody wants")
+            #expect(machine.isPresent || !channelOpen, "seed \(seed) step \(step): a link to nothing")
+            let mustWake = machine.isWanted && machine.isPresent
+            #expect(!mustWake || machine.nextWake != nil, "seed \(seed) step \(step): gave up in \(machine.state)")
+        }
+    }
+
+    private func walk(
+        _ machine: inout ConnectionMachine, _ channelOpen: inout Bool, event: UInt64, at now: MonotonicTime,
+        dice: UInt64
+    ) {
+        switch event {
+        case 0: if machine.appeared(at: now) == .openChannel { channelOpen = true }
+        case 1: if machine.vanished() == .closeChannel { channelOpen = false }
+        case 2: if machine.connectWanted(at: now) == .openChannel { channelOpen = true }
+        case 3: if machine.disconnectWanted() == .closeChannel { channelOpen = false }
+        case 4 where channelOpen: if machine.channelOpened(at: now) == .closeChannel, machine.state != .connected {
+            // Opened twice: the driver's second channel is the one to close.
+            _ = machine.lineReady(at: now)
+        }
+        case 5: _ = machine.lineReady(at: now)
+        case 6 where channelOpen:
+            machine.channelClosed(at: now, dice: dice)
+            channelOpen = false
+        case 7:
+            machine.requestSent(at: now)
+            machine.frameReceived(at: now)
+        default:
+            switch machine.woke(at: now, dice: dice) {
+            case .openChannel: channelOpen = true
+            case .closeChannel: channelOpen = false
+            case .none: break
+            }
+        }
+    }
+}
+
+struct BackoffTests {
+    @Test func delay_doublesUpToTheCap_withinAFifth() {
+        let backoff = Backoff(base: .seconds(1), cap: .seconds(60))
+        for (failures, middle) in [(1, 1), (2, 2), (3, 4), (6, 32), (7, 60), (1000, 60)] {
+            for dice in [UInt64(0), 199, 399, .max] {
+                let delay = backoff.delay(afterFailures: failures, dice: dice)
+                #expect(delay >= .seconds(middle) * 800 / 1000)
+                #expect(delay < .seconds(middle) * 1200 / 1000)
+            }
+        }
+    }
+}

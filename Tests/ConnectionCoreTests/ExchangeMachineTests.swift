@@ -1,0 +1,83 @@
+import ConnectionCore
+import MeterModel
+import Testing
+
+struct ExchangeMachineTests {
+    private let rhythm = ExchangeRhythm(
+        requestInterval: .milliseconds(500), requestsAreAnswered: true, answerTimeout: .seconds(2),
+        commandSpacing: .milliseconds(500)
+    )
+
+    private func expectTurn(
+        _ machine: inout ExchangeMachine, at time: MonotonicTime, _ expected: ExchangeMachine.OnTurn,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let turn = machine.turn(at: time)
+        #expect(turn == expected, sourceLocation: sourceLocation)
+    }
+
+    @Test func requests_keepTheBeat_whateverTheAnswersTake() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        var sent: [MonotonicTime] = []
+        for millisecond in stride(from: 0, through: 2000, by: 10) {
+            if machine.turn(at: .milliseconds(millisecond)) == .sendRequest {
+                sent.append(.milliseconds(millisecond))
+            }
+            if millisecond % 500 == 130 { machine.answered() }
+        }
+        #expect(sent == [0, 500, 1000, 1500, 2000].map(MonotonicTime.milliseconds))
+    }
+
+    @Test func onlyOneRequestIsOut_untilItsAnswerIsOverdue() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        expectTurn(&machine, at: .seconds(0), .sendRequest)
+        expectTurn(&machine, at: .milliseconds(1999), .wait)
+        #expect(machine.nextWake == .seconds(2))
+        expectTurn(&machine, at: .seconds(2), .giveUpAnswer)
+        expectTurn(&machine, at: .seconds(2), .sendRequest)
+    }
+
+    @Test func command_waitsForTheAnswer_thenGoesFirst_andIsFollowedByQuiet() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        _ = machine.turn(at: .seconds(0))
+        machine.commandQueued()
+        machine.commandQueued()
+        expectTurn(&machine, at: .milliseconds(10), .wait)
+        machine.answered()
+        expectTurn(&machine, at: .milliseconds(20), .sendCommand)
+        expectTurn(&machine, at: .milliseconds(20), .wait)
+        #expect(machine.nextWake == .milliseconds(520))
+        expectTurn(&machine, at: .milliseconds(520), .sendCommand)
+        expectTurn(&machine, at: .milliseconds(1019), .wait)
+        expectTurn(&machine, at: .milliseconds(1020), .sendRequest)
+    }
+
+    @Test func afterALongPause_oneRequestGoes_notAHeap() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        _ = machine.turn(at: .seconds(0))
+        machine.answered()
+        expectTurn(&machine, at: .seconds(60), .sendRequest)
+        machine.answered()
+        expectTurn(&machine, at: .seconds(60), .wait)
+        #expect(machine.nextWake == .milliseconds(60_500))
+    }
+
+    @Test func pushedMeter_isNeverAsked() {
+        let silent = ExchangeRhythm(
+            requestInterval: nil, requestsAreAnswered: false, answerTimeout: .seconds(2), commandSpacing: .zero
+        )
+        var machine = ExchangeMachine(rhythm: silent, at: .seconds(0))
+        expectTurn(&machine, at: .seconds(100), .wait)
+        #expect(machine.nextWake == nil)
+    }
+
+    @Test func keepAlive_isSentOnTime_withoutWaitingForAnswers() {
+        let push = ExchangeRhythm(
+            requestInterval: .seconds(1), requestsAreAnswered: false, answerTimeout: .seconds(2), commandSpacing: .zero
+        )
+        var machine = ExchangeMachine(rhythm: push, at: .seconds(0))
+        expectTurn(&machine, at: .seconds(0), .sendRequest)
+        expectTurn(&machine, at: .milliseconds(999), .wait)
+        expectTurn(&machine, at: .seconds(1), .sendRequest)
+    }
+}

@@ -19,6 +19,15 @@ package enum Checksum {
         bytes.reduce(0x42) { crc, byte in fnirsiTable[Int(crc ^ byte)] }
     }
 
+    /// The same over raw bytes: one pass without an iterator, for the meter that sends most.
+    package static func crc8FNIRSI(_ bytes: UnsafeRawBufferPointer) -> UInt8 {
+        fnirsiTable.withUnsafeBufferPointer { table in
+            var crc: UInt8 = 0x42
+            for byte in bytes { crc = table[Int(crc ^ byte)] }
+            return crc
+        }
+    }
+
     /// CRC-32 as Ethernet and zip have it (KM003C settings, protocols.md 4.8).
     package static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(0xFFFF_FFFF) { crc, byte in

@@ -3,6 +3,10 @@ package import MeterModel
 /// One whole message from a meter, checked as far as its model has checks. Each family adds a case with its own value.
 package enum Frame: Sendable {
     case um(UMBlock)
+    case fnirsiUSB(FNIRSIUSBPacket)
+    case fnirsiBLE(FNIRSIBLEFrame)
+    case atorchReport(AtorchReport)
+    case atorchReply(AtorchReply)
 }
 
 /// What every frame can be asked, whatever its family.
@@ -30,6 +34,10 @@ extension Frame {
     package var content: any FrameContent {
         switch self {
         case .um(let block): block
+        case .fnirsiUSB(let packet): packet
+        case .fnirsiBLE(let frame): frame
+        case .atorchReport(let report): report
+        case .atorchReply(let reply): reply
         }
     }
 }

@@ -7,6 +7,7 @@ package enum MeterCatalogue {
     package static func driver(for model: ModelName) -> (any MeterDriver)? {
         switch model.family {
         case .um: UMDriver(model: model)
+        case .atorch: AtorchDriver(model: model)
         default: nil
         }
     }
@@ -22,6 +23,10 @@ package enum MeterCatalogue {
     package static func decoder(named name: String, enforcingChecks: Bool = true) -> (any FrameDecoder)? {
         switch name.lowercased() {
         case "um", "um24c", "um25c", "um34c": UMDecoder(enforcesTrailer: enforcingChecks)
+        case "fnirsi-usb": FNIRSIUSBDecoder(enforcesCheck: enforcingChecks)
+        case "fnirsi-ble": FNIRSIBLEDecoder(enforcesCheck: enforcingChecks)
+        // Its check byte is unknown on several models and never enforced: see AtorchDecoder.
+        case "atorch": AtorchDecoder()
         default: nil
         }
     }

@@ -10,6 +10,10 @@ package enum SimulatorCatalogue {
         switch model {
         case .um24c, .um25c, .um34c:
             return SimulatedUM(model: model, load: load, refresh: refresh ?? .milliseconds(500))
+        case .fnb58:
+            return SimulatedFNB58(load: load, packetPeriod: refresh ?? .milliseconds(40))
+        case .atorchUSB, .atorchDC, .atorchAC:
+            return SimulatedAtorch(model: model, period: refresh ?? .seconds(1), seed: seed)
         default:
             return nil
         }

@@ -1,0 +1,64 @@
+package import MeterModel
+
+/// Listens to an Atorch meter, which pushes a report a second by itself, and tells it what a person wants
+/// (protocols.md 6.1 and 6.3).
+///
+/// A J7-C sometimes says nothing before a key press or a command. Which command would do no harm is not known, so none
+/// is sent unasked.
+package struct AtorchDriver: MeterDriver {
+    package let profile: MeterProfile
+    private let type: AtorchReportType
+    private var decoder = AtorchDecoder()
+
+    /// - Parameter model: decides what goes into commands; reports are read by the type they name. A model of another
+    ///   family counts as a USB meter.
+    package init(model: ModelName) {
+        type = AtorchReportType(model: model) ?? .usb
+        profile = Self.profile(of: type)
+    }
+
+    package mutating func opening() -> [Outgoing] { [] }
+
+    package mutating func poll() -> [UInt8] { [] }
+
+    /// A reply becomes what it says. One that says nothing is handed on as a frame.
+    package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        decoder.append(bytes)
+        Self.drain(&decoder) { event in
+            guard case .frame(.atorchReply(let reply)) = event else { return handle(event) }
+            switch reply.outcome {
+            case .done: handle(.acknowledged)
+            case .failed, .unsupported: handle(.rejected)
+            case .undefined: handle(event)
+            }
+        }
+    }
+
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        try profile.validate(command)
+        guard let encoded = AtorchCommand(command, type: type) else {
+            throw .unsupportedCommand(command.kind, model: profile.model)
+        }
+        return encoded.bytes
+    }
+
+    package mutating func closing() -> [Outgoing] { [] }
+
+    package mutating func discardPartial() -> Int { decoder.reset() }
+
+    /// A USB meter has no price: its report has no field for one.
+    private static func profile(of type: AtorchReportType) -> MeterProfile {
+        var commands: [MeterProfile.CommandRule] = [
+            .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup), .init(.enter),
+            .init(.plus), .init(.minus), .init(.screenTimeout, 0...60),
+        ]
+        if type != .usb { commands.append(.init(.price, 0...99_999)) }
+        return MeterProfile(
+            model: type.model,
+            rhythm: .push(expected: .seconds(1), keepAlive: nil),
+            answerTimeout: .seconds(3),
+            baudRate: 9600,
+            commands: commands
+        )
+    }
+}

@@ -1,0 +1,70 @@
+package import MeterModel
+
+/// The 36-byte report that an Atorch meter pushes once a second. Numbers big-endian (protocols.md 6.2).
+package struct AtorchReport: Sendable {
+    package static let length = 36
+
+    private let bytes: InlineArray<36, UInt8>
+    package let type: AtorchReportType
+
+    /// - Parameter raw: exactly one report, judged by `AtorchDecoder`.
+    package init(_ raw: UnsafeRawBufferPointer, type: AtorchReportType) {
+        bytes = InlineArray(copying: raw)
+        self.type = type
+    }
+
+    /// True where the last byte is the check byte as it is known. Several models send something else there that nobody
+    /// has worked out, so false does not mean that the report is wrong (protocols.md 6.4).
+    package var checkMatches: Bool {
+        bytes.withRawBytes { AtorchCheck.byte(ofMessage: $0) == $0.u8(Self.length - 1) }
+    }
+
+    private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
+    private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
+
+    /// The power of a type 2 or 3 is computed here as voltage times current; type 1 sends its own.
+    package var reading: Reading {
+        var reading = Reading()
+        bytes.withRawBytes { raw in
+            for field in type.fields { reading[field.quantity] = field.value(in: raw) }
+        }
+        if type != .ac, let voltage = reading[.voltage], let current = reading[.current] {
+            // Rounded to the step of the product, so that 28.2 V times 0.06 A is 1.692 W and not a hair less.
+            reading[.power] = (voltage * current * 1e4).rounded() / 1e4
+        }
+        reading[.duration] = Double(duration)
+        return reading
+    }
+
+    /// How long the meter has been counting, seconds.
+    package var duration: Int {
+        u16(type.timeOffset) * 3600 + u8(type.timeOffset + 2) * 60 + u8(type.timeOffset + 3)
+    }
+
+    /// Seconds until the screen goes dark; 60 means that it stays on.
+    package var backlight: Int { u8(type.timeOffset + 4) }
+}
+
+extension AtorchReport: FrameContent {
+    package var model: ModelName? { type.model }
+
+    package func forEachReading(_ body: (Reading) -> Void) { body(reading) }
+
+    package var device: DeviceInfo? { DeviceInfo(model: type.model) }
+
+    package var details: [FrameDetail] {
+        var details = [
+            FrameDetail("report_type", .integer(Int(type.rawValue))),
+            FrameDetail("backlight_s", .integer(backlight)),
+            FrameDetail("check_matches", .flag(checkMatches)),
+        ]
+        if type == .usb {
+            details += [
+                FrameDetail("over_voltage_V", .number(Double(u16(28)) / 100)),
+                FrameDetail("under_voltage_V", .number(Double(u16(30)) / 100)),
+                FrameDetail("over_current_A", .number(Double(u16(32)) / 100)),
+            ]
+        }
+        return details
+    }
+}

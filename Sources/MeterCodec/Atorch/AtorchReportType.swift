@@ -1,0 +1,107 @@
+package import MeterModel
+
+/// The three kinds of Atorch meter, by the byte that names them in every message, and where each keeps its fields
+/// (protocols.md 6.2): the table to extend when a fourth appears.
+package enum AtorchReportType: UInt8, CaseIterable, Sendable {
+    case ac = 1
+    case dc = 2
+    case usb = 3
+
+    package var model: ModelName {
+        switch self {
+        case .ac: .atorchAC
+        case .dc: .atorchDC
+        case .usb: .atorchUSB
+        }
+    }
+
+    package init?(model: ModelName) {
+        guard let type = Self.allCases.first(where: { $0.model == model }) else { return nil }
+        self = type
+    }
+
+    /// Where the counter's time starts: hours u16, minutes u8, seconds u8, and behind them the backlight u8.
+    package var timeOffset: Int { self == .usb ? 23 : 26 }
+
+    package var fields: [AtorchField] {
+        switch self {
+        case .ac: Self.acFields
+        case .dc: Self.dcFields
+        case .usb: Self.usbFields
+        }
+    }
+
+    private static let acFields = [
+        AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 10_000),
+        AtorchField(.current, at: 7, bytes: 3, .dividedBy(1000), max: 500_000),
+        AtorchField(.power, at: 10, bytes: 3, .dividedBy(10)),
+        AtorchField(.energy, at: 13, bytes: 4, .times(10)),
+        AtorchField(.price, at: 17, bytes: 3, .dividedBy(100)),
+        AtorchField(.frequency, at: 20, bytes: 2, .dividedBy(10), max: 5000),
+        AtorchField(.powerFactor, at: 22, bytes: 2, .dividedBy(1000), max: 1000),
+        AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1)),
+    ]
+
+    /// Charge and energy count in tens: a DL24's 92.30 Ah at 12 V are its 1110 Wh (protocols.md 6.2).
+    private static let dcFields = [
+        AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 20_000),
+        AtorchField(.current, at: 7, bytes: 3, .dividedBy(1000), max: 2_000_000),
+        AtorchField(.charge, at: 10, bytes: 3, .times(10)),
+        AtorchField(.energy, at: 13, bytes: 4, .times(10)),
+        AtorchField(.price, at: 17, bytes: 3, .dividedBy(100)),
+        AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1)),
+    ]
+
+    /// The charge counts single milliampere-hours, as the steps of a recorded UD18 show; a reader that multiplies by
+    /// ten is wrong (protocols.md 6.2).
+    private static let usbFields = [
+        AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
+        AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
+        AtorchField(.charge, at: 10, bytes: 3, .dividedBy(1)),
+        AtorchField(.energy, at: 13, bytes: 4, .dividedBy(100)),
+        AtorchField(.dataMinus, at: 17, bytes: 2, .dividedBy(100)),
+        AtorchField(.dataPlus, at: 19, bytes: 2, .dividedBy(100)),
+        AtorchField(.temperature, at: 21, bytes: 2, .dividedBy(1)),
+    ]
+}
+
+/// One number in a report.
+package struct AtorchField: Sendable {
+    package let quantity: Quantity
+    package let offset: Int
+    /// 2, 3 or 4.
+    package let width: Int
+    package let scale: Scale
+    /// The highest raw value that a report of this type is taken with: several times what the meters can measure, low
+    /// enough to tell a report from rubbish. nil where every value is possible.
+    package let rawMax: UInt32?
+
+    package enum Scale: Sendable {
+        case dividedBy(Double)
+        case times(Double)
+    }
+
+    init(_ quantity: Quantity, at offset: Int, bytes width: Int, _ scale: Scale, max rawMax: UInt32? = nil) {
+        self.quantity = quantity
+        self.offset = offset
+        self.width = width
+        self.scale = scale
+        self.rawMax = rawMax
+    }
+
+    package func raw(in report: UnsafeRawBufferPointer) -> UInt32 {
+        switch width {
+        case 2: UInt32(report.u16BE(offset))
+        case 3: report.u24BE(offset)
+        default: report.u32BE(offset)
+        }
+    }
+
+    package func value(in report: UnsafeRawBufferPointer) -> Double {
+        let raw = Double(raw(in: report))
+        return switch scale {
+        case .dividedBy(let steps): raw / steps
+        case .times(let step): raw * step
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// What a host tells a FNIRSI meter over Bluetooth LE, framed as the meter frames (protocols.md 3.5).
+/// The commands 86 to 8A, which one reader guesses at, are left out.
+package enum FNIRSIBLECommand: UInt8, CaseIterable, Sendable {
+    /// A frame of type 03 answers.
+    case info = 0x81
+    case start = 0x82
+    case stop = 0x84
+    case status = 0x85
+
+    package var bytes: [UInt8] {
+        let head = [FNIRSIBLEFrame.startMark, rawValue, 0]
+        return head + [FNIRSIBLEFrame.check(head)]
+    }
+}

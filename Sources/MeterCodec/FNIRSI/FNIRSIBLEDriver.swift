@@ -1,0 +1,47 @@
+package import MeterModel
+
+/// Talks to an FNB48S, FNB58 or C1 over Bluetooth LE (protocols.md 3.5): asks who is there, starts the stream once, and
+/// starts it again when nothing came for a while.
+package struct FNIRSIBLEDriver: MeterDriver {
+    package let profile: MeterProfile
+    private var decoder = FNIRSIBLEDecoder()
+    private var heardSincePoll = false
+
+    package init(model: ModelName) {
+        profile = MeterProfile(
+            model: model,
+            rhythm: .push(expected: .milliseconds(100), keepAlive: .milliseconds(2500)),
+            answerTimeout: .seconds(3),
+            commandSpacing: .milliseconds(100)
+        )
+    }
+
+    package mutating func opening() -> [Outgoing] {
+        heardSincePoll = false
+        return [
+            Outgoing(FNIRSIBLECommand.info.bytes, pause: .milliseconds(500)),
+            Outgoing(FNIRSIBLECommand.start.bytes),
+        ]
+    }
+
+    /// A watchdog rather than a keep-alive: nothing as long as frames come, the start command when none did.
+    package mutating func poll() -> [UInt8] {
+        defer { heardSincePoll = false }
+        return heardSincePoll ? [] : FNIRSIBLECommand.start.bytes
+    }
+
+    package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        heardSincePoll = true
+        decoder.append(bytes)
+        Self.drain(&decoder, handle)
+    }
+
+    /// No command of the model is certain over Bluetooth, so this refuses all.
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        throw .unsupportedCommand(command.kind, model: profile.model)
+    }
+
+    package mutating func closing() -> [Outgoing] { [Outgoing(FNIRSIBLECommand.stop.bytes)] }
+
+    package mutating func discardPartial() -> Int { decoder.reset() }
+}

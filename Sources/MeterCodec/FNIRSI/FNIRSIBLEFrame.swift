@@ -1,0 +1,126 @@
+package import MeterModel
+
+/// One frame of a FNIRSI meter over Bluetooth LE: `AA type length payload check`, numbers little-endian
+/// (protocols.md 3.5).
+///
+/// The meter spreads a measurement over several frames, so a reading here has the frame's own quantities and no others.
+package struct FNIRSIBLEFrame: Sendable {
+    /// The bytes around the payload.
+    package static let overhead = 4
+    package static let startMark: UInt8 = 0xAA
+
+    package let type: UInt8
+    package let payload: [UInt8]
+
+    package init(type: UInt8, payload: [UInt8]) {
+        self.type = type
+        self.payload = payload
+    }
+
+    /// The types whose payload is known.
+    package enum Kind: UInt8, CaseIterable, Sendable {
+        case info = 0x03
+        /// Voltage, current and power in full resolution.
+        case measurement = 0x04
+        /// Load resistance and temperature.
+        case load = 0x05
+        /// D+, D- and the fast-charge protocol.
+        case dataLines = 0x06
+        /// Voltage and current in thousandths, about ten times a second.
+        case quick = 0x07
+        /// A data group's totals.
+        case totals = 0x08
+
+        package var payloadLength: Int {
+            switch self {
+            case .info: 14
+            case .measurement: 12
+            case .load: 7
+            case .dataLines: 6
+            case .quick: 4
+            case .totals: 17
+            }
+        }
+    }
+
+    package var kind: Kind? { Kind(rawValue: type) }
+
+    /// The check byte that belongs to everything before it: the low byte of CRC-16/XMODEM.
+    package static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
+        UInt8(truncatingIfNeeded: Checksum.crc16Xmodem(bytes))
+    }
+
+    private func u8(_ offset: Int) -> Int { payload.withUnsafeBytes { Int($0.u8(offset)) } }
+    private func u16(_ offset: Int) -> Int { payload.withUnsafeBytes { Int($0.u16LE(offset)) } }
+    private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
+
+    /// nil for a frame without a measurement.
+    package var reading: Reading? {
+        var reading = Reading()
+        switch kind {
+        case .measurement:
+            reading[.voltage] = u32(0) / 1e4
+            reading[.current] = u32(4) / 1e4
+            reading[.power] = u32(8) / 1e4
+        case .load:
+            let degrees = Double(u16(5)) / 10
+            reading[.resistance] = u32(0) / 1e4
+            reading[.temperature] = u8(4) == 1 ? degrees : -degrees
+        case .dataLines:
+            reading[.dataPlus] = Double(u16(0)) / 1000
+            reading[.dataMinus] = Double(u16(2)) / 1000
+        case .quick:
+            reading[.voltage] = Double(u16(0)) / 1000
+            reading[.current] = Double(u16(2)) / 1000
+        case .totals:
+            reading[.energy] = u32(1) / 1e5
+            reading[.charge] = u32(5) / 100
+            reading[.duration] = u32(9)
+        case .info, nil:
+            return nil
+        }
+        return reading
+    }
+}
+
+extension FNIRSIBLEFrame: FrameContent {
+    /// Only the FNB58's number names one model: 48 is sent by an FNB48S and may be by its brothers.
+    package var model: ModelName? { kind == .info && u16(0) == 58 ? .fnb58 : nil }
+
+    package func forEachReading(_ body: (Reading) -> Void) {
+        if let reading { body(reading) }
+    }
+
+    package var groups: [GroupTotals] {
+        guard kind == .totals else { return [] }
+        return [GroupTotals(index: u8(0), charge_mAh: u32(5) / 100, energy_mWh: u32(1) / 100)]
+    }
+
+    package var device: DeviceInfo? {
+        guard kind == .info else { return nil }
+        let (whole, hundredths) = u16(2).quotientAndRemainder(dividingBy: 100)
+        return DeviceInfo(
+            model: model,
+            serial: String(Int(u32(4))),
+            firmware: "\(whole).\(hundredths < 10 ? "0" : "")\(hundredths)",
+            powerOnCount: Int(u32(8))
+        )
+    }
+
+    package var details: [FrameDetail] {
+        let type = FrameDetail("frame_type", .integer(Int(type)))
+        return switch kind {
+        case .info:
+            [
+                type,
+                FrameDetail("model_code", .integer(u16(0))),
+                FrameDetail("group_count", .integer(u8(12))),
+                FrameDetail("selected_group", .integer(u8(13))),
+            ]
+        case .dataLines: [type, FrameDetail("protocol_code", .integer(u16(4)))]
+        case .totals: [type, FrameDetail("group", .integer(u8(0))), FrameDetail("power_on_s", .integer(Int(u32(13))))]
+        case .measurement, .load, .quick: [type]
+        case nil: [type, FrameDetail("payload_hex", .text(Hex.encode(payload)))]
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import MeterModel
+
+/// Cuts a FNIRSI meter's bytes on USB into packets of 64.
+///
+/// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder takes any pieces, and after
+/// rubbish goes on at the next AA whose check is right. A packet that is whole and yet holds an impossible value, as
+/// the first after an unclean stop does, is passed over as a whole.
+package struct FNIRSIUSBDecoder: FrameDecoder {
+    private var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
+    private let enforcesCheck: Bool
+
+    /// - Parameter enforcesCheck: false takes packets of the known types 03 and 04 with a wrong check byte too.
+    package init(enforcesCheck: Bool = true) {
+        self.enforcesCheck = enforcesCheck
+    }
+
+    package mutating func append(_ bytes: [UInt8]) {
+        buffer.append(bytes)
+    }
+
+    package mutating func next() -> DecodeStep? {
+        guard buffer.count > 0 else { return nil }
+        guard buffer[0] == FNIRSIUSBPacket.startMark else {
+            return skip(.noStartMark(found: buffer[0]))
+        }
+        guard buffer.count >= FNIRSIUSBPacket.length else { return nil }
+        let verdict = buffer.withBytes { raw in
+            judge(UnsafeRawBufferPointer(rebasing: raw.prefix(FNIRSIUSBPacket.length)))
+        }
+        switch verdict {
+        case .good(let packet):
+            buffer.take(FNIRSIUSBPacket.length)
+            return .frame(.fnirsiUSB(packet))
+        case .refused(let error):
+            buffer.drop(FNIRSIUSBPacket.length)
+            return .skipped(count: FNIRSIUSBPacket.length, because: error)
+        case .noPacket(let error):
+            return skip(error)
+        }
+    }
+
+    package var frameBytes: [UInt8] { buffer.lastTaken }
+    package var pendingCount: Int { buffer.count }
+
+    package mutating func reset() -> Int {
+        defer { buffer.removeAll() }
+        return buffer.count
+    }
+
+    /// Passes over the bytes before the next start mark behind the first byte.
+    private mutating func skip(_ error: CodecError) -> DecodeStep {
+        let count = buffer.firstOffset(of: FNIRSIUSBPacket.startMark, from: 1) ?? buffer.count
+        buffer.drop(count)
+        return .skipped(count: count, because: error)
+    }
+
+    private enum Verdict {
+        case good(FNIRSIUSBPacket)
+        /// A packet, and one that nobody can use.
+        case refused(CodecError)
+        /// The start mark was an ordinary byte.
+        case noPacket(CodecError)
+    }
+
+    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        let expected = FNIRSIUSBPacket.check(raw)
+        let found = raw.u8(FNIRSIUSBPacket.length - 1)
+        let checkMatters = enforcesCheck || !(3...4).contains(raw.u8(1))
+        if checkMatters, expected != found {
+            return .noPacket(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
+        }
+        if let offset = FNIRSIUSBPacket.implausibleOffset(raw) { return .refused(.implausibleField(offset: offset)) }
+        return .good(FNIRSIUSBPacket(raw))
+    }
+}

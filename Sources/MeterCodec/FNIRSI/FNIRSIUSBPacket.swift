@@ -1,0 +1,80 @@
+package import MeterModel
+
+/// One 64-byte HID report of a FNIRSI meter on USB. Numbers little-endian (protocols.md 3.3).
+package struct FNIRSIUSBPacket: Sendable {
+    package static let length = 64
+    /// The first byte of every packet, either way.
+    package static let startMark: UInt8 = 0xAA
+    /// How many samples a packet of type `samplesType` holds, 10 ms apart, the last one taken on arrival.
+    package static let samplesPerPacket = 4
+    package static let samplesType: UInt8 = 0x04
+
+    private let bytes: InlineArray<64, UInt8>
+
+    /// - Parameter raw: exactly one packet, judged by `FNIRSIUSBDecoder`.
+    package init(_ raw: UnsafeRawBufferPointer) {
+        bytes = InlineArray(copying: raw)
+    }
+
+    /// 04 = four samples, 03 = what answers a hello and nobody has described.
+    package var type: UInt8 { bytes[1] }
+
+    /// The check byte that belongs to a packet: CRC-8 over bytes 1-62.
+    package static func check(_ packet: UnsafeRawBufferPointer) -> UInt8 {
+        Checksum.crc8FNIRSI(UnsafeRawBufferPointer(rebasing: packet.dropFirst().prefix(length - 2)))
+    }
+
+    /// Where sample number `index` of a packet starts. Its fields, from there: voltage u32 at 0, current u32 at 4,
+    /// D+ u16 at 8, D- u16 at 10, a byte that is always 1 at 12, temperature u16 at 13.
+    package static func sampleOffset(_ index: Int) -> Int { 2 + 15 * index }
+
+    /// The highest values that a sample may hold, in hundred-thousandths of a volt and of an ampere. The meters stop at
+    /// 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen (protocols.md 3.4).
+    package static let voltageMax: UInt32 = 15_000_000
+    package static let currentMax: UInt32 = 2_000_000
+
+    /// The offset of the first field that no meter can have measured, nil when all are possible.
+    package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
+        guard packet.u8(1) == samplesType else { return nil }
+        for index in 0..<samplesPerPacket {
+            let offset = sampleOffset(index)
+            if packet.u32LE(offset) > voltageMax { return offset }
+            if packet.u32LE(offset + 4) > currentMax { return offset + 4 }
+        }
+        return nil
+    }
+
+    /// The power is computed here as voltage times current: the meter does not send one.
+    private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
+        let voltage = Double(packet.u32LE(offset))
+        let current = Double(packet.u32LE(offset + 4))
+        var reading = Reading()
+        reading[.voltage] = voltage / 1e5
+        reading[.current] = current / 1e5
+        reading[.power] = voltage * current / 1e10
+        reading[.temperature] = Double(packet.u16LE(offset + 13)) / 10
+        reading[.dataPlus] = Double(packet.u16LE(offset + 8)) / 1000
+        reading[.dataMinus] = Double(packet.u16LE(offset + 10)) / 1000
+        return reading
+    }
+}
+
+extension FNIRSIUSBPacket: FrameContent {
+    /// The packet does not say; the USB ids do.
+    package var model: ModelName? { nil }
+
+    package func forEachReading(_ body: (Reading) -> Void) {
+        guard type == Self.samplesType else { return }
+        bytes.withRawBytes { raw in
+            for index in 0..<Self.samplesPerPacket { body(Self.reading(raw, at: Self.sampleOffset(index))) }
+        }
+    }
+
+    /// The type, and for a packet without samples its payload as hex, for whoever wants to find out what it means.
+    package var details: [FrameDetail] {
+        let type = FrameDetail("packet_type", .integer(Int(type)))
+        guard self.type != Self.samplesType else { return [type] }
+        let payload = bytes.withRawBytes { Hex.encode($0[2..<(Self.length - 1)]) }
+        return [type, FrameDetail("payload_hex", .text(payload))]
+    }
+}

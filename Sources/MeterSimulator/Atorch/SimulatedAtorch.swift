@@ -1,0 +1,199 @@
+import MeterCodec
+package import MeterModel
+
+/// An Atorch meter of any of the three types (protocols.md sections 6 and 11): pushes a report a second, counts energy,
+/// charge and time, and replies to commands.
+package struct SimulatedAtorch: SimulatedMeter {
+    package let model: ModelName
+    package var faults = SimulatorFaults.none
+    private let type: AtorchReportType
+    private let load: ElectricalLoad
+    private let period: Duration
+    private let habits: Habits
+    private var isSilent: Bool
+    private var counter = EnergyCounter()
+    private var countedSteps = 0
+    private var price: UInt32 = 100
+    private var backlight: UInt8 = 60
+    private var lastStep = 0
+    private var reports = 0
+
+    /// What differs between Atorch meters of one type.
+    package struct Habits: Hashable, Sendable {
+        /// The last byte follows the known rule. It does not on a J7-C, S1, UD24, DL24M and DT24PW.
+        package var sendsKnownCheck = true
+        /// Nothing is pushed before a command comes, as a J7-C sometimes has it.
+        package var isSilentUntilCommand = false
+        /// How Bluetooth cuts a report, 20 and 16 bytes for one; empty leaves it whole. What is over goes last.
+        package var pieces: [Int] = []
+
+        package init() {}
+    }
+
+    /// - Parameters:
+    ///   - model: one of the three Atorch models; any other counts as a USB meter.
+    ///   - load: nil for one that suits the type.
+    ///   - period: the time between two reports; a second on the real thing.
+    package init(
+        model: ModelName, load: ElectricalLoad? = nil, period: Duration = .seconds(1), habits: Habits = Habits(),
+        seed: UInt64 = 1
+    ) {
+        type = AtorchReportType(model: model) ?? .usb
+        self.model = type.model
+        self.load = load ?? Self.usualLoad(type, seed: seed)
+        self.period = max(period, .milliseconds(10))
+        self.habits = habits
+        isSilent = habits.isSilentUntilCommand
+    }
+
+    private static func usualLoad(_ type: AtorchReportType, seed: UInt64) -> ElectricalLoad {
+        switch type {
+        case .ac: ElectricalLoad(supply: 230.4, startCurrent: 0.8, seed: seed)
+        case .dc: ElectricalLoad(supply: 12.6, startCurrent: 4, seed: seed)
+        case .usb: ElectricalLoad(seed: seed)
+        }
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        stride(from: 0, to: bytes.count, by: AtorchCommand.length).compactMap { start in
+            let command = Array(bytes[start..<min(start + AtorchCommand.length, bytes.count)])
+            guard command.starts(with: [0xFF, 0x55, 0x11]), command.count == AtorchCommand.length else { return nil }
+            if isSilent { advance(toStep: step(at: time)) }
+            isSilent = false
+            return obey(command).bytes
+        }
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        let last = step(at: time)
+        // After a long pause only the last minute is sent: the rest was sent while nobody listened.
+        if last - lastStep > 60 { advance(toStep: last - 60) }
+        var written: [[UInt8]] = []
+        while lastStep < last {
+            advance(toStep: lastStep + 1)
+            guard !isSilent else { continue }
+            reports += 1
+            guard let report = faults.apply(to: report(), number: reports, checkOffset: 35) else { continue }
+            written += pieces(of: report)
+        }
+        return written
+    }
+
+    package var nextDue: Duration? { isSilent ? nil : period * (lastStep + 1) }
+
+    /// What it has counted survives, as do its settings.
+    package mutating func powerCycle() {
+        lastStep = 0
+        isSilent = habits.isSilentUntilCommand
+    }
+
+    private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
+
+    private func step(at time: Duration) -> Int { Int(clamping: time.nanoseconds / period.nanoseconds) }
+
+    private mutating func advance(toStep step: Int) {
+        guard step > lastStep else { return }
+        // After a long pause only the last hours are counted step by step; more would freeze the simulator.
+        for passed in max(lastStep, step - 7200)..<step {
+            counter.add(load.state(step: passed, length: stepLength), seconds: stepLength)
+        }
+        countedSteps += step - lastStep
+        lastStep = step
+    }
+
+    /// A command with a wrong check byte or one that the meter does not know is not supported.
+    private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
+        guard let command = AtorchCommand(bytes), command.type == type else { return AtorchReply(.unsupported) }
+        switch command.code {
+        case .clearEnergy: counter.energy_mWh = 0
+        case .clearCharge: counter.charge_mAh = 0
+        case .clearTime: countedSteps = 0
+        case .clearAll:
+            counter = EnergyCounter()
+            countedSteps = 0
+        case .backlight:
+            guard command.value <= 60 else { return AtorchReply(.failed) }
+            backlight = UInt8(clamping: command.value)
+        case .price where type != .usb: price = command.value
+        case .price: return AtorchReply(.unsupported)
+        case .setup, .enter: break
+        case .plus, .minus:
+            if type == .usb { return AtorchReply(.unsupported) }
+        case .plusUSB, .minusUSB:
+            if type != .usb { return AtorchReply(.unsupported) }
+        }
+        return AtorchReply(.done)
+    }
+
+    private func pieces(of report: [UInt8]) -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        var rest = report[...]
+        for length in habits.pieces where !rest.isEmpty {
+            pieces.append(Array(rest.prefix(length)))
+            rest = rest.dropFirst(length)
+        }
+        return rest.isEmpty ? pieces : pieces + [Array(rest)]
+    }
+
+    private func report() -> [UInt8] {
+        let state = load.state(step: lastStep, length: stepLength)
+        var body: [UInt8] = [0x01, type.rawValue]
+        switch type {
+        case .ac: appendAC(state, to: &body)
+        case .dc: appendDC(state, to: &body)
+        case .usb: appendUSB(state, to: &body)
+        }
+        let check = AtorchCheck.byte(over: body)
+        return [0xFF, 0x55] + body + [habits.sendsKnownCheck ? check : check ^ 0xA7]
+    }
+
+    private func appendAC(_ state: ElectricalLoad.State, to body: inout [UInt8]) {
+        body.appendU24BE(raw(state.voltage * 10))
+        body.appendU24BE(raw(state.current * 1000))
+        body.appendU24BE(raw(state.power * 0.95 * 10))
+        body.appendBE(raw(counter.energy_mWh * 0.95 / 10_000))
+        body.appendU24BE(price)
+        body.appendBE(UInt16(500))
+        body.appendBE(UInt16(950))
+        body.appendBE(UInt16(clamping: raw(state.temperature)))
+        appendTime(to: &body)
+        body += [backlight, 0, 0, 0, 0]
+    }
+
+    private func appendDC(_ state: ElectricalLoad.State, to body: inout [UInt8]) {
+        body.appendU24BE(raw(state.voltage * 10))
+        body.appendU24BE(raw(state.current * 1000))
+        body.appendU24BE(raw(counter.charge_mAh / 10))
+        body.appendBE(raw(counter.energy_mWh / 10_000))
+        body.appendU24BE(price)
+        body += [0, 0, 0, 0]
+        body.appendBE(UInt16(clamping: raw(state.temperature)))
+        appendTime(to: &body)
+        body += [backlight, 0, 0, 0, 0]
+    }
+
+    private func appendUSB(_ state: ElectricalLoad.State, to body: inout [UInt8]) {
+        body.appendU24BE(raw(state.voltage * 100))
+        body.appendU24BE(raw(state.current * 100))
+        body.appendU24BE(raw(counter.charge_mAh))
+        body.appendBE(raw(counter.energy_mWh / 10))
+        body.appendBE(UInt16(clamping: raw(state.dataMinus * 100)))
+        body.appendBE(UInt16(clamping: raw(state.dataPlus * 100)))
+        body.appendBE(UInt16(clamping: raw(state.temperature)))
+        appendTime(to: &body)
+        body.append(backlight)
+        body.appendBE(UInt16(3500))
+        body.appendBE(UInt16(290))
+        body.appendBE(UInt16(800))
+        body.append(0)
+    }
+
+    /// Hours, minutes and seconds of counting.
+    private func appendTime(to body: inout [UInt8]) {
+        let seconds = Int(Double(countedSteps) * stepLength)
+        body.appendBE(UInt16(clamping: seconds / 3600))
+        body += [UInt8(seconds / 60 % 60), UInt8(seconds % 60)]
+    }
+
+    private func raw(_ value: Double) -> UInt32 { UInt32(clamping: Int(value.rounded(.toNearestOrAwayFromZero))) }
+}

@@ -1,0 +1,121 @@
+import MeterCodec
+package import MeterModel
+
+/// An FNB58 on USB (protocols.md sections 3 and 11): streams four samples each 40 ms as long as its lease of one second
+/// is renewed, does not hear a `keepOn` once it has stopped, and hangs when two commands come too close together.
+///
+/// What it says to a hello is a packet of type 03 with nothing in it: nobody has described a real one.
+package struct SimulatedFNB58: SimulatedMeter {
+    package let model = ModelName.fnb58
+    package var faults = SimulatorFaults.none
+    /// How often it has been switched on.
+    package private(set) var bootCount = 1
+    /// True after commands that came too fast. Only `powerCycle` helps.
+    package private(set) var isHung = false
+    private let load: ElectricalLoad
+    private let packetPeriod: Duration
+    private let startsWithGarbage: Bool
+    private let lease: Duration = .seconds(1)
+    private let commandGap: Duration = .milliseconds(25)
+    private var lastCommand: Duration?
+    private var stream: Stream?
+    private var packets = 0
+
+    /// A stream that was started, whether or not its lease has run out.
+    private struct Stream: Sendable {
+        var leaseEnd: Duration
+        var nextPacket: Duration
+        var isFirstPacket = true
+    }
+
+    /// - Parameters:
+    ///   - packetPeriod: the time between two packets; 40 ms on the real thing.
+    ///   - startsWithGarbage: the first sample of each stream holds 188 V, as after a reader that left without draining.
+    package init(
+        load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
+        startsWithGarbage: Bool = false
+    ) {
+        self.load = load
+        self.packetPeriod = max(packetPeriod, .milliseconds(1))
+        self.startsWithGarbage = startsWithGarbage
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        stride(from: 0, to: bytes.count, by: FNIRSIUSBPacket.length).flatMap { start in
+            let report = Array(bytes[start..<min(start + FNIRSIUSBPacket.length, bytes.count)])
+            let command = FNIRSIUSBCommand.allCases.first { $0.bytes == report }
+            return command.map { obey($0, at: time) } ?? []
+        }
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        var written: [[UInt8]] = []
+        while let due = nextDue, due <= time {
+            let isFirst = stream?.isFirstPacket ?? false
+            stream?.isFirstPacket = false
+            stream?.nextPacket = due + packetPeriod
+            packets += 1
+            let packet = samples(endingAt: due, firstIsGarbage: isFirst && startsWithGarbage)
+            if let packet = faults.apply(to: packet, number: packets, checkOffset: 63) { written.append(packet) }
+        }
+        return written
+    }
+
+    package var nextDue: Duration? {
+        guard !isHung, let stream, stream.nextPacket <= stream.leaseEnd else { return nil }
+        return stream.nextPacket
+    }
+
+    package mutating func powerCycle() {
+        bootCount += 1
+        isHung = false
+        lastCommand = nil
+        stream = nil
+    }
+
+    private mutating func obey(_ command: FNIRSIUSBCommand, at time: Duration) -> [[UInt8]] {
+        if let lastCommand, time - lastCommand < commandGap { isHung = true }
+        lastCommand = time
+        guard !isHung else { return [] }
+        switch command {
+        case .hello:
+            return [sealed([FNIRSIUSBPacket.startMark, 0x03] + [UInt8](repeating: 0, count: 61))]
+        case .start:
+            if isStreaming(at: time) {
+                stream?.leaseEnd = time + lease
+            } else {
+                stream = Stream(leaseEnd: time + lease, nextPacket: time + packetPeriod)
+            }
+        case .keepOn:
+            if isStreaming(at: time) { stream?.leaseEnd = time + lease }
+        }
+        return []
+    }
+
+    private func isStreaming(at time: Duration) -> Bool {
+        stream.map { time <= $0.leaseEnd } ?? false
+    }
+
+    /// Four samples 10 ms apart, the last one taken at `time`.
+    private func samples(endingAt time: Duration, firstIsGarbage: Bool) -> [UInt8] {
+        let last = Int(time.milliseconds / 10)
+        var packet: [UInt8] = [FNIRSIUSBPacket.startMark, FNIRSIUSBPacket.samplesType]
+        for index in 0..<FNIRSIUSBPacket.samplesPerPacket {
+            let state = load.state(step: last - 3 + index, length: 0.01)
+            let isGarbage = firstIsGarbage && index == 0
+            packet.appendLE(isGarbage ? 18_874_370 : UInt32(clamping: Int((state.voltage * 1e5).rounded())))
+            packet.appendLE(isGarbage ? 17_039_408 : UInt32(clamping: Int((state.current * 1e5).rounded())))
+            packet.appendLE(UInt16(clamping: Int((state.dataPlus * 1000).rounded())))
+            packet.appendLE(UInt16(clamping: Int((state.dataMinus * 1000).rounded())))
+            packet.append(1)
+            packet.appendLE(UInt16(clamping: Int((state.temperature * 10).rounded())))
+        }
+        packet.append(0)
+        return sealed(packet)
+    }
+
+    /// 63 bytes and their check byte.
+    private func sealed(_ packet: [UInt8]) -> [UInt8] {
+        packet + [Checksum.crc8FNIRSI(packet.dropFirst())]
+    }
+}

@@ -1,0 +1,130 @@
+import MeterCodec
+package import MeterModel
+
+/// An FNB58 over Bluetooth LE (protocols.md 3.5 and section 11): says nothing before it is told to start, then sends
+/// volts and amperes ten times a second and the rest twice, cut into notifications without regard to frames.
+package struct SimulatedFNB58BLE: SimulatedMeter {
+    package let model = ModelName.fnb58
+    package var faults = SimulatorFaults.none
+    /// How often it has been switched on, as its info frame says.
+    package private(set) var bootCount = 1
+    private let load: ElectricalLoad
+    private let serial: UInt32
+    private let notificationMax: Int
+    private var isStreaming = false
+    private var totals = EnergyCounter()
+    private var recordTicks = 0
+    private var ticks = 0
+    private var notifications = 0
+
+    /// The meter's own rhythm, and the load's step.
+    private static let tickSeconds = 0.1
+
+    /// - Parameters:
+    ///   - serial: the number that the real thing's Bluetooth name ends in.
+    ///   - notificationMax: the longest notification, bytes; 20 at the default MTU.
+    package init(load: ElectricalLoad = ElectricalLoad(), serial: UInt32 = 51772, notificationMax: Int = 20) {
+        self.load = load
+        self.serial = serial
+        self.notificationMax = max(1, notificationMax)
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        advance(to: time)
+        switch FNIRSIBLECommand.allCases.first(where: { $0.bytes == bytes }) {
+        case .info: return [info()]
+        case .start: isStreaming = true
+        case .stop: isStreaming = false
+        case .status, nil: break
+        }
+        return []
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        var written: [[UInt8]] = []
+        let last = Int(time.milliseconds / 100)
+        // After a long pause only the last second is sent: the rest was sent while nobody listened.
+        if last - ticks > 10 { advance(to: .milliseconds(100 * (last - 10))) }
+        while ticks < last {
+            advance(to: .milliseconds(100 * (ticks + 1)))
+            guard isStreaming else { continue }
+            notifications += 1
+            let frames = frames()
+            guard let sent = faults.apply(to: frames, number: notifications, checkOffset: frames.count - 1) else {
+                continue
+            }
+            written += pieces(of: sent)
+        }
+        return written
+    }
+
+    package var nextDue: Duration? { isStreaming ? .milliseconds(100 * (ticks + 1)) : nil }
+
+    package mutating func powerCycle() {
+        bootCount += 1
+        isStreaming = false
+        ticks = 0
+    }
+
+    private mutating func advance(to time: Duration) {
+        let last = max(ticks, Int(time.milliseconds / 100))
+        // After a long pause only the last hour is counted step by step; more would freeze the simulator.
+        for tick in max(ticks, last - 36_000)..<last {
+            totals.add(load.state(step: tick, length: Self.tickSeconds), seconds: Self.tickSeconds)
+        }
+        recordTicks += last - ticks
+        ticks = last
+    }
+
+    private func pieces(of bytes: [UInt8]) -> [[UInt8]] {
+        stride(from: 0, to: bytes.count, by: notificationMax).map { start in
+            Array(bytes[start..<min(start + notificationMax, bytes.count)])
+        }
+    }
+
+    /// What one tick sends: the data lines, volts and amperes, the rest on every fifth tick.
+    private func frames() -> [UInt8] {
+        let state = load.state(step: ticks, length: Self.tickSeconds)
+        var quick: [UInt8] = []
+        quick.appendLE(UInt16(clamping: Int((state.voltage * 1000).rounded())))
+        quick.appendLE(UInt16(clamping: Int((state.current * 1000).rounded())))
+        guard ticks % 5 == 0 else { return frame(.quick, quick) }
+        var lines: [UInt8] = []
+        lines.appendLE(UInt16(clamping: Int((state.dataPlus * 1000).rounded())))
+        lines.appendLE(UInt16(clamping: Int((state.dataMinus * 1000).rounded())))
+        lines.appendLE(UInt16(5))
+        var measurement: [UInt8] = []
+        measurement.appendLE(scaled(state.voltage, by: 1e4))
+        measurement.appendLE(scaled(state.current, by: 1e4))
+        measurement.appendLE(scaled(state.power, by: 1e4))
+        var resistance: [UInt8] = []
+        resistance.appendLE(scaled(state.voltage / max(state.current, 1e-4), by: 1e4))
+        resistance.append(state.temperature < 0 ? 0 : 1)
+        resistance.appendLE(UInt16(clamping: Int((abs(state.temperature) * 10).rounded())))
+        var counted: [UInt8] = [0]
+        counted.appendLE(scaled(totals.energy_mWh, by: 100))
+        counted.appendLE(scaled(totals.charge_mAh, by: 100))
+        counted.appendLE(UInt32(clamping: recordTicks / 10))
+        counted.appendLE(UInt32(clamping: ticks / 10))
+        return frame(.dataLines, lines) + frame(.quick, quick) + frame(.measurement, measurement)
+            + frame(.load, resistance) + frame(.totals, counted)
+    }
+
+    private func info() -> [UInt8] {
+        var payload: [UInt8] = []
+        payload.appendLE(UInt16(58))
+        payload.appendLE(UInt16(110))
+        payload.appendLE(serial)
+        payload.appendLE(UInt32(clamping: bootCount))
+        return frame(.info, payload + [10, 0])
+    }
+
+    private func scaled(_ value: Double, by steps: Double) -> UInt32 {
+        UInt32(clamping: Int((value * steps).rounded()))
+    }
+
+    private func frame(_ kind: FNIRSIBLEFrame.Kind, _ payload: [UInt8]) -> [UInt8] {
+        let head = [FNIRSIBLEFrame.startMark, kind.rawValue, UInt8(clamping: payload.count)] + payload
+        return head + [FNIRSIBLEFrame.check(head)]
+    }
+}

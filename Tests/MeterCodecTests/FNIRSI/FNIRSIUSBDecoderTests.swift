@@ -1,0 +1,110 @@
+import MeterCodec
+import MeterModel
+import MeterSimulator
+import Testing
+
+struct FNIRSIUSBDecoderTests {
+    /// A packet by protocols.md 3.3, laid out here by hand. Each sample is 15 bytes.
+    private func packet(type: UInt8 = 4, samples: [[UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = [0xAA, type] + samples.joined()
+        bytes += [UInt8](repeating: 0, count: 63 - bytes.count)
+        return bytes + [Checksum.crc8FNIRSI(bytes[1...])]
+    }
+
+    /// 5.09012 V, 1.23456 A, D+ 2.748 V, D- 2.712 V, the constant 1, 29.2 °C.
+    private let ordinary: [UInt8] = [
+        0x54, 0xC4, 0x07, 0x00, 0x40, 0xE2, 0x01, 0x00, 0xBC, 0x0A, 0x98, 0x0A, 0x01, 0x24, 0x01,
+    ]
+    /// 188.7437 V and 170.39408 A with D+ 51.84 V, as seen after an unclean stop (protocols.md 3.4).
+    private let garbage: [UInt8] = [
+        0x02, 0x00, 0x20, 0x01, 0x30, 0x00, 0x04, 0x01, 0x80, 0xCA, 0x00, 0x00, 0x01, 0x24, 0x01,
+    ]
+    private let idle = [UInt8](repeating: 0, count: 15)
+
+    private func simulatedPackets() -> [[UInt8]] {
+        var meter = SimulatedFNB58()
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
+        return Array(meter.due(at: .milliseconds(400)).prefix(4))
+    }
+
+    @Test func packets_decodeInAnyPieces_andAmongRubbish() {
+        DecoderVerifier.verify(frames: simulatedPackets()) { FNIRSIUSBDecoder() }
+    }
+
+    @Test func anyBytes_areSurvived_withoutTheCheckToo() {
+        DecoderVerifier.survivesMutation(of: simulatedPackets().flatMap { $0 }) {
+            FNIRSIUSBDecoder(enforcesCheck: false)
+        }
+    }
+
+    @Test func samples_areFourReadings_oldestFirst() throws {
+        let readings = decodedReadings(packet(samples: [ordinary, idle, idle, ordinary]), with: FNIRSIUSBDecoder())
+
+        #expect(readings.count == 4)
+        let reading = try #require(readings.first)
+        #expect(reading[.voltage] == 5.09012)
+        #expect(reading[.current] == 1.23456)
+        #expect(reading[.dataPlus] == 2.748)
+        #expect(reading[.dataMinus] == 2.712)
+        #expect(reading[.temperature] == 29.2)
+        #expect(try abs(#require(reading[.power]) - 6.284058) < 1e-6)
+        #expect(reading.supported.contains(.energy) == false)
+        #expect(readings[1][.voltage] == 0)
+        #expect(readings[3] == reading)
+    }
+
+    @Test func infoPacket_isAFrameWithoutReadings() throws {
+        let info = packet(type: 3, samples: [ordinary])
+        let frame = try #require(decodedFrames(info, with: FNIRSIUSBDecoder()).first)
+
+        var readings = 0
+        frame.content.forEachReading { _ in readings += 1 }
+        #expect(readings == 0)
+        #expect(frame.content.details.first == FrameDetail("packet_type", .integer(3)))
+        #expect(frame.content.details.count == 2)
+    }
+
+    @Test func wrongCheck_isNoPacket_unlessAskedNotToMind() {
+        var bytes = packet(samples: [ordinary, ordinary, ordinary, ordinary])
+        bytes[63] ^= 1
+
+        #expect(decodedFrames(bytes, with: FNIRSIUSBDecoder()).isEmpty)
+        #expect(decodedFrames(bytes, with: FNIRSIUSBDecoder(enforcesCheck: false)).count == 1)
+    }
+
+    @Test func garbageSample_isRefusedWithItsPacket_andTheNextPacketIsTaken() {
+        var decoder = FNIRSIUSBDecoder()
+        decoder.append(packet(samples: [garbage, ordinary, ordinary, ordinary]))
+        decoder.append(packet(samples: [ordinary, ordinary, ordinary, ordinary]))
+
+        guard case .skipped(64, .implausibleField(offset: 2)) = decoder.next() else {
+            Issue.record("188 V passed")
+            return
+        }
+        guard case .frame = decoder.next() else {
+            Issue.record("the good packet behind it was lost")
+            return
+        }
+        #expect(decoder.next() == nil)
+    }
+
+    @Test func impossibleCurrentInTheLastSample_isRefusedToo() {
+        // 20.00001 A in the fourth sample, current at 47 + 4.
+        let high: [UInt8] = [0, 0, 0, 0, 0x81, 0x84, 0x1E, 0x00, 0, 0, 0, 0, 1, 0, 0]
+        var decoder = FNIRSIUSBDecoder()
+        decoder.append(packet(samples: [idle, idle, idle, high]))
+
+        guard case .skipped(64, .implausibleField(offset: 51)) = decoder.next() else {
+            Issue.record("20.00001 A passed")
+            return
+        }
+    }
+
+    @Test func startMarkAmongRubbish_costsNoPacket() {
+        let good = packet(samples: [ordinary, ordinary, ordinary, ordinary])
+        let (frames, skipped) = DecoderVerifier.feed(
+            [0xAA, 0x04, 0xAA] + good + good, chunk: 7, to: FNIRSIUSBDecoder())
+        #expect(frames == [good, good])
+        #expect(skipped == 3)
+    }
+}

@@ -1,0 +1,73 @@
+import MeterCodec
+import MeterModel
+import Testing
+
+/// Command bytes and check values from protocols.md 3.2.
+struct FNIRSIUSBDriverTests {
+    @Test(arguments: [
+        (FNIRSIUSBCommand.hello, 0x81, 0x8E), (.start, 0x82, 0x96), (.keepOn, 0x83, 0x9E),
+    ])
+    func command_is64Bytes_withItsPublishedCheck(command: FNIRSIUSBCommand, code: Int, check: Int) {
+        let expected = [0xAA, UInt8(code)] + [UInt8](repeating: 0, count: 61) + [UInt8(check)]
+        #expect(command.bytes == expected)
+    }
+
+    @Test(arguments: [(ModelName.fnb58, 0x82), (.fnb48s, 0x82), (.fnb48, 0x83), (.c1, 0x83)])
+    func opening_isHelloAndTwoStarts_byModel(model: ModelName, second: Int) {
+        var driver = FNIRSIUSBDriver(model: model)
+        let opening = driver.opening()
+
+        #expect(opening.map { $0.bytes[1] } == [0x81, 0x82, UInt8(second)])
+        #expect(opening.allSatisfy { $0.pause >= .milliseconds(25) })
+    }
+
+    @Test func keepAlive_comesWellWithinALease_andNeverTooFast() {
+        for model in [ModelName.fnb58, .fnb48s, .fnb48, .c1] {
+            for firmware in [nil, 68] {
+                let quirks = FNIRSIQuirks.of(model, firmware: firmware)
+                #expect(quirks.keepAlivePeriod < .seconds(1))
+                #expect(quirks.keepAlivePeriod >= quirks.commandGap)
+                #expect(quirks.commandGap >= .milliseconds(25))
+            }
+        }
+    }
+
+    @Test func firmware068_keepsAnFNB58OnLikeAnFNB48() {
+        #expect(FNIRSIQuirks.of(.fnb58, firmware: 68) == FNIRSIQuirks.of(.fnb48))
+        #expect(FNIRSIQuirks.of(.fnb58, firmware: 67) == FNIRSIQuirks.of(.fnb58))
+        #expect(FNIRSIQuirks.of(.fnb58) != FNIRSIQuirks.of(.fnb48))
+        #expect(FNIRSIQuirks.of(.c1).firmwareMin == 70)
+    }
+
+    @Test func poll_startsAnew_whenALeaseOfKeepAlivesBroughtNothing() {
+        var driver = FNIRSIUSBDriver(model: .fnb48)
+        _ = driver.opening()
+
+        // One second of 40 ms.
+        let silent = (1...26).map { _ in driver.poll()[1] }
+        #expect(silent.prefix(25).allSatisfy { $0 == 0x83 })
+        #expect(silent.last == 0x82)
+        #expect(driver.poll()[1] == 0x83)
+    }
+
+    @Test func poll_staysWithKeepOn_aslongAsBytesCome() {
+        var driver = FNIRSIUSBDriver(model: .c1)
+        for _ in 0..<100 {
+            #expect(driver.poll()[1] == 0x83)
+            driver.receive([0xAA]) { _ in }
+        }
+    }
+
+    @Test func closing_readsOnForALease() {
+        var driver = FNIRSIUSBDriver(model: .fnb48)
+        let closing = driver.closing()
+        #expect(closing.allSatisfy { $0.bytes.isEmpty })
+        #expect(closing.reduce(.zero) { $0 + $1.pause } > .seconds(1))
+    }
+
+    @Test func command_isRefused() {
+        #expect(throws: CodecError.unsupportedCommand(.rotate, model: .fnb58)) {
+            try FNIRSIUSBDriver(model: .fnb58).encode(MeterCommand(.rotate))
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import MeterCodec
+import MeterModel
+import MeterSimulator
+import Testing
+
+struct SimulatedFNIRSITests {
+    @Test func stream_is25PacketsASecond_andEndsWithItsLease() {
+        var meter = SimulatedFNB58()
+        #expect(meter.nextDue == nil)
+        #expect(meter.receive(FNIRSIUSBCommand.start.bytes, at: .seconds(1)).isEmpty)
+
+        #expect(meter.nextDue == .milliseconds(1040))
+        #expect(meter.due(at: .milliseconds(1039)).isEmpty)
+        #expect(meter.due(at: .milliseconds(1040)).count == 1)
+        #expect(meter.due(at: .seconds(10)).count == 24)
+        #expect(meter.nextDue == nil)
+    }
+
+    @Test func keepOn_isHeardWhileStreaming_andNotAfterwards() {
+        var meter = SimulatedFNB58()
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
+        _ = meter.due(at: .milliseconds(900))
+        _ = meter.receive(FNIRSIUSBCommand.keepOn.bytes, at: .milliseconds(900))
+        #expect(meter.due(at: .milliseconds(1900)).count == 25)
+
+        _ = meter.receive(FNIRSIUSBCommand.keepOn.bytes, at: .milliseconds(2000))
+        #expect(meter.nextDue == nil)
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .milliseconds(2100))
+        #expect(meter.nextDue == .milliseconds(2140))
+    }
+
+    @Test func commandsCloserThan25Milliseconds_hangIt_untilThePowerGoes() {
+        var meter = SimulatedFNB58()
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .milliseconds(24))
+        #expect(meter.isHung)
+        #expect(meter.due(at: .seconds(1)).isEmpty)
+        #expect(meter.receive(FNIRSIUSBCommand.hello.bytes, at: .seconds(5)).isEmpty)
+
+        meter.powerCycle()
+        #expect(meter.bootCount == 2)
+        #expect(meter.receive(FNIRSIUSBCommand.hello.bytes, at: .zero).count == 1)
+    }
+
+    /// Runs a driver against the meter as a session would, in steps of one millisecond.
+    private func converse(
+        _ driver: inout FNIRSIUSBDriver, _ meter: inout SimulatedFNB58, milliseconds: Int, keepAlive: Bool = true
+    ) -> (readings: Int, refused: Int, firstSkip: CodecError?) {
+        var outgoing = driver.opening()[...]
+        var nextOutgoing = 0
+        var nextPoll = Int.max
+        var readings = 0
+        var refused = 0
+        var firstSkip: CodecError?
+        for now in 0..<milliseconds {
+            var written = meter.due(at: .milliseconds(now))
+            if now >= nextOutgoing, let sent = outgoing.popFirst() {
+                written += meter.receive(sent.bytes, at: .milliseconds(now))
+                nextOutgoing = now + Int(sent.pause.milliseconds)
+                nextPoll = now + Int(driver.quirks.keepAlivePeriod.milliseconds)
+            } else if keepAlive, outgoing.isEmpty, now >= nextPoll {
+                written += meter.receive(driver.poll(), at: .milliseconds(now))
+                nextPoll = now + Int(driver.quirks.keepAlivePeriod.milliseconds)
+            }
+            for bytes in written {
+                driver.receive(bytes) { event in
+                    switch event {
+                    case .frame(let frame): frame.content.forEachReading { _ in readings += 1 }
+                    case .skipped(let count, let error):
+                        refused += count
+                        firstSkip = firstSkip ?? error
+                    case .acknowledged, .rejected: break
+                    }
+                }
+            }
+        }
+        return (readings, refused, firstSkip)
+    }
+
+    @Test(arguments: [ModelName.fnb58, .fnb48])
+    func driver_keeps100SamplesASecondComing(model: ModelName) {
+        var meter = SimulatedFNB58()
+        var driver = FNIRSIUSBDriver(model: model)
+        let heard = converse(&driver, &meter, milliseconds: 10_000)
+        #expect(!meter.isHung)
+        // The stream starts 50 ms in, behind the hello.
+        #expect(heard.readings == 4 * 248)
+        #expect(heard.refused == 0)
+    }
+
+    @Test func withoutKeepAlive_theStreamEnds() {
+        var meter = SimulatedFNB58()
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        let heard = converse(&driver, &meter, milliseconds: 10_000, keepAlive: false)
+        // Started at 50 and again at 100 ms: packets from 90 to 1100 ms.
+        #expect(heard.readings == 4 * 26)
+    }
+
+    @Test func garbageAfterAnUncleanStop_costsOnePacket() {
+        var meter = SimulatedFNB58(startsWithGarbage: true)
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        let heard = converse(&driver, &meter, milliseconds: 2000)
+        #expect(heard.refused == 64)
+        #expect(heard.firstSkip == .implausibleField(offset: 2))
+        #expect(heard.readings == 4 * 47)
+    }
+
+    @Test(arguments: SimulatorFaults.Kind.allCases)
+    func fault_spoilsItsPacket_andNoOther(kind: SimulatorFaults.Kind) {
+        var meter = SimulatedFNB58()
+        meter.faults = SimulatorFaults(kind, every: 5)
+        _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        var frames = 0
+        for packet in meter.due(at: .seconds(1)) {
+            driver.receive(packet) { if case .frame = $0 { frames += 1 } }
+        }
+        // A packet cut short costs none but itself, as the next AA is found; a shifted one is good behind stray bytes.
+        #expect(frames == (kind == .shifted ? 25 : 20))
+    }
+
+    @Test func overBluetooth_nothingComesBeforeTheStart_andNothingAfterTheStop() {
+        var meter = SimulatedFNB58BLE()
+        #expect(meter.due(at: .seconds(5)).isEmpty)
+        #expect(meter.nextDue == nil)
+        _ = meter.receive(FNIRSIBLECommand.start.bytes, at: .seconds(5))
+        #expect(meter.nextDue == .milliseconds(5100))
+        #expect(!meter.due(at: .seconds(6)).isEmpty)
+        _ = meter.receive(FNIRSIBLECommand.stop.bytes, at: .seconds(6))
+        #expect(meter.due(at: .seconds(9)).isEmpty)
+    }
+
+    /// The events that a driver makes of a second of stream, opening included.
+    private func bluetoothFrames(_ meter: inout SimulatedFNB58BLE, from start: Duration = .zero) -> [FNIRSIBLEFrame] {
+        var driver = FNIRSIBLEDriver(model: .fnb58)
+        var frames: [FNIRSIBLEFrame] = []
+        var written = driver.opening().flatMap { meter.receive($0.bytes, at: start) }
+        written += meter.due(at: start + .seconds(1))
+        for notification in written {
+            driver.receive(notification) { event in
+                if case .frame(.fnirsiBLE(let frame)) = event { frames.append(frame) }
+            }
+        }
+        return frames
+    }
+
+    @Test func overBluetooth_quickFramesComeTenTimesASecond_theOthersTwice() {
+        var meter = SimulatedFNB58BLE()
+        let frames = bluetoothFrames(&meter)
+        #expect(frames.count { $0.kind == .quick } == 10)
+        for kind in [FNIRSIBLEFrame.Kind.measurement, .load, .dataLines, .totals] {
+            #expect(frames.count { $0.kind == kind } == 2, "\(kind)")
+        }
+        #expect(frames.first?.device?.serial == "51772")
+    }
+
+    @Test func overBluetooth_notificationsAreNoLongerThanTheLinkTakes() {
+        var meter = SimulatedFNB58BLE(notificationMax: 20)
+        _ = meter.receive(FNIRSIBLECommand.start.bytes, at: .zero)
+        #expect(meter.due(at: .seconds(1)).allSatisfy { (1...20).contains($0.count) })
+    }
+
+    @Test func overBluetooth_powerCycleCountsABoot_andKeepsTheTotals() throws {
+        var meter = SimulatedFNB58BLE()
+        let before = bluetoothFrames(&meter)
+        meter.powerCycle()
+        let after = bluetoothFrames(&meter)
+
+        #expect(before.first?.device?.powerOnCount == 1)
+        #expect(after.first?.device?.powerOnCount == 2)
+        let counted = try #require(before.last { $0.kind == .totals }?.reading?[.charge])
+        let kept = try #require(after.first { $0.kind == .totals }?.reading?[.charge])
+        #expect(counted > 0.3)
+        #expect(kept > counted)
+    }
+}

@@ -1,1 +1,46 @@
 #pragma once
+
+// What Swift's Glibc module does not import, and nothing else. Each item says why it is here.
+
+#include <stddef.h>
+// Not part of the Glibc module map at all: epoll, eventfd and timerfd. Functions and structs import as they are.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+// These flags are enumerators and mixed macros, which Swift sees as several unrelated types.
+extern const int cl_epoll_cloexec;
+extern const int cl_eventfd_flags;
+extern const int cl_timerfd_flags;
+extern const int cl_timerfd_absolute;
+extern const unsigned int cl_epoll_edge;
+extern const unsigned int cl_epoll_in;
+extern const unsigned int cl_epoll_out;
+extern const unsigned int cl_epoll_err;
+extern const unsigned int cl_epoll_hup;
+
+// `epoll_event` is packed and its `data` is a union; reading and writing the 64-bit member in C keeps Swift from
+// taking the address of an unaligned field.
+struct epoll_event cl_epoll_event(unsigned int events, unsigned long long data);
+unsigned long long cl_epoll_data(const struct epoll_event *event);
+
+// posix_openpt, grantpt, unlockpt and ptsname_r are declared only under _GNU_SOURCE, which the Glibc module is built
+// without. Opens a master that neither blocks nor survives an exec; -1 and errno when that fails.
+int cl_open_pty_master(void);
+// 0, or an errno value.
+int cl_pty_slave_name(int master, char *buffer, size_t size);
+
+// TIOCGEXCL is an _IOR macro, which Swift does not import. 1: somebody has the terminal for himself; 0: not, or
+// unknown.
+int cl_tty_is_exclusive(int fd);
+// 1: a pseudo-terminal's slave (major numbers 136 to 143). `major` is a function-like macro.
+int cl_is_pty_slave(int fd);
+
+// S_ISCHR and S_ISLNK are function-like macros. 1 or 0; 0 too when there is nothing at the path.
+int cl_is_character_device(const char *path);
+int cl_is_symlink(const char *path);
+// Anything at all at the path, even a dangling link.
+int cl_exists(const char *path);
+
+// pthread_setname_np needs _GNU_SOURCE. At most 15 bytes of the name are used.
+void cl_name_this_thread(const char *name);

@@ -1,0 +1,40 @@
+import Glibc
+
+/// What the kernel answered when it did not do what it was asked.
+package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The number as `errno` holds it.
+    package var code: Int32
+
+    package init(_ code: Int32) { self.code = code }
+
+    /// What this thread's last failed call said.
+    static var last: Errno { Errno(Glibc.errno) }
+
+    /// The system's own words, and the number to look it up by. (glibc's `strerror` has been safe in threads since
+    /// 2.32; Debian 12 has 2.36.)
+    package var description: String {
+        let words = strerror(code).map { String(cString: $0) } ?? "unknown error"
+        return "\(words) (errno \(code))"
+    }
+
+    /// Runs a call that answers -1 on failure, again as long as a signal interrupts it. The one place for EINTR.
+    @discardableResult
+    static func check<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+        while true {
+            let result = call()
+            if result != -1 { return result }
+            let reason = Errno.last
+            if reason.code != EINTR { throw reason }
+        }
+    }
+
+    /// As `check`, nil where the descriptor would have to wait.
+    static func checkUnlessBlocked<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result? {
+        do {
+            return try check(call)
+        } catch {
+            if error.code == EAGAIN || error.code == EWOULDBLOCK { return nil }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import Synchronization
+
+/// Owns one open file and closes it once: when told to, or when nobody holds it any more.
+package final class FileDescriptor: Sendable {
+    /// -1 once closed, so that a late call fails with EBADF and never meets a stranger's file.
+    private let number: Atomic<Int32>
+
+    /// Takes over a descriptor that is open.
+    package init(owning number: Int32) {
+        self.number = Atomic(number)
+    }
+
+    /// Opens a file. `flags` as for open(2); close-on-exec is added.
+    package convenience init(opening path: String, _ flags: Int32) throws(Errno) {
+        self.init(owning: try Errno.check { Glibc.open(path, flags | O_CLOEXEC) })
+    }
+
+    deinit { close() }
+
+    /// The kernel's number for it, -1 once closed.
+    package var raw: Int32 { number.load(ordering: .relaxed) }
+
+    /// Closing twice is harmless.
+    package func close() {
+        let open = number.exchange(-1, ordering: .relaxed)
+        // Not retried after EINTR: Linux has closed it by then, and the number may already be somebody else's.
+        if open >= 0 { _ = Glibc.close(open) }
+    }
+
+    /// - Returns: the number of bytes read, 0 at the end, nil where nothing is there yet.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int? {
+        try Errno.checkUnlessBlocked { Glibc.read(raw, buffer.baseAddress, buffer.count) }
+    }
+
+    /// - Returns: the number of bytes taken, nil where none can be taken yet.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int? {
+        try Errno.checkUnlessBlocked { Glibc.write(raw, bytes.baseAddress, bytes.count) }
+    }
+}

@@ -1,0 +1,225 @@
+import CLinux
+package import Gateway
+import Glibc
+package import MeterModel
+import Synchronization
+
+/// A thread that waits for descriptors and timers, and on which actors run.
+///
+/// An actor with this executor is called by its channels and timers without changing threads: inside a handler,
+/// `assumeIsolated` succeeds. Work that comes from the loop's own thread costs no system call; work from another
+/// thread costs one at most.
+package final class IOLoop: SessionLoop, @unchecked Sendable {
+    // Unchecked: what is marked "loop only" is touched by the loop's thread alone, the rest guards itself.
+
+    private let inbox = Mutex(Inbox())
+    private let timers = Mutex(TimerHeap())
+    /// `pthread_self` of the loop's thread, 0 while it does not run.
+    private let thread = Atomic<UInt>(0)
+    private let name: String
+    /// Loop only, except for `wake`.
+    private let poller: Poller
+    /// Loop only: what runs at this turn, and what has come since.
+    private var running: [Work] = []
+    private var arrived: [Work] = []
+
+    private enum Work {
+        case job(UnownedJob)
+        case body(@Sendable () -> Void)
+    }
+
+    private struct Inbox {
+        var work: [Work] = []
+        /// The loop has been nudged and has not looked yet.
+        var isNudged = false
+        var state = State.new
+        /// The thread, from `start` to `shutdown`.
+        var thread: pthread_t?
+    }
+
+    private enum State { case new, running, stopping, ended }
+
+    /// - Parameter name: the thread's name, for people who look at the process; 15 bytes of it show.
+    package init(name: String = "io-loop") throws(Errno) {
+        self.name = name
+        poller = try Poller()
+    }
+
+    // MARK: Life
+
+    /// Starts the thread. Work that came before waits until now.
+    package func start() {
+        inbox.withLock { inbox in
+            precondition(inbox.state == .new, "A loop starts once")
+            inbox.state = .running
+            var created = pthread_t()
+            let code = pthread_create(
+                &created, nil,
+                { argument in
+                    guard let argument else { return nil }
+                    Unmanaged<IOLoop>.fromOpaque(argument).takeRetainedValue().run()
+                    return nil
+                }, Unmanaged.passRetained(self).toOpaque())
+            precondition(code == 0, "Cannot start a thread: \(Errno(code)). Raise the limit on processes (ulimit -u)")
+            inbox.thread = created
+        }
+    }
+
+    /// Runs what has come so far, ends the thread and waits for its end. Call it when no actor on the loop has anything
+    /// left to do: what comes later never runs. Shutting down twice is harmless.
+    package func shutdown() {
+        precondition(!isOnLoop, "The loop's own thread cannot wait for its own end")
+        let thread = inbox.withLock { inbox in
+            guard inbox.state == .running else { return pthread_t?.none }
+            inbox.state = .stopping
+            return inbox.thread
+        }
+        guard let thread else { return }
+        poller.wake()
+        pthread_join(thread, nil)
+    }
+
+    // MARK: Executor
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    package func checkIsolated() {
+        precondition(isOnLoop, "This may only be called on the loop's thread")
+    }
+
+    package func isIsolatingCurrentContext() -> Bool? { isOnLoop }
+
+    /// Runs `body` on the loop, never before this call has returned. May be called from any thread.
+    package func execute(_ body: @escaping @Sendable () -> Void) {
+        add(.body(body))
+    }
+
+    private var isOnLoop: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    private func add(_ work: Work) {
+        if isOnLoop {
+            arrived.append(work)
+            return
+        }
+        let needsNudge = inbox.withLock { inbox in
+            inbox.work.append(work)
+            defer { inbox.isNudged = true }
+            return !inbox.isNudged
+        }
+        if needsNudge { poller.wake() }
+    }
+
+    // MARK: Time
+
+    package var now: MonotonicTime { LinuxClock.now }
+
+    package var wallNow: WallTime { LinuxClock.wallNow }
+
+    package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
+        let deadline = time.sinceOrigin.nanoseconds
+        let (timer, isFirst) = timers.withLock { timers in
+            let earliest = timers.earliest() ?? .max
+            return (timers.add(at: deadline, body), deadline < earliest)
+        }
+        // The loop's own thread looks at the timers before it waits again.
+        if isFirst, !isOnLoop { poller.wake() }
+        return timer
+    }
+
+    package func cancel(_ timer: LoopTimer) {
+        timers.withLock { timers in _ = timers.cancel(timer) }
+    }
+
+    // MARK: Descriptors
+
+    /// Calls `handler` on the loop whenever the descriptor is ready, as long as it is (level-triggered). On the loop
+    /// only. Unregister before the descriptor is closed.
+    package func register(
+        _ descriptor: FileDescriptor, _ interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void
+    ) throws(Errno) {
+        checkIsolated()
+        try poller.register(descriptor, interest, handler)
+    }
+
+    /// Waits for something else on a registered descriptor. On the loop only.
+    package func modify(_ descriptor: FileDescriptor, _ interest: Readiness) throws(Errno) {
+        checkIsolated()
+        try poller.modify(descriptor, interest)
+    }
+
+    /// No handler is called for the descriptor after this, not even for what is ready already. On the loop only.
+    package func unregister(_ descriptor: FileDescriptor) {
+        checkIsolated()
+        poller.unregister(descriptor)
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        prepareThread()
+        while true {
+            let isStopping = takeInbox()
+            runWork()
+            runTimers()
+            if isStopping, arrived.isEmpty, inbox.withLock({ $0.work.isEmpty }) { break }
+            let deadline = timers.withLock { $0.earliest() }
+            let isDue = deadline.map { $0 <= LinuxClock.bootNanoseconds } ?? false
+            do {
+                try poller.wait(until: deadline, blocking: arrived.isEmpty && !isDue && !isStopping)
+            } catch {
+                preconditionFailure("epoll_wait failed, which only a closed or foreign descriptor explains: \(error)")
+            }
+        }
+        thread.store(0, ordering: .relaxed)
+        inbox.withLock { $0.state = .ended }
+    }
+
+    private func prepareThread() {
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        cl_name_this_thread(name)
+        // Signals are for the program's own threads; here they would only interrupt.
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, nil)
+    }
+
+    /// - Returns: true once the loop is to end.
+    private func takeInbox() -> Bool {
+        inbox.withLock { inbox in
+            inbox.isNudged = false
+            if arrived.isEmpty {
+                swap(&arrived, &inbox.work)
+            } else if !inbox.work.isEmpty {
+                arrived.append(contentsOf: inbox.work)
+                inbox.work.removeAll(keepingCapacity: true)
+            }
+            return inbox.state == .stopping
+        }
+    }
+
+    /// Runs what is there now; what comes meanwhile waits for the next turn, so that descriptors get theirs.
+    private func runWork() {
+        guard !arrived.isEmpty else { return }
+        swap(&arrived, &running)
+        let executor = asUnownedSerialExecutor()
+        for work in running {
+            switch work {
+            case .job(let job): job.runSynchronously(on: executor)
+            case .body(let body): body()
+            }
+        }
+        running.removeAll(keepingCapacity: true)
+    }
+
+    private func runTimers() {
+        let now = LinuxClock.bootNanoseconds
+        let limit = timers.withLock { $0.nextNumber }
+        while let body = timers.withLock({ $0.popDue(at: now, addedBefore: limit) }) { body() }
+    }
+}

@@ -1,0 +1,26 @@
+import Glibc
+package import MeterModel
+
+/// The system's two clocks.
+package enum LinuxClock {
+    /// Time since the machine booted, suspended time included.
+    package static var now: MonotonicTime { MonotonicTime(sinceOrigin: .nanoseconds(bootNanoseconds)) }
+
+    /// The calendar.
+    package static var wallNow: WallTime {
+        let time = read(CLOCK_REALTIME)
+        return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    static var bootNanoseconds: Int64 {
+        let time = read(CLOCK_BOOTTIME)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    private static func read(_ clock: clockid_t) -> timespec {
+        var time = timespec()
+        // Cannot fail: both clocks exist on every kernel this runs on, and the address is good.
+        clock_gettime(clock, &time)
+        return time
+    }
+}

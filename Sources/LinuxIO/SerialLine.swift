@@ -1,0 +1,96 @@
+import CLinux
+package import Gateway
+import Glibc
+
+/// A serial port, opened for this program alone: 8 data bits, no parity, one stop bit, no flow control, nothing
+/// interpreted.
+package struct SerialLine: Sendable {
+    package let descriptor: FileDescriptor
+    package let path: String
+    /// A pseudo-terminal keeps TIOCEXCL after its slave is closed, as long as the master is open.
+    private let isPseudoTerminal: Bool
+
+    /// Opens without blocking, and throws away what waited in the line's buffers.
+    package init(opening path: String, baudRate: Int) throws(ChannelFailure) {
+        self.path = path
+        guard let speed = BaudRate.speed(baudRate) else {
+            let known = BaudRate.all.map { String($0.bitsPerSecond) }.joined(separator: ", ")
+            throw ChannelFailure(.system, "Cannot open \(path) at \(baudRate) baud; the rates are \(known).")
+        }
+        do {
+            // Without O_NOCTTY a daemon could get its signals from a meter; O_NONBLOCK skips the wait for a carrier.
+            descriptor = try FileDescriptor(opening: path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+        } catch {
+            throw Self.failure(error, opening: path)
+        }
+        guard isatty(descriptor.raw) == 1 else {
+            throw ChannelFailure(
+                .system, "\(path) is not a serial port. Ports are /dev/ttyACM*, /dev/ttyUSB* and /dev/serial/by-id/*.")
+        }
+        isPseudoTerminal = cl_is_pty_slave(descriptor.raw) == 1
+        try claim()
+        do {
+            try Self.makeRaw(descriptor, speed: speed)
+            try Errno.check { tcflush(descriptor.raw, TCIOFLUSH) }
+        } catch {
+            throw ChannelFailure(.system, "Cannot set up \(path) as a serial port at \(baudRate) baud: \(error).")
+        }
+    }
+
+    /// Throws away what has come and closes.
+    ///
+    /// - Parameter discardingOutput: also what the line has not sent yet. Without it the kernel may wait up to 30 s for
+    ///   a line that takes nothing.
+    package func close(discardingOutput: Bool) {
+        // None of these can do more than fail on a line that is gone already.
+        _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
+        if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
+        descriptor.close()
+    }
+
+    /// Keeps others out, in both customary ways. TIOCEXCL makes their open(2) fail, but not root's; the lock is what
+    /// root, and the programs that ask for it, meet.
+    private func claim() throws(ChannelFailure) {
+        let isTaken = cl_tty_is_exclusive(descriptor.raw) == 1
+        do throws(Errno) {
+            if isTaken { throw Errno(EBUSY) }
+            try Errno.check { flock(descriptor.raw, LOCK_EX | LOCK_NB) }
+            if !isPseudoTerminal { try Errno.check { ioctl(descriptor.raw, UInt(TIOCEXCL)) } }
+        } catch {
+            throw Self.failure(error, opening: path)
+        }
+    }
+
+    /// Sets a terminal to carry bytes as they are.
+    static func makeRaw(_ descriptor: FileDescriptor, speed: speed_t?) throws(Errno) {
+        var settings = termios()
+        try Errno.check { tcgetattr(descriptor.raw, &settings) }
+        cfmakeraw(&settings)
+        // The modem lines mean nothing to a meter, and a missing carrier would read as the end.
+        settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+        settings.c_cflag &= ~tcflag_t(CSTOPB)
+        if let speed { try Errno.check { cfsetspeed(&settings, speed) } }
+        try Errno.check { tcsetattr(descriptor.raw, TCSANOW, &settings) }
+    }
+
+    static func failure(_ error: Errno, opening path: String) -> ChannelFailure {
+        switch error.code {
+        case ENOENT, ENXIO, ENODEV, ENOTDIR:
+            ChannelFailure(
+                .missing, "There is no \(path). Plug the meter in, or look for its port in /dev/serial/by-id.")
+        case EACCES, EPERM:
+            ChannelFailure(
+                .permission,
+                "No permission to open \(path). Add the user to the group dialout (sudo usermod -aG dialout USER) "
+                    + "and log in again.")
+        case EBUSY, EWOULDBLOCK:
+            ChannelFailure(
+                .busy,
+                "Another program has \(path) open. See which with: fuser -v \(path) (ModemManager is a usual one).")
+        case EIO:
+            ChannelFailure(.lost, "\(path) does not answer. Unplug the meter and plug it in again.")
+        default:
+            ChannelFailure(.system, "Cannot open \(path): \(error).")
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Gateway
+
+/// Timers in the order they fall due; those of one moment in the order they were added. A value without a clock.
+///
+/// Taking a timer back only marks it. What is marked stays in the heap until it comes up, or until it makes up half of
+/// the heap and is swept out, so that both adding and taking back stay cheap.
+struct TimerHeap {
+    typealias Body = @Sendable () -> Void
+
+    /// How many timers are waiting.
+    private(set) var count = 0
+    /// Counts timers ever added; each one's number is the upper part of its id.
+    private(set) var nextNumber: UInt64 = 1
+    private var heap: [Entry] = []
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+
+    /// 24 bits of an id tell the slot, 40 the number: 16 million at once, 34 years of 1000 a second.
+    private static let slotBits: UInt64 = 24
+
+    private struct Entry {
+        var deadline: Int64
+        var id: UInt64
+
+        static func < (lhs: Entry, rhs: Entry) -> Bool {
+            if lhs.deadline != rhs.deadline { return lhs.deadline < rhs.deadline }
+            return lhs.id >> slotBits < rhs.id >> slotBits
+        }
+    }
+
+    /// `id` is 0 while the slot is free.
+    private struct Slot {
+        var id: UInt64
+        var body: Body?
+    }
+
+    /// - Parameter deadline: nanoseconds on the clock that `popDue` is called with.
+    mutating func add(at deadline: Int64, _ body: @escaping Body) -> LoopTimer {
+        let slot: Int
+        if let free = freeSlots.popLast() {
+            slot = free
+        } else {
+            slot = slots.count
+            precondition(slot < 1 << Self.slotBits, "More than 16 million timers at once: somebody leaks them")
+            slots.append(Slot(id: 0, body: nil))
+        }
+        let id = nextNumber << Self.slotBits | UInt64(slot)
+        nextNumber += 1
+        slots[slot] = Slot(id: id, body: body)
+        count += 1
+        heap.append(Entry(deadline: deadline, id: id))
+        siftUp(heap.count - 1)
+        return LoopTimer(id: id)
+    }
+
+    /// - Returns: false where the timer has run or was taken back before.
+    @discardableResult
+    mutating func cancel(_ timer: LoopTimer) -> Bool {
+        guard release(timer.id) != nil else { return false }
+        if heap.count > 64, heap.count > 2 * count { sweep() }
+        return true
+    }
+
+    /// When the next timer falls due.
+    mutating func earliest() -> Int64? {
+        while let first = heap.first {
+            if isWaiting(first.id) { return first.deadline }
+            removeFirst()
+        }
+        return nil
+    }
+
+    /// Takes out the first timer that is due at `now`, unless it is not older than `limit`.
+    ///
+    /// - Parameter limit: `nextNumber` of an earlier moment; keeps a timer that adds itself anew from running for ever.
+    mutating func popDue(at now: Int64, addedBefore limit: UInt64) -> Body? {
+        guard let deadline = earliest(), deadline <= now else { return nil }
+        guard let first = heap.first, first.id >> Self.slotBits < limit else { return nil }
+        removeFirst()
+        return release(first.id)
+    }
+
+    private func isWaiting(_ id: UInt64) -> Bool {
+        let slot = Int(id & (1 << Self.slotBits - 1))
+        return slot < slots.count && slots[slot].id == id
+    }
+
+    private mutating func release(_ id: UInt64) -> Body? {
+        guard isWaiting(id) else { return nil }
+        let slot = Int(id & (1 << Self.slotBits - 1))
+        let body = slots[slot].body
+        slots[slot] = Slot(id: 0, body: nil)
+        freeSlots.append(slot)
+        count -= 1
+        return body
+    }
+
+    private mutating func sweep() {
+        let waiting = heap.filter { isWaiting($0.id) }
+        heap = waiting
+        for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
+    }
+
+    private mutating func removeFirst() {
+        guard let last = heap.popLast(), !heap.isEmpty else { return }
+        heap[0] = last
+        siftDown(0)
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
+            guard heap[index] < heap[parent] else { return }
+            heap.swapAt(index, parent)
+            index = parent
+        }
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var index = start
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2] where child < heap.count && heap[child] < heap[least] {
+                least = child
+            }
+            guard least != index else { return }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+}

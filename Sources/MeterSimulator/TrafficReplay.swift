@@ -1,0 +1,139 @@
+package import MeterModel
+
+/// A meter that says what a recorded one said. The bytes are real; the state behind them is not there.
+///
+/// - A recording with requests is answered from: each request gets what followed the same request when it was recorded,
+///   the next such place each time round. A request that was never recorded gets what followed the next one that was.
+/// - A recording without requests, of several messages at different times, is of a meter that pushes: it is replayed at
+///   its own pace, over and over.
+/// - What is left has no order to keep: every request is answered with all of it.
+package struct TrafficReplay: SimulatedMeter {
+    package let model: ModelName
+    package var faults = SimulatorFaults.none
+    private let exchanges: [Exchange]
+    /// Messages that are sent unasked, by time since the start of the round.
+    private let pushes: [Message]
+    /// How long one round of the pushes takes, zero where there are none.
+    private let roundLength: Duration
+    private var nextExchange = 0
+    private var nextPush = 0
+    private var round = 0
+    private var answers = 0
+
+    /// One recorded message.
+    package struct Message: Hashable, Sendable {
+        /// Since any moment, the same for all messages.
+        package var time: Duration
+        package var direction: Direction
+        package var bytes: [UInt8]
+
+        package init(time: Duration, direction: Direction, bytes: [UInt8]) {
+            self.time = time
+            self.direction = direction
+            self.bytes = bytes
+        }
+    }
+
+    package enum Direction: Hashable, Sendable {
+        case toMeter, fromMeter
+    }
+
+    /// A request and what came until the next one.
+    private struct Exchange {
+        var request: [UInt8]
+        var answers: [[UInt8]]
+    }
+
+    /// - Parameter messages: in the order they were recorded. What the meter sent before the first request is not
+    ///   replayed where there are requests. Empty messages are passed over.
+    package init(model: ModelName, messages: [Message]) {
+        self.model = model
+        let messages = messages.filter { !$0.bytes.isEmpty }
+        let exchanges = Self.exchanges(in: messages)
+        let times = messages.map(\.time)
+        let span = (times.max() ?? .zero) - (times.min() ?? .zero)
+        if !exchanges.isEmpty {
+            (self.exchanges, pushes, roundLength) = (exchanges, [], .zero)
+        } else if messages.count > 1, span > .zero {
+            let start = times.min() ?? .zero
+            self.exchanges = []
+            pushes = messages.map { Message(time: $0.time - start, direction: .fromMeter, bytes: $0.bytes) }
+                .sorted { $0.time < $1.time }
+            // The pause before the first message of the next round is the usual one between two.
+            roundLength = span + span / (messages.count - 1)
+        } else {
+            self.exchanges = [Exchange(request: [], answers: messages.map(\.bytes))]
+            (pushes, roundLength) = ([], .zero)
+        }
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        guard pushes.isEmpty else { return [] }
+        var rest = bytes[...]
+        var sent: [[UInt8]] = []
+        // One read may hold several requests of the host.
+        while !rest.isEmpty {
+            guard let exchange = takeExchange(for: &rest) else { break }
+            sent += exchange.answers.compactMap { spoil($0) }
+        }
+        return sent
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        guard var next = nextDue, next <= time else { return [] }
+        if time - next > roundLength {
+            // After a long pause nobody wants the rounds that were missed.
+            round = Int(clamping: time.nanoseconds / max(1, roundLength.nanoseconds))
+            nextPush = 0
+        }
+        var sent: [[UInt8]] = []
+        while next <= time, sent.count < 2 * pushes.count {
+            if let bytes = spoil(pushes[nextPush].bytes) { sent.append(bytes) }
+            nextPush += 1
+            if nextPush == pushes.count { (nextPush, round) = (0, round + 1) }
+            next = roundLength * round + pushes[nextPush].time
+        }
+        return sent
+    }
+
+    package var nextDue: Duration? {
+        pushes.isEmpty ? nil : roundLength * round + pushes[nextPush].time
+    }
+
+    package mutating func powerCycle() {
+        (nextExchange, nextPush, round) = (0, 0, 0)
+    }
+
+    /// Finds the exchange that `rest` begins with, from the place of the last one on, and takes its request off `rest`.
+    private mutating func takeExchange(for rest: inout ArraySlice<UInt8>) -> Exchange? {
+        guard !exchanges.isEmpty else { return nil }
+        for step in exchanges.indices {
+            let place = (nextExchange + step) % exchanges.count
+            let exchange = exchanges[place]
+            guard !exchange.request.isEmpty, rest.starts(with: exchange.request) else { continue }
+            rest.removeFirst(exchange.request.count)
+            nextExchange = (place + 1) % exchanges.count
+            return exchange
+        }
+        rest.removeAll()
+        let exchange = exchanges[nextExchange]
+        nextExchange = (nextExchange + 1) % exchanges.count
+        return exchange
+    }
+
+    private mutating func spoil(_ bytes: [UInt8]) -> [UInt8]? {
+        answers += 1
+        return faults.apply(to: bytes, number: answers, checkOffset: bytes.count - 1)
+    }
+
+    private static func exchanges(in messages: [Message]) -> [Exchange] {
+        var exchanges: [Exchange] = []
+        for message in messages {
+            switch message.direction {
+            case .toMeter: exchanges.append(Exchange(request: message.bytes, answers: []))
+            case .fromMeter: exchanges.indices.last.map { exchanges[$0].answers.append(message.bytes) }
+            }
+        }
+        return exchanges
+    }
+}

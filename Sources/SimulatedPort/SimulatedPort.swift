@@ -1,0 +1,200 @@
+import Gateway
+package import LinuxIO
+package import MeterModel
+package import MeterSimulator
+
+/// A simulated meter behind a pseudo-terminal: to whoever opens `path`, it is a meter on a serial port.
+///
+/// An actor on its loop, so that its channel and timers call it without changing threads. A port that is plugged
+/// in stays alive with its loop until `stop`.
+package actor SimulatedPort {
+    private let loop: IOLoop
+    private let link: String?
+    private var meter: any SimulatedMeter
+    private var line = Line.unplugged
+    /// What the meter has sent on this connection and the line has not taken.
+    private var output = Output()
+    /// When the meter was last switched on; its own time counts from there.
+    private var poweredOn: MonotonicTime
+    private var due: (timer: LoopTimer, time: Duration)?
+    private let buffer = ReadBuffer()
+
+    private enum Line {
+        case unplugged
+        /// Nobody has the port open; the timer looks again.
+        case waiting(PseudoTerminal, LoopTimer)
+        case connected(PseudoTerminal)
+    }
+
+    /// How often a port that nobody has open is looked at. A pseudo-terminal without a peer is always "ready", so
+    /// waiting for it with epoll would spin.
+    private static let peerInterval = Duration.milliseconds(50)
+
+    /// - Parameter link: a path for a symbolic link to the port, whose own name the kernel chooses.
+    package init(meter: any SimulatedMeter, loop: IOLoop, link: String? = nil) {
+        self.meter = meter
+        self.loop = loop
+        self.link = link
+        poweredOn = loop.now
+    }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    package var model: ModelName { meter.model }
+
+    /// The port's device node, nil while it is unplugged.
+    package var path: String? {
+        switch line {
+        case .unplugged: nil
+        case .waiting(let terminal, _), .connected(let terminal): terminal.path
+        }
+    }
+
+    // MARK: What a person could do to it
+
+    /// Switches the meter on and plugs it in.
+    package func start() throws(Errno) {
+        switchOn()
+        try plug()
+    }
+
+    /// Unplugs it and switches it off. It can be started again.
+    package func stop() {
+        unplug()
+        cancelDue()
+        meter.powerCycle()
+    }
+
+    /// Makes the port appear, under a new name perhaps. Does nothing to a port that is there.
+    package func plug() throws(Errno) {
+        guard case .unplugged = line else { return }
+        awaitPeer(try PseudoTerminal(link: link))
+    }
+
+    /// Takes the port away, also from whoever has it open. The meter itself stays on.
+    package func unplug() {
+        switch line {
+        case .unplugged: return
+        case .waiting(let terminal, let timer):
+            loop.cancel(timer)
+            terminal.close()
+        case .connected(let terminal):
+            loop.unregister(terminal.master)
+            terminal.close()
+        }
+        line = .unplugged
+    }
+
+    /// Switches the meter off and on; the port stays, as that of a meter with its own USB plug does.
+    package func powerCycle() {
+        meter.powerCycle()
+        output.discardAll()
+        switchOn()
+    }
+
+    /// What goes wrong from now on.
+    package func setFaults(_ faults: SimulatorFaults) {
+        meter.faults = faults
+    }
+
+    // MARK: The peer
+
+    private func awaitPeer(_ terminal: PseudoTerminal) {
+        let timer = loop.schedule(at: loop.now + Self.peerInterval) {
+            self.assumeIsolated { $0.lookForPeer() }
+        }
+        line = .waiting(terminal, timer)
+    }
+
+    private func lookForPeer() {
+        guard case .waiting(let terminal, _) = line else { return }
+        guard terminal.hasPeer else { return awaitPeer(terminal) }
+        output = Output()
+        line = .connected(terminal)
+        do {
+            try loop.register(terminal.master, .readable) { readiness in
+                self.assumeIsolated { $0.ready(readiness) }
+            }
+        } catch {
+            // Out of kernel memory for one more entry: look again, as if nobody were there.
+            awaitPeer(terminal)
+        }
+    }
+
+    private func ready(_ readiness: Readiness) {
+        guard case .connected(let terminal) = line else { return }
+        if readiness.contains(.readable) { readOnce(terminal) }
+        if readiness.contains(.writable) { flush() }
+        // Bytes may be left to read although the peer is gone; the end is when there are none.
+        if readiness.contains(.hangup), !readiness.contains(.readable) { peerLeft(terminal) }
+    }
+
+    private func readOnce(_ terminal: PseudoTerminal) {
+        do {
+            guard let bytes = try buffer.read(terminal.master) else { return }
+            send(meter.receive(bytes, at: meterTime))
+            setDue()
+        } catch {
+            // EIO: nobody has the port open.
+            peerLeft(terminal)
+        }
+    }
+
+    private func peerLeft(_ terminal: PseudoTerminal) {
+        guard case .connected = line else { return }
+        loop.unregister(terminal.master)
+        awaitPeer(terminal)
+    }
+
+    // MARK: The meter
+
+    private var meterTime: Duration { loop.now - poweredOn }
+
+    private func switchOn() {
+        poweredOn = loop.now
+        cancelDue()
+        setDue()
+    }
+
+    private func cancelDue() {
+        if let due { loop.cancel(due.timer) }
+        due = nil
+    }
+
+    /// Sees to it that the meter is called when it next has something to send by itself.
+    private func setDue() {
+        let next = meter.nextDue
+        guard next != due?.time else { return }
+        cancelDue()
+        guard let next else { return }
+        let timer = loop.schedule(at: poweredOn + next) {
+            self.assumeIsolated { $0.meterIsDue() }
+        }
+        due = (timer, next)
+    }
+
+    private func meterIsDue() {
+        due = nil
+        send(meter.due(at: meterTime))
+        setDue()
+    }
+
+    /// What nobody is there to hear is lost, as over a cable.
+    private func send(_ writes: [[UInt8]]) {
+        guard case .connected = line else { return }
+        for bytes in writes { output.append(bytes) }
+        if !output.isWaiting { flush() }
+    }
+
+    private func flush() {
+        guard case .connected(let terminal) = line else { return }
+        let wasWaiting = output.isWaiting
+        do {
+            try output.write(to: terminal.master)
+            guard output.isWaiting != wasWaiting else { return }
+            try loop.modify(terminal.master, output.isWaiting ? [.readable, .writable] : .readable)
+        } catch {
+            peerLeft(terminal)
+        }
+    }
+}

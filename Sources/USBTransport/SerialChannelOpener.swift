@@ -1,0 +1,28 @@
+package import Gateway
+package import LinuxIO
+package import MeterModel
+
+/// Opens serial ports as channels.
+package struct SerialChannelOpener: ChannelOpener {
+    private let loop: IOLoop
+    private let stallLimit: Duration
+
+    /// - Parameters:
+    ///   - loop: the loop on which channels are used and call back.
+    ///   - stallLimit: how long a line may take no byte while some wait before it counts as stalled.
+    package init(loop: IOLoop, stallLimit: Duration = .seconds(5)) {
+        self.loop = loop
+        self.stallLimit = stallLimit
+    }
+
+    package func open(
+        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        switch link {
+        case .serial(let path):
+            let channel = SerialChannel(path: path, baudRate: baudRate, loop: loop, stallLimit: stallLimit, handle)
+            loop.execute { channel.begin() }
+            return channel
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import LinuxIO
+
+/// What the kernel tells of the USB device behind a terminal.
+struct USBDevice: Hashable, Sendable {
+    var vendorID: UInt16
+    var productID: UInt16
+    var manufacturer: String?
+    var product: String?
+    /// nil where the device has none, or one that could not be told from other parts of an id.
+    var serial: String?
+    /// Where it is plugged in, as the kernel counts: bus, then port by port (`1-1.4`).
+    var port: String
+
+    /// Climbs from the terminal's device (a USB interface, or a port of one) to the device that has ids.
+    ///
+    /// - Returns: nil for a terminal that is not on USB.
+    init?(ofTerminal name: String, in sysfsFolder: String) {
+        guard var folder = FileTree.canonical("\(sysfsFolder)/\(name)/device") else { return nil }
+        // Interface, and below it perhaps a port: four steps are more than there are.
+        for _ in 0..<4 {
+            if let device = USBDevice(folder: folder) {
+                self = device
+                return
+            }
+            guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { return nil }
+            folder = String(folder[..<slash])
+        }
+        return nil
+    }
+
+    private init?(folder: String) {
+        guard let vendor = FileTree.text(at: "\(folder)/idVendor").flatMap({ UInt16($0, radix: 16) }),
+            let product = FileTree.text(at: "\(folder)/idProduct").flatMap({ UInt16($0, radix: 16) })
+        else { return nil }
+        vendorID = vendor
+        productID = product
+        manufacturer = FileTree.text(at: "\(folder)/manufacturer")
+        self.product = FileTree.text(at: "\(folder)/product")
+        serial = FileTree.text(at: "\(folder)/serial").flatMap(Self.usable)
+        port = String(folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...])
+    }
+
+    /// A serial becomes part of an id whose parts are set off by colons and that people type.
+    private static func usable(_ serial: String) -> String? {
+        serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
+    }
+}

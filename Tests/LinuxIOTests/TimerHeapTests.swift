@@ -1,0 +1,108 @@
+import Gateway
+import Synchronization
+import Testing
+
+@testable import LinuxIO
+
+struct TimerHeapTests {
+    private final class Log: Sendable {
+        private let names = Mutex<[Int]>([])
+        func add(_ name: Int) { names.withLock { $0.append(name) } }
+        var all: [Int] { names.withLock { $0 } }
+    }
+
+    private func runAll(_ heap: inout TimerHeap, until time: Int64) {
+        let limit = heap.nextNumber
+        while let body = heap.popDue(at: time, addedBefore: limit) { body() }
+    }
+
+    @Test func due_comesInOrderOfTime_andOfAddingWhenEqual() {
+        var heap = TimerHeap()
+        let log = Log()
+        for (name, time) in [(1, 30), (2, 10), (3, 20), (4, 10), (5, 40)] {
+            _ = heap.add(at: Int64(time)) { log.add(name) }
+        }
+
+        runAll(&heap, until: 30)
+
+        #expect(log.all == [2, 4, 3, 1])
+        let earliest = heap.earliest()
+        #expect(earliest == 40)
+        #expect(heap.count == 1)
+    }
+
+    @Test func cancelled_neverComes_andOnlyOnce() {
+        var heap = TimerHeap()
+        let log = Log()
+        let first = heap.add(at: 1) { log.add(1) }
+        _ = heap.add(at: 2) { log.add(2) }
+
+        let cancelled = [heap.cancel(first), heap.cancel(first)]
+        #expect(cancelled == [true, false])
+        let earliest = heap.earliest()
+        #expect(earliest == 2)
+        runAll(&heap, until: 9)
+
+        #expect(log.all == [2])
+        let none = heap.earliest()
+        #expect(none == nil)
+    }
+
+    @Test func oldTicket_doesNotCancelTheTimerThatTookItsPlace() {
+        var heap = TimerHeap()
+        let log = Log()
+        let old = heap.add(at: 1) { log.add(1) }
+        runAll(&heap, until: 1)
+        _ = heap.add(at: 2) { log.add(2) }
+
+        let cancelled = [heap.cancel(old), heap.cancel(LoopTimer(id: .max))]
+        #expect(cancelled == [false, false])
+        runAll(&heap, until: 2)
+
+        #expect(log.all == [1, 2])
+    }
+
+    @Test func timerAddedMeanwhile_waitsForTheNextRound() {
+        var heap = TimerHeap()
+        let log = Log()
+        _ = heap.add(at: 5) { log.add(1) }
+        let limit = heap.nextNumber
+        _ = heap.add(at: 1) { log.add(2) }
+
+        let early = heap.popDue(at: 9, addedBefore: limit)
+        #expect(early == nil)
+        runAll(&heap, until: 9)
+
+        #expect(log.all == [2, 1])
+    }
+
+    /// Against a list that is sorted each time, from a fixed seed.
+    @Test func manyAddedAndCancelled_comeAsFromASortedList() throws {
+        var heap = TimerHeap()
+        var expected: [(time: Int64, name: Int)] = []
+        var tickets: [Int: LoopTimer] = [:]
+        let log = Log()
+        var random: UInt64 = 42
+        func next(_ bound: UInt64) -> UInt64 {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (random >> 33) % bound
+        }
+        for name in 0..<5000 {
+            let time = Int64(next(1000))
+            tickets[name] = heap.add(at: time) { log.add(name) }
+            expected.append((time, name))
+            // Two in three are taken back, so that the heap sweeps itself.
+            if next(3) > 0 {
+                let victim = expected.remove(at: Int(next(UInt64(expected.count))))
+                let ticket = try #require(tickets[victim.name])
+                let wasWaiting = heap.cancel(ticket)
+                #expect(wasWaiting)
+            }
+        }
+        #expect(heap.count == expected.count)
+
+        runAll(&heap, until: 1000)
+
+        #expect(log.all == expected.sorted { ($0.time, $0.name) < ($1.time, $1.name) }.map(\.name))
+    }
+}

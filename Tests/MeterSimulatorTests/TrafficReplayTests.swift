@@ -1,0 +1,131 @@
+import MeterModel
+import MeterSimulator
+import Testing
+
+struct TrafficReplayTests {
+    private typealias Message = TrafficReplay.Message
+
+    private func message(_ milliseconds: Int, _ direction: TrafficReplay.Direction, _ bytes: [UInt8]) -> Message {
+        Message(time: .milliseconds(milliseconds), direction: direction, bytes: bytes)
+    }
+
+    /// Twice the same request with different answers, and one of another kind between them.
+    private var conversation: TrafficReplay {
+        TrafficReplay(
+            model: .km003c,
+            messages: [
+                message(0, .fromMeter, [0x99]),
+                message(10, .toMeter, [1, 2]), message(11, .fromMeter, [0xA1]), message(12, .fromMeter, [0xA2]),
+                message(20, .toMeter, [3]),
+                message(30, .toMeter, [1, 2]), message(31, .fromMeter, [0xB1]),
+            ])
+    }
+
+    @Test func request_getsWhatFollowedIt_theNextPlaceEachTime() {
+        var meter = conversation
+        let answers = (0..<3).map { _ in meter.receive([1, 2], at: .zero) }
+        #expect(answers == [[[0xA1], [0xA2]], [[0xB1]], [[0xA1], [0xA2]]])
+        #expect(meter.nextDue == nil)
+    }
+
+    @Test func requestWithoutAnswer_getsNone() {
+        var meter = conversation
+        let sent1 = meter.receive([3], at: .zero)
+        #expect(sent1 == [])
+        let sent2 = meter.receive([1, 2], at: .zero)
+        #expect(sent2 == [[0xB1]])
+    }
+
+    @Test func unknownRequest_getsTheNextRecordedAnswers() {
+        var meter = conversation
+        let answers = (0..<4).map { _ in meter.receive([7, 7, 7], at: .zero) }
+        #expect(answers == [[[0xA1], [0xA2]], [], [[0xB1]], [[0xA1], [0xA2]]])
+    }
+
+    @Test func requestsReadTogether_areAnsweredOneByOne() {
+        var meter = conversation
+        let sent3 = meter.receive([1, 2, 3, 1, 2], at: .zero)
+        #expect(sent3 == [[0xA1], [0xA2], [0xB1]])
+    }
+
+    @Test func powerCycle_startsTheConversationAnew() {
+        var meter = conversation
+        _ = meter.receive([1, 2], at: .zero)
+        meter.powerCycle()
+        let sent4 = meter.receive([1, 2], at: .zero)
+        #expect(sent4 == [[0xA1], [0xA2]])
+    }
+
+    /// Three pushes in 2 s, so one round takes 3 s: the usual pause is 1 s.
+    private var pushing: TrafficReplay {
+        TrafficReplay(
+            model: .atorchUSB,
+            messages: [
+                message(5000, .fromMeter, [1]), message(6000, .fromMeter, [2]), message(7000, .fromMeter, [3]),
+            ])
+    }
+
+    @Test func pushes_comeAtTheirPace_overAndOver() {
+        var meter = pushing
+        var times: [Duration] = []
+        var bytes: [UInt8] = []
+        for _ in 0..<5 {
+            guard let next = meter.nextDue else { break }
+            let sent5 = meter.due(at: next - .milliseconds(1))
+            #expect(sent5 == [])
+            times.append(next)
+            bytes += meter.due(at: next).flatMap { $0 }
+        }
+        #expect(times == (0..<5).map { .seconds($0) })
+        #expect(bytes == [1, 2, 3, 1, 2])
+        let sent6 = meter.receive([0xF0], at: .seconds(5))
+        #expect(sent6 == [])
+    }
+
+    @Test func pushesThatWereOverslept_comeTogether_butNotRoundsOfThem() {
+        var meter = pushing
+        let sent7 = meter.due(at: .seconds(2))
+        #expect(sent7 == [[1], [2], [3]])
+        let sent8 = meter.due(at: .seconds(3_000_001))
+        #expect(sent8 == [[1], [2]])
+        #expect(meter.nextDue == .seconds(3_000_002))
+    }
+
+    @Test func pushes_startAnew_afterAPowerCycle() {
+        var meter = pushing
+        _ = meter.due(at: .seconds(4))
+        meter.powerCycle()
+        #expect(meter.nextDue == .zero)
+        let sent9 = meter.due(at: .zero)
+        #expect(sent9 == [[1]])
+    }
+
+    @Test func recordingOfOneMoment_isTheAnswerToEverything() {
+        var meter = TrafficReplay(
+            model: .um25c, messages: [message(0, .fromMeter, [1]), message(0, .fromMeter, [2])])
+        #expect(meter.nextDue == nil)
+        let sent10 = meter.receive([0xF0], at: .zero)
+        #expect(sent10 == [[1], [2]])
+        let sent11 = meter.receive([0xF0], at: .seconds(1))
+        #expect(sent11 == [[1], [2]])
+    }
+
+    @Test func emptyRecording_saysNothing() {
+        var meter = TrafficReplay(model: .um25c, messages: [message(0, .fromMeter, [])])
+        let sent12 = meter.receive([0xF0], at: .zero)
+        #expect(sent12 == [])
+        let sent13 = meter.due(at: .seconds(9))
+        #expect(sent13 == [])
+    }
+
+    @Test func faults_hitAnswersAndPushes() {
+        var answering = conversation
+        answering.faults = SimulatorFaults(.wrongCheck, every: 2)
+        let sent14 = answering.receive([1, 2], at: .zero)
+        #expect(sent14 == [[0xA1], [0xA2 ^ 0x5A]])
+        var pushing = pushing
+        pushing.faults = SimulatorFaults(.silence, every: 2)
+        let sent15 = pushing.due(at: .seconds(2))
+        #expect(sent15 == [[1], [3]])
+    }
+}

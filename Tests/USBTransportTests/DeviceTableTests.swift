@@ -1,0 +1,53 @@
+import Foundation
+import MeterModel
+import Testing
+import USBTransport
+
+struct DeviceTableTests {
+    @Test func builtInTable_isTheListInUdev() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "udev/devices.tsv"), encoding: .utf8)
+        #expect(DeviceTable(tsv: text) == .builtIn)
+    }
+
+    @Test func noRowOfAnAmbiguousVendor_isWithoutText() {
+        let rows = DeviceTable.builtIn.rows.filter { DeviceTable.ambiguousVendors.contains($0.vendor) }
+        #expect(rows.allSatisfy { $0.match != nil })
+    }
+
+    /// protocols.md 2.1 and 4.1.
+    @Test(arguments: [
+        (0x28E9, 0x0189, "RuiDeng", ModelName.tc66 as ModelName?), (0x28E9, 0x0189, "GigaDevice", nil),
+        (0x5FC9, 0x0063, "anything", .km003c), (0x5FC9, 0x0061, "", .km002c), (0x5FC9, 0x0060, "", nil),
+        (0x1A86, 0x7523, "USB Serial", nil), (0x0483, 0x374B, "ST-Link", nil),
+        // On hidraw only; its CDC ports are something else.
+        (0x2E3C, 0x5558, "FNB58", nil),
+    ])
+    func terminal_isAMeter_byIdsAndText(vendor: UInt16, product: UInt16, text: String, model: ModelName?) {
+        let found = DeviceTable.builtIn.model(vendor: vendor, product: product, subsystem: .tty, texts: [text])
+        #expect(found == model)
+    }
+
+    @Test func hidraw_knowsTheFNB58() {
+        let found = DeviceTable.builtIn.model(vendor: 0x2E3C, product: 0x5558, subsystem: .hidraw, texts: [])
+        #expect(found == .fnb58)
+    }
+
+    @Test func ambiguousVendorWithoutText_claimsNothing_withText() throws {
+        let table = try #require(
+            DeviceTable(tsv: "1A86\t7523\ttty\t-\tum25c\tbad line\n0483\t5740\ttty\tMeter\tum34c\tgood line\n"))
+        #expect(table.rows.count == 2)
+        #expect(table.model(vendor: 0x1A86, product: 0x7523, subsystem: .tty, texts: ["USB Serial"]) == nil)
+        #expect(table.model(vendor: 0x0483, product: 0x5740, subsystem: .tty, texts: ["STM32"]) == nil)
+        #expect(table.model(vendor: 0x0483, product: 0x5740, subsystem: .tty, texts: ["My METER"]) == .um34c)
+    }
+
+    @Test(arguments: [
+        "28E9\t*\ttty\t-\ttc66", "XXXX\t*\ttty\t-\ttc66\tnote", "28E9\tany\ttty\t-\ttc66\tnote",
+        "28E9\t*\tusb\t-\ttc66\tnote", "28E9\t*\ttty\t-\tnothing\tnote",
+    ])
+    func lineOfAnotherForm_isRefused(line: String) {
+        #expect(DeviceTable(tsv: line) == nil)
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import USBTransport
+
+/// A /dev and a /sys in a folder. Terminals are links to /dev/null, which is a character device that everybody has.
+final class FakeSystem {
+    private let folder: TemporaryFolder
+    private let files = FileManager.default
+
+    var deviceFolder: String { folder.path + "/dev" }
+    var sysfsFolder: String { folder.path + "/class" }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        for path in [deviceFolder, sysfsFolder] {
+            try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+    }
+
+    func scanner(devices: DeviceTable = .builtIn) -> PortScanner {
+        PortScanner(host: "pi", devices: devices, deviceFolder: deviceFolder, sysfsFolder: sysfsFolder)
+    }
+
+    func addNode(_ name: String, as device: String = "/dev/null") throws -> String {
+        let path = "\(deviceFolder)/\(name)"
+        try files.createSymbolicLink(atPath: path, withDestinationPath: device)
+        return path
+    }
+
+    /// - Parameter depth: 1: the terminal belongs to the interface (ACM); 2: to a port of the interface (USB serial).
+    func addDevice(_ name: String, port: String, depth: Int = 1, attributes: [String: String]) throws {
+        let device = "\(folder.path)/devices/usb1/\(port)"
+        let leaf = "\(device)/\(port):1.0" + (depth == 2 ? "/\(name)" : "")
+        try files.createDirectory(atPath: leaf, withIntermediateDirectories: true)
+        for (key, value) in attributes {
+            try (value + "\n").write(toFile: "\(device)/\(key)", atomically: false, encoding: .utf8)
+        }
+        try files.createDirectory(atPath: "\(sysfsFolder)/\(name)", withIntermediateDirectories: true)
+        try files.createSymbolicLink(atPath: "\(sysfsFolder)/\(name)/device", withDestinationPath: leaf)
+    }
+
+    func remove(_ path: String) throws { try files.removeItem(atPath: path) }
+}

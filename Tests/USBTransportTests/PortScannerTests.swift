@@ -1,0 +1,108 @@
+import Gateway
+import MeterModel
+import Testing
+import USBTransport
+
+struct PortScannerTests {
+    private let tc66 = ["idVendor": "28e9", "idProduct": "028a", "manufacturer": "RuiDeng", "product": "TC66"]
+
+    @Test func meterWithASerial_isKnownByIt() throws {
+        let system = try FakeSystem()
+        let path = try system.addNode("ttyACM0")
+        let own = ["serial": "0062C7", "idVendor": "5fc9", "idProduct": "0063", "product": "POWER-Z KM003C"]
+        try system.addDevice("ttyACM0", port: "1-1", attributes: own)
+
+        let found = system.scanner().scan(declared: [])
+
+        let id = MeterID.usb(vendor: 0x5FC9, product: 0x0063, serial: "0062C7")
+        #expect(found == [Sighting(id: id, model: .km003c, name: "POWER-Z KM003C", link: .serial(path: path))])
+    }
+
+    @Test(arguments: [nil, "", "a:b", "with blank"])
+    func meterWithoutAUsableSerial_isKnownByItsPort(serial: String?) throws {
+        let system = try FakeSystem()
+        let path = try system.addNode("ttyACM3")
+        var attributes = tc66
+        attributes["serial"] = serial
+        try system.addDevice("ttyACM3", port: "1-1.4", attributes: attributes)
+
+        let found = system.scanner().scan(declared: [])
+
+        let id = MeterID.usbPort(vendor: 0x28E9, product: 0x028A, host: "pi", path: "1-1.4")
+        #expect(found == [Sighting(id: id, model: .tc66, name: "TC66", link: .serial(path: path))])
+        #expect(MeterID(id.description) == id)
+    }
+
+    @Test func adapterPort_isFoundTwoStepsUp() throws {
+        let system = try FakeSystem()
+        _ = try system.addNode("ttyUSB0")
+        let adapter = ["idVendor": "0483", "idProduct": "5740", "product": "Meter 1"]
+        try system.addDevice("ttyUSB0", port: "1-2", depth: 2, attributes: adapter)
+        let table = DeviceTable(rows: [.init(0x0483, 0x5740, .tty, match: "meter", .um25c)])
+
+        #expect(system.scanner(devices: table).scan(declared: []).map(\.model) == [.um25c])
+        #expect(system.scanner().scan(declared: []).isEmpty)
+    }
+
+    @Test func strangersAndBrokenEntries_areNoMeters() throws {
+        let system = try FakeSystem()
+        for name in ["ttyACM0", "ttyACM1", "ttyACM2", "ttyS0"] { _ = try system.addNode(name) }
+        try system.addDevice("ttyACM0", port: "1-1", attributes: ["idVendor": "1a86", "idProduct": "7523"])
+        try system.addDevice("ttyACM1", port: "1-2", attributes: ["idVendor": "rubbish", "idProduct": ""])
+        try system.addDevice("ttyS0", port: "1-3", attributes: tc66)
+        // Known to the kernel, but its node is not there yet.
+        try system.addDevice("ttyACM9", port: "1-4", attributes: tc66)
+
+        #expect(system.scanner().scan(declared: []).isEmpty)
+    }
+
+    @Test func declaredPort_isThere_onlyWhileItsNodeIs() throws {
+        let system = try FakeSystem()
+        let port = DeclaredPort(path: system.deviceFolder + "/rfcomm0", model: .um25c, name: "bench")
+        #expect(system.scanner().scan(declared: [port]).isEmpty)
+
+        _ = try system.addNode("rfcomm0")
+
+        let id = MeterID.port(host: "pi", path: port.path)
+        let expected = Sighting(id: id, model: .um25c, name: "bench", link: .serial(path: port.path))
+        #expect(system.scanner().scan(declared: [port]) == [expected])
+    }
+
+    @Test func declaredPort_withAnId_goesByThat() throws {
+        let system = try FakeSystem()
+        let path = try system.addNode("rfcomm0")
+        let id = try #require(MeterID("00:15:A5:00:05:92"))
+        let found = system.scanner().scan(declared: [DeclaredPort(path: path, model: .um25c, id: id)])
+        #expect(found.map(\.id) == [id])
+    }
+
+    @Test func declaredFile_isNoPort() throws {
+        let system = try FakeSystem()
+        let port = DeclaredPort(path: system.deviceFolder, model: .um25c)
+        #expect(system.scanner().scan(declared: [port]).isEmpty)
+    }
+
+    @Test func declaredMeter_isNotReportedTwice_evenByAnotherName() throws {
+        let system = try FakeSystem()
+        let path = try system.addNode("ttyACM0")
+        try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
+        let steadyName = try system.addNode("usb-RuiDeng-if00", as: path)
+
+        for declared in [path, steadyName] {
+            let found = system.scanner().scan(declared: [DeclaredPort(path: declared, model: .tc66c)])
+            #expect(found.map(\.model) == [.tc66c])
+            #expect(found.map(\.link) == [.serial(path: declared)])
+        }
+    }
+
+    @Test func declaredPort_hidesNoOther() throws {
+        let system = try FakeSystem()
+        let declared = try system.addNode("rfcomm0", as: "/dev/zero")
+        _ = try system.addNode("ttyACM0")
+        try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
+
+        let found = system.scanner().scan(declared: [DeclaredPort(path: declared, model: .um25c)])
+
+        #expect(found.map(\.model) == [.um25c, .tc66])
+    }
+}

@@ -42,7 +42,8 @@ let package = Package(
         ),
         .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
         .target(name: "ConnectionCore", dependencies: ["MeterModel"], swiftSettings: strict),
-        .target(name: "GatewayAPI", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "CBuildInfo"),
+        .target(name: "GatewayAPI", dependencies: ["MeterModel", "CBuildInfo"], swiftSettings: strict),
 
         // MARK: Layer 1 - ports, and the services that run the machines
 
@@ -95,6 +96,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),
@@ -105,8 +107,63 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),
+
+        // MARK: Test support
+
+        .target(
+            name: "MeterTestKit",
+            dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI"],
+            swiftSettings: strict
+        ),
+
+        // MARK: Tests
+
+        .testTarget(name: "MeterModelTests", dependencies: ["MeterModel"], swiftSettings: strict),
+        .testTarget(
+            name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "Gateway", "GatewayAPI", "MeterTestKit",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LinuxIOTests", dependencies: ["LinuxIO", "Gateway", "MeterModel"], swiftSettings: strict
+        ),
+        .testTarget(
+            name: "USBTransportTests",
+            dependencies: ["USBTransport", "LinuxIO", "Gateway", "MeterModel"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SimulatedPortTests",
+            dependencies: [
+                "SimulatedPort", "USBTransport", "LinuxIO", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "MeterStoreTests",
+            dependencies: [
+                "MeterStore", "MeterTestKit", "Gateway", "MeterModel",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

@@ -33,18 +33,10 @@ package struct ConnectionMachine: Sendable {
         phase = .offline(recheckAt: nil)
     }
 
-    package enum OnAppeared: Equatable, Sendable { case openChannel, none }
-
     /// The device was plugged in, or heard again. A fresh appearance is tried at once, whatever failed before.
-    package mutating func appeared(at now: MonotonicTime) -> OnAppeared {
+    package mutating func appeared(at now: MonotonicTime) {
         isPresent = true
-        switch phase {
-        case .offline, .notConnected:
-            failures = 0
-            return beginAttempt(at: now) ? .openChannel : .none
-        case .connecting, .connected, .ready, .communicating, .dataAvailable:
-            return .none
-        }
+        beginAnew(at: now)
     }
 
     package enum OnVanished: Equatable, Sendable { case closeChannel, none }
@@ -56,17 +48,10 @@ package struct ConnectionMachine: Sendable {
         return hasChannel ? .closeChannel : .none
     }
 
-    package enum OnConnectWanted: Equatable, Sendable { case openChannel, none }
-
-    package mutating func connectWanted(at now: MonotonicTime) -> OnConnectWanted {
+    /// A person wants it. Tried at once, whatever failed before.
+    package mutating func connectWanted(at now: MonotonicTime) {
         isWanted = true
-        switch phase {
-        case .notConnected, .offline:
-            failures = 0
-            return isPresent && beginAttempt(at: now) ? .openChannel : .none
-        case .connecting, .connected, .ready, .communicating, .dataAvailable:
-            return .none
-        }
+        if isPresent { beginAnew(at: now) }
     }
 
     package enum OnDisconnectWanted: Equatable, Sendable { case closeChannel, none }
@@ -205,9 +190,10 @@ extension ConnectionMachine {
         }
     }
 
-    private mutating func beginAttempt(at now: MonotonicTime) -> Bool {
-        phase = isWanted ? .connecting(since: now) : .notConnected(retryAt: nil)
-        return isWanted
+    private mutating func beginAnew(at now: MonotonicTime) {
+        guard !hasChannel else { return }
+        failures = 0
+        phase = .notConnected(retryAt: isWanted ? now : nil)
     }
 
     /// A link that never brought data counts as a failed attempt; one that did is tried again soon.

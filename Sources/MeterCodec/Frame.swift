@@ -7,6 +7,8 @@ package enum Frame: Sendable {
     case fnirsiBLE(FNIRSIBLEFrame)
     case atorchReport(AtorchReport)
     case atorchReply(AtorchReply)
+    case tc66(TC66Message)
+    case km003c(KM003CMessage)
 }
 
 /// What every frame can be asked, whatever its family.
@@ -38,6 +40,21 @@ extension Frame {
         case .fnirsiBLE(let frame): frame
         case .atorchReport(let report): report
         case .atorchReply(let reply): reply
+        case .tc66(let message): message
+        case .km003c(let message): message
+        }
+    }
+
+    /// As `content.forEachReading`, for the hot path: without boxing the frame.
+    package func forEachReading(_ body: (Reading) -> Void) {
+        switch self {
+        case .um(let block): block.forEachReading(body)
+        case .fnirsiUSB(let packet): packet.forEachReading(body)
+        case .fnirsiBLE(let frame): frame.forEachReading(body)
+        case .atorchReport(let report): report.forEachReading(body)
+        case .atorchReply: break
+        case .tc66(let message): message.forEachReading(body)
+        case .km003c(let message): message.forEachReading(body)
         }
     }
 }

@@ -8,6 +8,8 @@ package enum MeterCatalogue {
         switch model.family {
         case .um: UMDriver(model: model)
         case .atorch: AtorchDriver(model: model)
+        case .tc66: TC66Driver(model: model)
+        case .km003c: KM003CDriver(model: model)
         default: nil
         }
     }
@@ -27,6 +29,8 @@ package enum MeterCatalogue {
         case "fnirsi-ble": FNIRSIBLEDecoder(enforcesCheck: enforcingChecks)
         // Its check byte is unknown on several models and never enforced: see AtorchDecoder.
         case "atorch": AtorchDecoder()
+        case "tc66", "tc66c": TC66Decoder(enforcesChecks: enforcingChecks)
+        case "km003c", "km002c": KM003CDecoder(side: .both, enforcesChecks: enforcingChecks)
         default: nil
         }
     }

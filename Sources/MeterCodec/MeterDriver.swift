@@ -18,6 +18,8 @@ package protocol MeterDriver: Sendable {
     mutating func closing() -> [Outgoing]
     /// Forgets half a frame whose rest is overdue; the number of bytes forgotten.
     mutating func discardPartial() -> Int
+    /// The unit that the meter's menu is set to, for a model whose answers do not say it. Readings are in Celsius.
+    var temperatureUnit: TemperatureUnit { get set }
 }
 
 /// Bytes to send, and how long to leave the line alone afterwards.
@@ -100,6 +102,12 @@ package struct MeterProfile: Sendable {
 }
 
 extension MeterDriver {
+    /// For models that always say Celsius.
+    package var temperatureUnit: TemperatureUnit {
+        get { .celsius }
+        set {}
+    }
+
     /// Runs a decoder dry and hands each step on: the middle of every driver's `receive`.
     package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {
         while let step = decoder.next() {

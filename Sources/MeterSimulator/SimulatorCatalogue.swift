@@ -10,6 +10,10 @@ package enum SimulatorCatalogue {
         switch model {
         case .um24c, .um25c, .um34c:
             return SimulatedUM(model: model, load: load, refresh: refresh ?? .milliseconds(500))
+        case .tc66, .tc66c:
+            return SimulatedTC66(model: model, load: load, refresh: refresh ?? .milliseconds(100))
+        case .km002c, .km003c:
+            return SimulatedKM003C(model: model, load: load, refresh: refresh ?? .milliseconds(500))
         case .fnb58:
             return SimulatedFNB58(load: load, packetPeriod: refresh ?? .milliseconds(40))
         case .atorchUSB, .atorchDC, .atorchAC:

@@ -5,7 +5,8 @@ import Testing
 struct ConnectionMachineTests {
     private func linked(at time: MonotonicTime = .seconds(0)) -> ConnectionMachine {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
-        _ = machine.appeared(at: time)
+        machine.appeared(at: time)
+        _ = machine.woke(at: time, dice: 0)
         _ = machine.channelOpened(at: time)
         _ = machine.lineReady(at: time)
         return machine
@@ -13,15 +14,17 @@ struct ConnectionMachineTests {
 
     @Test func appeared_opensAtOnce_whenWanted() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
-        let action = machine.appeared(at: .seconds(1))
+        machine.appeared(at: .seconds(1))
+        #expect(machine.state == .notConnected)
+        #expect(machine.nextWake == .seconds(1))
+        let action = machine.woke(at: .seconds(1), dice: 0)
         #expect(action == .openChannel)
         #expect(machine.state == .connecting)
     }
 
     @Test func appeared_onlyShowsIt_whenNobodyWantsIt() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: false)
-        let action = machine.appeared(at: .seconds(1))
-        #expect(action == .none)
+        machine.appeared(at: .seconds(1))
         #expect(machine.state == .notConnected)
         #expect(machine.nextWake == nil)
     }
@@ -29,9 +32,10 @@ struct ConnectionMachineTests {
     @Test func everyStateIsPassed_onTheWayToData() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: false)
         var seen = [machine.state]
-        _ = machine.appeared(at: .seconds(0))
+        machine.appeared(at: .seconds(0))
         seen.append(machine.state)
-        _ = machine.connectWanted(at: .seconds(0))
+        machine.connectWanted(at: .seconds(0))
+        _ = machine.woke(at: .seconds(0), dice: 0)
         seen.append(machine.state)
         _ = machine.channelOpened(at: .seconds(1))
         seen.append(machine.state)
@@ -87,13 +91,15 @@ struct ConnectionMachineTests {
         machine.channelClosed(at: .seconds(2), dice: 0)
         _ = machine.vanished()
         #expect(machine.nextWake == nil)
-        let action = machine.appeared(at: .seconds(99))
+        machine.appeared(at: .seconds(99))
+        let action = machine.woke(at: .seconds(99), dice: 0)
         #expect(action == .openChannel)
     }
 
     @Test func failedAttempts_areRepeatedForEver_atCappedIntervals() throws {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
-        _ = machine.appeared(at: .seconds(0))
+        machine.appeared(at: .seconds(0))
+        _ = machine.woke(at: .seconds(0), dice: 0)
         var now = MonotonicTime.seconds(0)
         for attempt in 1...500 {
             machine.channelClosed(at: now, dice: UInt64(attempt))
@@ -107,7 +113,8 @@ struct ConnectionMachineTests {
 
     @Test func connectTimeout_closesAndBacksOff() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
-        _ = machine.appeared(at: .seconds(0))
+        machine.appeared(at: .seconds(0))
+        _ = machine.woke(at: .seconds(0), dice: 0)
         let action = machine.woke(at: .seconds(10), dice: 0)
         #expect(action == .closeChannel(.connecting))
         #expect(machine.state == .notConnected)
@@ -121,15 +128,18 @@ struct ConnectionMachineTests {
         #expect(machine.state == .notConnected)
         #expect(machine.nextWake == nil)
         _ = machine.vanished()
-        let again = machine.appeared(at: .seconds(50))
+        machine.appeared(at: .seconds(50))
+        let again = machine.woke(at: .seconds(50), dice: 0)
         #expect(again == .none)
-        let wanted = machine.connectWanted(at: .seconds(60))
+        machine.connectWanted(at: .seconds(60))
+        let wanted = machine.woke(at: .seconds(60), dice: 0)
         #expect(wanted == .openChannel)
     }
 
     @Test func lateOpening_isClosed_whenNobodyWaitsForIt() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
-        _ = machine.appeared(at: .seconds(0))
+        machine.appeared(at: .seconds(0))
+        _ = machine.woke(at: .seconds(0), dice: 0)
         _ = machine.disconnectWanted()
         let action = machine.channelOpened(at: .seconds(1))
         #expect(action == .closeChannel)
@@ -159,9 +169,9 @@ struct ConnectionMachineTests {
         dice: UInt64
     ) {
         switch event {
-        case 0: if machine.appeared(at: now) == .openChannel { channelOpen = true }
+        case 0: machine.appeared(at: now)
         case 1: if machine.vanished() == .closeChannel { channelOpen = false }
-        case 2: if machine.connectWanted(at: now) == .openChannel { channelOpen = true }
+        case 2: machine.connectWanted(at: now)
         case 3: if machine.disconnectWanted() == .closeChannel { channelOpen = false }
         case 4 where channelOpen: if machine.channelOpened(at: now) == .closeChannel, machine.state != .connected {
             // Opened twice: the driver's second channel is the one to close.

@@ -1,0 +1,288 @@
+package import GatewayAPI
+package import Logging
+import MeterModel
+
+/// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
+///
+/// The one place that knows both the store and the sessions. A store that fails never stops a session.
+package actor MeterDirectory {
+    package struct Edges: Sendable {
+        package var loop: any SessionLoop
+        package var opener: any ChannelOpener
+        package var sightings: any SightingSource
+        package var repository: any MeterRepository
+        package var recorder: SampleRecorder
+        /// This host's name, for ids that mean something here only.
+        package var hostName: String
+        /// Makes the dice for one session.
+        package var makeDice: @Sendable () -> any RandomNumberGenerator & Sendable
+
+        package init(
+            loop: any SessionLoop, opener: any ChannelOpener, sightings: any SightingSource,
+            repository: any MeterRepository, recorder: SampleRecorder, hostName: String,
+            makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable
+        ) {
+            self.loop = loop
+            self.opener = opener
+            self.sightings = sightings
+            self.repository = repository
+            self.recorder = recorder
+            self.hostName = hostName
+            self.makeDice = makeDice
+        }
+    }
+
+    private let edges: Edges
+    private let logger: Logger
+    private var sessions: [MeterID: DeviceSession] = [:]
+    private var known: [MeterID: KnownMeter] = [:]
+
+    package init(edges: Edges, logger: Logger) {
+        self.edges = edges
+        self.logger = logger
+    }
+
+    /// Brings back what was known and wanted before a restart. To be called once, before `run`.
+    package func restore() async throws {
+        for meter in try await edges.repository.meters() {
+            known[meter.id] = meter
+            _ = try await makeSession(for: meter)
+            if meter.isDeclared, let port = declaredPort(of: meter) { edges.sightings.watch(port) }
+        }
+        let wanted = known.values.count(where: \.isWanted)
+        logger.info("meters remembered", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
+    }
+
+    /// Follows what comes and goes, until the task is cancelled.
+    package func run() async {
+        let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
+        await withDiscardingTaskGroup { group in
+            group.addTask { [sightings = edges.sightings] in
+                await sightings.run { continuation.yield($0) }
+                continuation.finish()
+            }
+            for await event in stream { await take(event) }
+        }
+    }
+
+    /// Leaves every meter clean. After this no session does anything.
+    package func shutdown() async {
+        for session in sessions.values { await session.shutdown() }
+        logger.info("meters left", metadata: ["count": "\(sessions.count)"])
+    }
+
+    // MARK: What people ask for
+
+    package func status() async -> [MeterStatus] {
+        var all: [MeterStatus] = []
+        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) { all.append(await session.status()) }
+        return all
+    }
+
+    package func scan() async -> [ScanEntry] {
+        var all: [ScanEntry] = []
+        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) {
+            if let entry = await session.scanEntry() { all.append(entry) }
+        }
+        return all
+    }
+
+    /// The session of the meter that a text means.
+    package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
+        var names: [(id: MeterID, name: String?)] = []
+        for (id, session) in sessions { names.append((id, await session.displayName)) }
+        let byPort = known.values.first { $0.link == .serial(path: reference) }?.id
+        let id = if let byPort { byPort } else { try MeterReference.resolve(reference, among: names) }
+        guard let session = sessions[id] else {
+            throw GatewayError(.noSuchMeter, "no meter is called \"\(reference)\"", next: "meterctl scan")
+        }
+        return session
+    }
+
+    /// Wants a meter connected, now and after a restart.
+    ///
+    /// - Parameter reference: a meter, or a device path together with the request's `model`.
+    package func connect(_ reference: String, _ request: ConnectRequest) async throws(GatewayError) -> MeterStatus {
+        if request.model != nil || request.id != nil { try await declare(path: reference, request) }
+        let session = try await session(reference)
+        guard let model = await session.knownModel else {
+            throw GatewayError(
+                .modelUnknown, "nothing tells which model \(session.id) is",
+                next: "meterctl connect \(reference) --model MODEL")
+        }
+        try await remember(session.id, model: model, isWanted: true)
+        await session.connect()
+        if let patience = request.wait_ms {
+            try await wait(for: session, patience: .milliseconds(min(max(patience, 0), 3_600_000)))
+        }
+        return await session.status()
+    }
+
+    /// Lets a meter go until the next `connect`.
+    package func disconnect(_ reference: String) async throws(GatewayError) -> MeterStatus {
+        let session = try await session(reference)
+        try await remember(session.id, model: nil, isWanted: false)
+        await session.disconnect()
+        return await session.status()
+    }
+
+    package func settings(of reference: String) async throws(GatewayError) -> [String: String] {
+        let session = try await session(reference)
+        return try await store("reading the settings of \(session.id)") { [edges] in
+            try await edges.repository.settings(of: session.id)
+        }
+    }
+
+    package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String] {
+        let session = try await session(reference)
+        let valid = try MeterSettings.validated(changes, for: await session.profile)
+        let stored = try await store("writing the settings of \(session.id)") { [edges] in
+            try await edges.repository.set(valid, for: session.id)
+            return try await edges.repository.settings(of: session.id)
+        }
+        await session.apply(MeterSettings(stored: stored))
+        logger.info("settings changed", metadata: ["meter.id": "\(session.id)", "keys": "\(valid.keys.sorted())"])
+        return stored
+    }
+
+    /// Takes a port into the watch that a person named, in the configuration or on the command line.
+    ///
+    /// - Parameter wanted: whether a meter that was not known before is to be connected. What a person said of a known
+    ///   one since then counts for more.
+    package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
+        let id = port.id ?? .port(host: edges.hostName, path: port.path)
+        var meter = known[id] ?? KnownMeter(id: id, isWanted: wanted)
+        meter.model = port.model
+        meter.link = .serial(path: port.path)
+        meter.isDeclared = true
+        try await save(meter)
+        if sessions[id] == nil { try await open(meter) }
+        edges.sightings.watch(DeclaredPort(path: port.path, model: port.model, id: id, name: port.name))
+    }
+}
+
+extension MeterDirectory {
+    private func declare(path: String, _ request: ConnectRequest) async throws(GatewayError) {
+        guard path.hasPrefix("/") else {
+            throw GatewayError(
+                .badRequest, "\"\(path)\" is no device path, so it takes no model or id",
+                next: "give the path of the port, for example /dev/ttyUSB0")
+        }
+        guard let model = request.model.flatMap({ ModelName($0) }) else {
+            throw GatewayError(
+                .badRequest, "\"\(request.model ?? "")\" is no model",
+                next: "the models are \(ModelName.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        var id: MeterID?
+        if let text = request.id {
+            guard let parsed = MeterID(text) else {
+                throw GatewayError(.badRequest, "\"\(text)\" is no meter id", next: "give a MAC address or usb:… id")
+            }
+            id = parsed
+        }
+        try await declare(DeclaredPort(path: path, model: model, id: id))
+        // What is there is there now; the watch would say so within a second.
+        await session(at: path)?.appeared(
+            Sighting(
+                id: id ?? .port(host: edges.hostName, path: path), model: model, name: nil, link: .serial(path: path)))
+    }
+
+    private func session(at path: String) -> DeviceSession? {
+        known.values.first { $0.link == .serial(path: path) }.flatMap { sessions[$0.id] }
+    }
+
+    private func take(_ event: SightingEvent) async {
+        switch event {
+        case .appeared(let sighting):
+            do {
+                let session = try await session(for: sighting)
+                await session.appeared(sighting)
+            } catch {
+                logger.error(
+                    "a meter that is there cannot be taken up",
+                    metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
+            }
+        case .vanished(let sighting):
+            await sessions[sighting.id]?.vanished()
+        }
+    }
+
+    /// The session that a sighting belongs to, made and remembered when it is the first.
+    private func session(for sighting: Sighting) async throws -> DeviceSession {
+        var meter = known[sighting.id] ?? KnownMeter(id: sighting.id)
+        meter.model = sighting.model ?? meter.model
+        meter.link = sighting.link
+        meter.lastSeen = edges.loop.wallNow
+        do {
+            try await save(meter)
+        } catch {
+            // Remembering failed; the meter is there all the same and is served.
+            logger.error("a meter cannot be remembered", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+        }
+        if let session = sessions[meter.id] { return session }
+        return try await makeSession(for: meter)
+    }
+
+    private func makeSession(for meter: KnownMeter) async throws -> DeviceSession {
+        let settings = MeterSettings(stored: try await edges.repository.settings(of: meter.id))
+        if let session = sessions[meter.id] { return session }
+        let session = DeviceSession(
+            id: meter.id, model: meter.model, isWanted: meter.isWanted, settings: settings, loop: edges.loop,
+            opener: edges.opener, track: edges.recorder.track(for: meter.id), dice: edges.makeDice(), logger: logger)
+        sessions[meter.id] = session
+        return session
+    }
+
+    /// `makeSession` with its errors in a person's words.
+    private func open(_ meter: KnownMeter) async throws(GatewayError) {
+        do {
+            _ = try await makeSession(for: meter)
+        } catch {
+            throw GatewayError(error, doing: "reading the settings of \(meter.id)")
+        }
+    }
+
+    private func declaredPort(of meter: KnownMeter) -> DeclaredPort? {
+        guard case .serial(let path)? = meter.link, let model = meter.model else { return nil }
+        return DeclaredPort(path: path, model: model, id: meter.id)
+    }
+
+    private func remember(_ id: MeterID, model: ModelName?, isWanted: Bool) async throws(GatewayError) {
+        var meter = known[id] ?? KnownMeter(id: id)
+        meter.model = model ?? meter.model
+        meter.isWanted = isWanted
+        try await save(meter)
+    }
+
+    private func save(_ meter: KnownMeter) async throws(GatewayError) {
+        known[meter.id] = meter
+        try await store("remembering \(meter.id)") { [edges] in try await edges.repository.save(meter) }
+    }
+
+    private func wait(for session: DeviceSession, patience: Duration) async throws(GatewayError) {
+        switch await session.waitForData(patience) {
+        case .data: return
+        case .disconnected:
+            throw GatewayError(
+                .notConnected, "\(session.id) was disconnected while waiting for it",
+                next: "meterctl connect \(session.id)")
+        case .timedOut:
+            let status = await session.status()
+            let cause = status.error.map { ": \($0)" } ?? ""
+            throw GatewayError(
+                .timedOut,
+                "\(session.id) is \(status.state), without data after \(patience.milliseconds) ms\(cause)",
+                next: "it is tried for ever; meterctl status \(session.id) shows how it goes")
+        }
+    }
+
+    private func store<Result: Sendable>(
+        _ what: String, _ body: @Sendable () async throws -> Result
+    ) async throws(GatewayError) -> Result {
+        do {
+            return try await body()
+        } catch {
+            throw GatewayError(error, doing: what)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import GatewayAPI
+package import MeterModel
+
+/// What a person typed to mean a meter: an id or MAC in any form, a name, or an unambiguous prefix of either
+/// (spec/cli.md).
+package enum MeterReference {
+    /// Finds the one meter that is meant.
+    ///
+    /// - Throws: `noSuchMeter`, or `ambiguousMeter` with the candidates named.
+    package static func resolve(
+        _ text: String, among meters: [(id: MeterID, name: String?)]
+    ) throws(GatewayError) -> MeterID {
+        let wanted = text.lowercased()
+        let exactID = MeterID(text)
+        if let exact = meters.first(where: { $0.id == exactID || $0.id.description.lowercased() == wanted }) {
+            return exact.id
+        }
+        let named = meters.filter { $0.name?.lowercased() == wanted }
+        let matches = named.isEmpty ? meters.filter { isPrefix(wanted, of: $0) } : named
+        if matches.count == 1 { return matches[0].id }
+        guard !matches.isEmpty else {
+            throw GatewayError(
+                .noSuchMeter, "no meter is called \"\(text)\"",
+                next: "meterctl scan lists the meters that are there")
+        }
+        let candidates = matches.map { meter in meter.name.map { "\(meter.id) (\($0))" } ?? "\(meter.id)" }.sorted()
+        throw GatewayError(
+            .ambiguousMeter, "\"\(text)\" may mean \(candidates.joined(separator: ", "))",
+            next: "type more of the id or name")
+    }
+
+    private static func isPrefix(_ wanted: String, of meter: (id: MeterID, name: String?)) -> Bool {
+        guard !wanted.isEmpty else { return false }
+        if let name = meter.name, name.lowercased().hasPrefix(wanted) { return true }
+        if meter.id.description.lowercased().hasPrefix(wanted) { return true }
+        guard case .mac(let address) = meter.id else { return false }
+        let digits = wanted.filter { $0 != ":" && $0 != "-" }
+        return !digits.isEmpty && address.description.lowercased().filter { $0 != ":" }.hasPrefix(digits)
+    }
+}

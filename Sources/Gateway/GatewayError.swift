@@ -1,0 +1,31 @@
+package import GatewayAPI
+
+/// Why the gateway did not do what a person asked. Travels to the command line as it is.
+package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var code: ErrorCode
+    /// What failed, with which value.
+    package var message: String
+    /// What to do next.
+    package var next: String
+
+    package init(_ code: ErrorCode, _ message: String, next: String) {
+        self.code = code
+        self.message = message
+        self.next = next
+    }
+
+    package var description: String { "\(message) (\(next))" }
+
+    package var body: ErrorBody { ErrorBody(code: code, message: message, next: next) }
+}
+
+extension GatewayError {
+    /// The store's own words, passed on.
+    package init(_ error: any Error, doing what: String) {
+        switch error {
+        case let known as GatewayError: self = known
+        case let store as StoreError: self.init(.store, "\(what): \(store.message)", next: "nothing stored was lost")
+        default: self.init(.internalError, "\(what): \(error)", next: "see the log of meterd")
+        }
+    }
+}

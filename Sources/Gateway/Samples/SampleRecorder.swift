@@ -1,0 +1,201 @@
+package import GatewayAPI
+package import Logging
+package import MeterModel
+import Synchronization
+
+/// Collects readings in memory and writes them to the store in batches, so that an SD card sees few writes.
+///
+/// A batch is written when its oldest reading has waited `flushInterval`, or when it is large. While the store fails,
+/// readings are kept and the write is tried again; only beyond `keptBytesMax` do the oldest go, counted. A clean stop
+/// writes everything; a power cut costs at most `flushInterval`.
+package final class SampleRecorder: Sendable {
+    package struct Limits: Hashable, Sendable {
+        package var flushInterval: Duration = .seconds(60)
+        /// Readings in one chunk.
+        package var chunkReadingsMax = 1024
+        /// Memory for readings that the store does not take.
+        package var keptBytesMax = 8 << 20
+        /// After a failed write, how long to wait before the next.
+        package var retryInterval: Duration = .seconds(5)
+        package var pruneInterval: Duration = .seconds(3600)
+        package var maxAge: Duration = .seconds(400 * 86_400)
+        package var maxBytes: Int64 = 2 << 30
+
+        package init() {}
+    }
+
+    private struct State {
+        var tracks: [SampleTrack] = []
+        var pending: [SampleChunk] = []
+        var saved = 0
+        var dropped = 0
+        var error: String?
+    }
+
+    private let state = Mutex(State())
+    private let repository: any SampleRepository
+    private let loop: any SessionLoop
+    private let limits: Limits
+    private let logger: Logger
+    private let wake: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+
+    package init(repository: any SampleRepository, loop: any SessionLoop, limits: Limits = Limits(), logger: Logger) {
+        self.repository = repository
+        self.loop = loop
+        self.limits = limits
+        self.logger = logger
+        (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Where one meter's readings go in.
+    package func track(for meter: MeterID) -> SampleTrack {
+        let track = SampleTrack(meter: meter, readingsMax: limits.chunkReadingsMax) { [wakeUp] in wakeUp.yield() }
+        state.withLock { $0.tracks.append(track) }
+        return track
+    }
+
+    /// Writes until `finish`, then writes the rest.
+    package func run() async {
+        let flushing = FlushTimer(loop: loop, wakeUp: wakeUp)
+        flushing.start(every: limits.flushInterval)
+        var nextPrune = loop.now
+        for await _ in wake {
+            if flushing.isDue() || state.withLock({ !$0.pending.isEmpty }) { collect() } else { collectFull() }
+            if await !write() { flushing.retry(after: limits.retryInterval) }
+            if loop.now >= nextPrune {
+                nextPrune = loop.now + limits.pruneInterval
+                await prune()
+            }
+        }
+        flushing.stop()
+        collect()
+        if await !write() {
+            let unsaved = status(path: "").unsaved
+            logger.error("readings lost: the store took none at the end", metadata: ["readings": "\(unsaved)"])
+        }
+    }
+
+    /// Makes `run` write everything and return. Not a cancellation, which would take the last write with it.
+    package func finish() { wakeUp.finish() }
+
+    package func status(path: String) -> StoreStatus {
+        state.withLock { state in
+            let waiting = state.tracks.reduce(0) { $0 + $1.count } + state.pending.reduce(0) { $0 + $1.count }
+            return StoreStatus(
+                path: path, unsaved: waiting, saved: state.saved, dropped: state.dropped, error: state.error)
+        }
+    }
+
+    private func collect() {
+        state.withLock { state in
+            for track in state.tracks { state.pending += track.takeAll() }
+        }
+    }
+
+    private func collectFull() {
+        state.withLock { state in
+            for track in state.tracks { state.pending += track.takeFull() }
+        }
+    }
+
+    /// - Returns: false when the store refused; the readings are kept.
+    private func write() async -> Bool {
+        let batch = state.withLock { $0.pending }
+        guard !batch.isEmpty else { return true }
+        do {
+            try await repository.append(batch)
+        } catch {
+            keep(after: error)
+            return false
+        }
+        let recovered = state.withLock { state in
+            state.pending.removeFirst(batch.count)
+            state.saved += batch.reduce(0) { $0 + $1.count }
+            defer { state.error = nil }
+            return state.error != nil
+        }
+        if recovered { logger.notice("the store takes readings again") }
+        return true
+    }
+
+    private func keep(after error: any Error) {
+        let dropped = state.withLock { state in
+            var dropped = 0
+            var bytes = state.pending.reduce(0) { $0 + $1.bytes.count }
+            while bytes > limits.keptBytesMax, let oldest = state.pending.first {
+                bytes -= oldest.bytes.count
+                dropped += oldest.count
+                state.pending.removeFirst()
+            }
+            state.dropped += dropped
+            state.error = "\(error)"
+            return dropped
+        }
+        logger.error("readings not stored yet", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
+    }
+
+    private func prune() async {
+        do {
+            let cutoff = loop.wallNow + (.zero - limits.maxAge)
+            let pruned = try await repository.prune(before: cutoff, maxBytes: limits.maxBytes)
+            if pruned > 0 { logger.info("old readings deleted", metadata: ["readings": "\(pruned)"]) }
+        } catch {
+            logger.warning("old readings not deleted", metadata: ["cause": "\(error)"])
+        }
+    }
+}
+
+/// One meter's way into the recorder. Called on the loop for each reading; cheap.
+package final class SampleTrack: Sendable {
+    private struct State {
+        var builder: SampleChunkBuilder
+        var full: [SampleChunk] = []
+        var fullCount = 0
+    }
+
+    private let state: Mutex<State>
+    private let readingsMax: Int
+    private let chunkIsFull: @Sendable () -> Void
+
+    init(meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void) {
+        state = Mutex(State(builder: SampleChunkBuilder(meter: meter)))
+        self.readingsMax = readingsMax
+        self.chunkIsFull = chunkIsFull
+    }
+
+    package func append(_ time: WallTime, _ reading: Reading) {
+        let isFull = state.withLock { state in
+            state.builder.append(time, reading)
+            guard state.builder.count >= readingsMax, let chunk = state.builder.finish() else { return false }
+            state.full.append(chunk)
+            state.fullCount += chunk.count
+            return true
+        }
+        if isFull { chunkIsFull() }
+    }
+
+    /// Readings not taken yet.
+    var count: Int { state.withLock { $0.builder.count + $0.fullCount } }
+
+    func takeFull() -> [SampleChunk] {
+        state.withLock { state in
+            defer {
+                state.full = []
+                state.fullCount = 0
+            }
+            return state.full
+        }
+    }
+
+    func takeAll() -> [SampleChunk] {
+        state.withLock { state in
+            if let chunk = state.builder.finish() { state.full.append(chunk) }
+            defer {
+                state.full = []
+                state.fullCount = 0
+            }
+            return state.full
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import ConnectionCore
+import GatewayAPI
+import MeterCodec
+import MeterModel
+
+/// The channel: opening it, setting the meter up, leaving it clean.
+extension DeviceSession {
+    func openChannel() {
+        guard let link, let driver else {
+            lastError = "nobody said which model this is: meterctl connect \(id) --model MODEL"
+            note("no model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
+            return
+        }
+        channelNumber += 1
+        let number = channelNumber
+        channel = opener.open(link, baudRate: driver.profile.baudRate) { [weak self] event in
+            self?.assumeIsolated { $0.channelEvent(event, number: number) }
+        }
+    }
+
+    /// Closes without a word to the meter. Harmless where the channel is closed already.
+    func dropChannel() {
+        channel?.close()
+        channel = nil
+        exchange = nil
+        openingSteps = []
+        for queued in commandQueue { queued.sent.resume(returning: false) }
+        commandQueue = []
+        _ = driver?.discardPartial()
+    }
+
+    /// Tells the meter what its model needs to hear, then closes.
+    func leaveCleanly() {
+        if machineHadLink, let channel, var driver {
+            for outgoing in driver.closing() { send(outgoing.bytes, over: channel) }
+            self.driver = driver
+        }
+        dropChannel()
+    }
+
+    func giveUpLink(_ overdue: ConnectionMachine.Overdue) {
+        switch overdue {
+        case .connecting: lastError = "the link did not open within \(machine.timing.connectTimeout.milliseconds) ms"
+        case .silent: lastError = "no valid answer for \(machine.timing.silenceTimeout.milliseconds) ms"
+        }
+        counters.disconnects += 1
+        leaveCleanly()
+    }
+
+    /// Sends what is left of the opening, one step at a time, then starts to ask.
+    func nextOpeningStep(number: Int) {
+        guard number == channelNumber, let channel else { return }
+        while !openingSteps.isEmpty {
+            let step = openingSteps.removeFirst()
+            send(step.bytes, over: channel)
+            guard step.pause > .zero else { continue }
+            _ = loop.schedule(at: loop.now + step.pause) { [weak self] in
+                self?.assumeIsolated { $0.nextOpeningStep(number: number) }
+            }
+            return
+        }
+        startExchange()
+    }
+
+    private func startExchange() {
+        let now = loop.now
+        guard note("line set up", { machine.lineReady(at: now) }) == .startExchange, let rhythm = exchangeRhythm else {
+            return
+        }
+        exchange = ExchangeMachine(rhythm: rhythm, at: now)
+        if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
+        wake()
+    }
+
+    func send(_ bytes: [UInt8], over channel: any ByteChannel) {
+        guard !bytes.isEmpty else { return }
+        if traffic.hasListeners {
+            traffic.yield(TrafficRecord(time: loop.now, direction: .outward, bytes: bytes))
+        }
+        channel.send(bytes)
+    }
+
+    /// The times that follow from the model and from what a person set.
+    func adoptSettings() {
+        guard let rhythm = exchangeRhythm else { return }
+        exchange?.rhythm = rhythm
+        let beat = expectedInterval ?? .seconds(1)
+        machine.timing.staleAfter = settings.staleAfter ?? max(.seconds(3), beat * 3)
+        machine.timing.silenceTimeout = max(.seconds(15), machine.timing.staleAfter * 2)
+        driver?.temperatureUnit = settings.temperatureUnit
+    }
+
+    /// How often readings should come.
+    var expectedInterval: Duration? {
+        switch driver?.profile.rhythm {
+        case .poll(let interval, let shortest): settings.pollInterval.map { max($0, shortest) } ?? interval
+        case .push(let expected, _): expected
+        case nil: nil
+        }
+    }
+
+    private var exchangeRhythm: ExchangeRhythm? {
+        guard let profile = driver?.profile else { return nil }
+        return switch profile.rhythm {
+        case .poll:
+            ExchangeRhythm(
+                requestInterval: expectedInterval, requestsAreAnswered: true, answerTimeout: profile.answerTimeout,
+                commandSpacing: profile.commandSpacing)
+        case .push(_, let keepAlive):
+            ExchangeRhythm(
+                requestInterval: keepAlive, requestsAreAnswered: false, answerTimeout: profile.answerTimeout,
+                commandSpacing: profile.commandSpacing)
+        }
+    }
+
+    private var machineHadLink: Bool { exchange != nil }
+}

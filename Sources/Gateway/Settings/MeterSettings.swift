@@ -1,0 +1,98 @@
+import GatewayAPI
+package import MeterCodec
+package import MeterModel
+
+/// What a person can set for a meter, read from the store's texts.
+///
+/// The first form of the settings: host-local, last write wins. Stamps and merging come with the cloud.
+package struct MeterSettings: Hashable, Sendable {
+    /// A key as people type it and as the store keeps it.
+    package enum Key: String, CaseIterable, Sendable {
+        case name
+        case notes
+        case pollInterval = "poll-interval"
+        case staleAfter = "stale-after"
+        case temperatureUnit = "temperature-unit"
+
+        /// What values are legal, in the words of the error message.
+        package var legal: String {
+            switch self {
+            case .name: "text of 1 to 64 characters"
+            case .notes: "text of at most 1000 characters"
+            case .pollInterval: "a time such as 500ms, 2s or 1m, up to 1h"
+            case .staleAfter: "a time such as 3s, from 1s to 1h"
+            case .temperatureUnit: "C or F, as the meter's own menu is set"
+            }
+        }
+    }
+
+    package var name: String?
+    package var notes: String?
+    /// nil: the model's own default.
+    package var pollInterval: Duration?
+    /// nil: three poll intervals, at least 3 s.
+    package var staleAfter: Duration?
+    package var temperatureUnit: TemperatureUnit = .celsius
+
+    package init() {}
+
+    /// Reads stored texts. One that no longer parses counts as not set; it stays in the store as it is.
+    package init(stored texts: [String: String]) {
+        for (text, value) in texts {
+            guard let key = Key(rawValue: text) else { continue }
+            // A value from an older or newer version may not parse here: the default is the answer then.
+            try? apply(key, value)
+        }
+    }
+
+    /// Takes one value over, or says what is legal.
+    package mutating func apply(_ key: Key, _ value: String) throws(GatewayError) {
+        switch key {
+        case .name where (1...64).contains(value.count) && value.allSatisfy(\.isPrintable): name = value
+        case .notes where value.count <= 1000: notes = value
+        case .pollInterval:
+            pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
+        case .staleAfter: staleAfter = try Self.duration(value, key: key, in: .seconds(1) ... .seconds(3600))
+        case .temperatureUnit where value.uppercased() == "C": temperatureUnit = .celsius
+        case .temperatureUnit where value.uppercased() == "F": temperatureUnit = .fahrenheit
+        case .name, .notes, .temperatureUnit: throw Self.illegal(key, value)
+        }
+    }
+
+    /// Checks changes from outside and gives back what the store is to write.
+    ///
+    /// - Throws: `badRequest`, naming the first key or value that is not legal, and what is.
+    package static func validated(
+        _ changes: [String: String?], for profile: MeterProfile?
+    ) throws(GatewayError) -> [String: String?] {
+        var probe = MeterSettings()
+        for (text, value) in changes.sorted(by: { $0.key < $1.key }) {
+            guard let key = Key(rawValue: text) else {
+                let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
+                throw GatewayError(.badRequest, "no setting is called \(text)", next: "the settings are \(keys)")
+            }
+            if let value { try probe.apply(key, value) }
+        }
+        if let interval = probe.pollInterval, case .poll(_, let shortest)? = profile?.rhythm, interval < shortest {
+            throw GatewayError(
+                .badRequest, "poll-interval is shorter than this model can answer",
+                next: "the shortest is \(shortest.milliseconds)ms")
+        }
+        return changes
+    }
+
+    private static func duration(
+        _ text: String, key: Key, in legal: ClosedRange<Duration>
+    ) throws(GatewayError) -> Duration {
+        guard let duration = Duration(shortText: text), legal.contains(duration) else { throw illegal(key, text) }
+        return duration
+    }
+
+    private static func illegal(_ key: Key, _ value: String) -> GatewayError {
+        GatewayError(.badRequest, "\(key.rawValue) cannot be \"\(value)\"", next: "it takes \(key.legal)")
+    }
+}
+
+extension Character {
+    fileprivate var isPrintable: Bool { !isNewline && unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } }
+}

@@ -1,0 +1,66 @@
+package import MeterModel
+
+/// A reading as JSON has it: one key a quantity, unit last, `null` for what the model has but does not know.
+package struct ReadingBody: Codable, Hashable, Sendable {
+    package var reading: Reading
+
+    package init(_ reading: Reading) { self.reading = reading }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: TextKey.self)
+        reading = Reading()
+        for quantity in Quantity.allCases where container.contains(TextKey(quantity.key)) {
+            reading[quantity] = try container.decode(Double?.self, forKey: TextKey(quantity.key))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: TextKey.self)
+        try encode(into: &container)
+    }
+
+    func encode(into container: inout KeyedEncodingContainer<TextKey>) throws {
+        for quantity in Quantity.allCases where reading.supported.contains(quantity) {
+            try container.encode(reading[quantity], forKey: TextKey(quantity.key))
+        }
+    }
+}
+
+/// A JSON key that is made while the program runs.
+package struct TextKey: CodingKey, Hashable, Sendable {
+    package let stringValue: String
+    package var intValue: Int? { nil }
+
+    package init(_ text: String) { stringValue = text }
+    package init?(stringValue: String) { self.init(stringValue) }
+    package init?(intValue: Int) { nil }
+}
+
+/// One line of `watch`: when, and the values beside it.
+package struct ReadingLine: Codable, Hashable, Sendable {
+    /// RFC 3339 with milliseconds, UTC.
+    package var time: String
+    package var values: ReadingBody
+    /// Readings that were dropped before this one because the client took too long; absent when none.
+    package var missed: Int?
+
+    package init(time: String, values: ReadingBody, missed: Int? = nil) {
+        self.time = time
+        self.values = values
+        self.missed = missed
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: TextKey.self)
+        time = try container.decode(String.self, forKey: TextKey("time"))
+        missed = try container.decodeIfPresent(Int.self, forKey: TextKey("missed"))
+        values = try ReadingBody(from: decoder)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: TextKey.self)
+        try container.encode(time, forKey: TextKey("time"))
+        try container.encodeIfPresent(missed, forKey: TextKey("missed"))
+        try values.encode(into: &container)
+    }
+}

@@ -1,0 +1,143 @@
+/// `POST /v1/meters/{meter}/connect`.
+package struct ConnectRequest: Codable, Hashable, Sendable {
+    /// Wait for data for so long; null or absent: do not wait.
+    package var wait_ms: Int64?
+    /// Only for a meter named by a device path: the model behind that port.
+    package var model: String?
+    /// Only for a meter named by a device path: the meter's own id, where it is known.
+    package var id: String?
+
+    package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil) {
+        self.wait_ms = wait_ms
+        self.model = model
+        self.id = id
+    }
+}
+
+/// `POST /v1/meters/{meter}/commands`.
+package struct CommandRequest: Codable, Hashable, Sendable {
+    /// As on the command line: `next-screen`, `brightness` …
+    package var command: String
+    package var number: Int?
+
+    package init(command: String, number: Int? = nil) {
+        self.command = command
+        self.number = number
+    }
+}
+
+/// `GET` and `PATCH /v1/meters/{meter}/settings`. In a PATCH, null takes a setting back to its default.
+package struct SettingsBody: Codable, Hashable, Sendable {
+    package var settings: [String: String?]
+
+    package init(settings: [String: String?]) { self.settings = settings }
+}
+
+/// One line of `GET /v1/meters/{meter}/traffic`, and of a capture file.
+package struct TrafficLine: Codable, Hashable, Sendable {
+    /// Seconds since the capture began.
+    package var t: Double
+    /// `in`: from the meter. `out`: to it.
+    package var dir: String
+    package var hex: String
+
+    package init(t: Double, dir: String, hex: String) {
+        self.t = t
+        self.dir = dir
+        self.hex = hex
+    }
+}
+
+/// The first line of a capture file.
+package struct CaptureHeader: Codable, Hashable, Sendable {
+    /// Always `meter-capture`.
+    package var format: String
+    package var version: Int
+    package var meter: String
+    package var model: String?
+    /// RFC 3339.
+    package var started: String
+
+    package init(meter: String, model: String?, started: String) {
+        format = "meter-capture"
+        version = 1
+        self.meter = meter
+        self.model = model
+        self.started = started
+    }
+}
+
+/// One meter in `GET /v1/scan`: there now, whether it is wanted or not.
+package struct ScanEntry: Codable, Hashable, Sendable {
+    package var id: String
+    package var model: String?
+    package var name: String?
+    package var transport: String
+    package var port: String
+    package var state: String
+
+    package init(id: String, model: String?, name: String?, transport: String, port: String, state: String) {
+        self.id = id
+        self.model = model
+        self.name = name
+        self.transport = transport
+        self.port = port
+        self.state = state
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(model, forKey: .model)
+        try container.encode(name, forKey: .name)
+        try container.encode(transport, forKey: .transport)
+        try container.encode(port, forKey: .port)
+        try container.encode(state, forKey: .state)
+    }
+}
+
+/// `GET /v1/version`.
+package struct VersionBody: Codable, Hashable, Sendable {
+    package var version: String
+    package var commit: String
+    package var build: String
+
+    package init(version: String, commit: String, build: String) {
+        self.version = version
+        self.commit = commit
+        self.build = build
+    }
+}
+
+/// Every answer with a status of 400 or above.
+package struct ErrorBody: Codable, Hashable, Sendable {
+    /// For programs; the closed list is `ErrorCode`.
+    package var code: ErrorCode
+    /// What failed, with which value.
+    package var message: String
+    /// What to do next.
+    package var next: String
+
+    package init(code: ErrorCode, message: String, next: String) {
+        self.code = code
+        self.message = message
+        self.next = next
+    }
+}
+
+/// Why a request failed. The raw value is what JSON carries.
+package enum ErrorCode: String, Codable, Sendable, CaseIterable {
+    case badRequest = "bad-request"
+    case noSuchMeter = "no-such-meter"
+    case ambiguousMeter = "ambiguous-meter"
+    case modelUnknown = "model-unknown"
+    case notConnected = "not-connected"
+    case refused
+    case timedOut = "timed-out"
+    case permission
+    case store
+    case shuttingDown = "shutting-down"
+    case notFound = "not-found"
+    case internalError = "internal"
+}

@@ -1,0 +1,15 @@
+/// Where the control socket is (spec/cli.md).
+package enum SocketPath {
+    /// The system's daemon.
+    package static let system = "/run/meterd/control.sock"
+
+    /// A person's own daemon.
+    ///
+    /// - Parameters:
+    ///   - runtimeDirectory: `XDG_RUNTIME_DIR`, nil where there is none.
+    ///   - userID: stands in for it under /tmp.
+    package static func user(runtimeDirectory: String?, userID: UInt32) -> String {
+        guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else { return "/tmp/meterd-\(userID)/control.sock" }
+        return "\(runtimeDirectory)/meterd/control.sock"
+    }
+}

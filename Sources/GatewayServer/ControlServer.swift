@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Glibc
+package import Hummingbird
+package import Logging
+import NIOCore
+
+/// The API on a Unix socket that only its group may open (spec/cli.md: 0660, group `meterd`).
+package struct ControlServer: Sendable {
+    private let responder: RouterResponder<BasicRequestContext>
+    private let socketPath: String
+    private let logger: Logger
+
+    package init(router: Router<BasicRequestContext>, socketPath: String, logger: Logger) {
+        responder = router.buildResponder()
+        self.socketPath = socketPath
+        self.logger = logger
+    }
+
+    /// The server as a service: runs until graceful shutdown, then removes its socket.
+    ///
+    /// - Parameter onRunning: called once clients can connect.
+    package func application(onRunning: @escaping @Sendable () -> Void) -> some ApplicationProtocol {
+        Application(
+            responder: responder,
+            configuration: ApplicationConfiguration(address: .unixDomainSocket(path: socketPath), serverName: "meterd"),
+            onServerRunning: { [socketPath, logger] _ in
+                restrict(socketPath, logger: logger)
+                onRunning()
+            },
+            logger: quiet(logger)
+        )
+    }
+
+    /// Hummingbird's own start and stop messages are talk for developers.
+    private func quiet(_ logger: Logger) -> Logger {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        return quiet
+    }
+}
+
+/// Opens the socket to owner and group, and gives it the group `meterd` where there is one and we may.
+private func restrict(_ path: String, logger: Logger) {
+    if chmod(path, 0o660) != 0 {
+        logger.warning("socket mode not set", metadata: ["path": "\(path)", "errno": "\(errno)"])
+    }
+    guard geteuid() == 0, let group = getgrnam("meterd") else { return }
+    if chown(path, 0, group.pointee.gr_gid) != 0 {
+        logger.warning("socket group not set", metadata: ["path": "\(path)", "errno": "\(errno)"])
+    }
+}

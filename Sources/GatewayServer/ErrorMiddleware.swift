@@ -1,0 +1,57 @@
+import Gateway
+import GatewayAPI
+import Hummingbird
+import Logging
+
+/// Turns every error into an `ErrorBody`, so that no client ever has to read prose to know what happened.
+struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as GatewayError {
+            return try JSON.response(error.body, status: Self.status(of: error.code))
+        } catch let error as DecodingError {
+            let body = ErrorBody(
+                code: .badRequest, message: "the request's JSON cannot be read: \(Self.words(for: error))",
+                next: "see Docs/API.md for what \(request.uri.path) takes")
+            return try JSON.response(body, status: .badRequest)
+        } catch let error as HTTPError {
+            let body = ErrorBody(
+                code: error.status == .notFound ? .notFound : .badRequest,
+                message: "\(request.method) \(request.uri.path): \(error.body ?? error.status.reasonPhrase)",
+                next: "see Docs/API.md for the routes")
+            return try JSON.response(body, status: error.status)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(error)"])
+            let body = ErrorBody(code: .internalError, message: "\(error)", next: "see the log of meterd")
+            return try JSON.response(body, status: .internalServerError)
+        }
+    }
+
+    private static func status(of code: ErrorCode) -> HTTPResponse.Status {
+        switch code {
+        case .badRequest: .badRequest
+        case .noSuchMeter, .notFound: .notFound
+        case .ambiguousMeter, .notConnected, .refused: .conflict
+        case .modelUnknown: .unprocessableContent
+        case .timedOut: .gatewayTimeout
+        case .permission: .forbidden
+        case .shuttingDown: .serviceUnavailable
+        case .store, .internalError: .internalServerError
+        }
+    }
+
+    private static func words(for error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, _): "\(key.stringValue) is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\(context.codingPath.map(\.stringValue).joined(separator: ".")) has the wrong type"
+        case .dataCorrupted: "it is no valid JSON"
+        @unknown default: "it does not fit"
+        }
+    }
+}

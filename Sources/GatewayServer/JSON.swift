@@ -1,0 +1,31 @@
+import FoundationEssentials
+import Hummingbird
+
+/// How this server writes and reads JSON: keys sorted, so that output is stable.
+enum JSON {
+    static func encode(_ value: some Encodable) throws -> ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ByteBuffer(bytes: try encoder.encode(value))
+    }
+
+    /// One value and a line end: a line of a stream.
+    static func line(_ value: some Encodable) throws -> ByteBuffer {
+        var buffer = try encode(value)
+        buffer.writeInteger(UInt8(ascii: "\n"))
+        return buffer
+    }
+
+    static func response(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
+            body: ResponseBody(byteBuffer: try encode(value)))
+    }
+
+    /// The body of a request, which may be empty where every field is optional.
+    static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
+        var buffer = try await request.body.collect(upTo: 64 * 1024)
+        if buffer.readableBytes == 0 { buffer = ByteBuffer(string: "{}") }
+        return try JSONDecoder().decode(type, from: FoundationEssentials.Data(buffer.readableBytesView))
+    }
+}

@@ -1,0 +1,93 @@
+package import Gateway
+package import GatewayAPI
+package import Hummingbird
+import MeterModel
+
+/// The routes of the control socket: each decodes, calls one service, encodes (Docs/API.md).
+package struct MeterRoutes: Sendable {
+    let directory: MeterDirectory
+    let storeStatus: @Sendable () -> StoreStatus
+    let version: VersionBody
+
+    package init(
+        directory: MeterDirectory, version: VersionBody, storeStatus: @escaping @Sendable () -> StoreStatus
+    ) {
+        self.directory = directory
+        self.version = version
+        self.storeStatus = storeStatus
+    }
+
+    /// All routes on a router of their own.
+    package func router() -> Router<BasicRequestContext> {
+        let router = Router(context: BasicRequestContext.self)
+        router.add(middleware: ErrorMiddleware())
+        let api = router.group("v1")
+        api.get("version") { _, _ in try JSON.response(version) }
+        api.get("status") { _, _ in
+            try JSON.response(GatewayStatus(meters: await directory.status(), store: storeStatus()))
+        }
+        api.get("scan") { _, _ in try JSON.response(await directory.scan()) }
+        let meter = api.group("meters/:meter")
+        meter.get { _, context in
+            try JSON.response(await directory.session(try reference(in: context)).status())
+        }
+        meter.post("connect") { request, context in
+            let body = try await JSON.decode(ConnectRequest.self, from: request)
+            return try JSON.response(await directory.connect(try reference(in: context), body))
+        }
+        meter.post("disconnect") { _, context in
+            try JSON.response(await directory.disconnect(try reference(in: context)))
+        }
+        addSettings(to: meter)
+        addStreams(to: meter)
+        return router
+    }
+
+    private func addSettings(to meter: RouterGroup<BasicRequestContext>) {
+        meter.get("settings") { _, context in
+            let settings = try await directory.settings(of: try reference(in: context))
+            return try JSON.response(SettingsBody(settings: settings))
+        }
+        meter.patch("settings") { request, context in
+            let body = try await JSON.decode(SettingsBody.self, from: request)
+            let settings = try await directory.set(body.settings, for: try reference(in: context))
+            return try JSON.response(SettingsBody(settings: settings))
+        }
+        meter.post("commands") { request, context in
+            let body = try await JSON.decode(CommandRequest.self, from: request)
+            guard let kind = MeterCommand.Kind(rawValue: body.command) else {
+                let names = MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                throw GatewayError(.badRequest, "no command is called \(body.command)", next: "the commands are \(names)")
+            }
+            let session = try await directory.session(try reference(in: context))
+            try await session.perform(MeterCommand(kind, body.number))
+            return try JSON.response(await session.status())
+        }
+    }
+
+    /// The meter named in the path, in any form a person may type.
+    func reference(in context: BasicRequestContext) throws -> String {
+        let raw = try context.parameters.require("meter")
+        guard let decoded = raw.decodedPath else {
+            throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
+        }
+        return decoded
+    }
+}
+
+extension String {
+    /// The text with its percent escapes resolved; nil when one of them is broken.
+    fileprivate var decodedPath: String? {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+package import Gateway
+package import MeterModel
+import Synchronization
+
+/// A loop whose time moves only when a test says so.
+///
+/// Work given to it runs at once, on the thread that gives it, one piece at a time; timers run inside `advance`, in the
+/// order of their times. A test on it neither sleeps nor depends on how busy the machine is.
+package final class VirtualLoop: SessionLoop {
+    private enum Work {
+        case job(UnownedJob)
+        case body(@Sendable () -> Void)
+    }
+
+    private struct State {
+        var queue: [Work] = []
+        var drainer: Thread?
+        var now = MonotonicTime.origin
+        var wallOffset: Int64
+        var timers: [(time: MonotonicTime, id: UInt64, body: @Sendable () -> Void)] = []
+        var nextTimer: UInt64 = 0
+    }
+
+    private let state: Mutex<State>
+
+    package init(wallStart: WallTime = WallTime(millisecondsSince1970: 1_780_000_000_000)) {
+        state = Mutex(State(wallOffset: wallStart.millisecondsSince1970))
+    }
+
+    package var now: MonotonicTime { state.withLock { $0.now } }
+
+    package var wallNow: WallTime {
+        state.withLock {
+            WallTime(millisecondsSince1970: $0.wallOffset + $0.now.sinceOrigin.milliseconds)
+        }
+    }
+
+    /// Sets the calendar forth or back, as a time server does.
+    package func stepWallClock(by step: Duration) {
+        state.withLock { $0.wallOffset += step.milliseconds }
+    }
+
+    /// Timers that have not run: a test that is over leaves none behind.
+    package var pendingTimers: Int { state.withLock { $0.timers.count } }
+
+    package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
+        state.withLock { state in
+            state.nextTimer += 1
+            state.timers.append((time, state.nextTimer, body))
+            return LoopTimer(id: state.nextTimer)
+        }
+    }
+
+    package func cancel(_ timer: LoopTimer) {
+        state.withLock { state in state.timers.removeAll { $0.id == timer.id } }
+    }
+
+    /// Moves time on, running every timer that falls due on the way, also those set meanwhile.
+    package func advance(by duration: Duration) {
+        let end = now + duration
+        while let body = takeTimer(dueBy: end) { run(.body(body)) }
+        state.withLock { $0.now = max($0.now, end) }
+    }
+
+    /// Runs `body` on the loop.
+    package func perform(_ body: @escaping @Sendable () -> Void) { run(.body(body)) }
+
+    package func enqueue(_ job: consuming ExecutorJob) { run(.job(UnownedJob(job))) }
+
+    package func checkIsolated() {
+        precondition(state.withLock { $0.drainer } == Thread.current, "not on the loop")
+    }
+
+    private func takeTimer(dueBy end: MonotonicTime) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            guard
+                let index = state.timers.indices.min(by: {
+                    (state.timers[$0].time, state.timers[$0].id) < (state.timers[$1].time, state.timers[$1].id)
+                }), state.timers[index].time <= end
+            else { return nil }
+            let timer = state.timers.remove(at: index)
+            state.now = max(state.now, timer.time)
+            return timer.body
+        }
+    }
+
+    private func run(_ work: Work) {
+        let mayDrain = state.withLock { state in
+            state.queue.append(work)
+            guard state.drainer == nil else { return false }
+            state.drainer = Thread.current
+            return true
+        }
+        guard mayDrain else { return }
+        while let next = takeWork() {
+            switch next {
+            case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+            case .body(let body): body()
+            }
+        }
+    }
+
+    private func takeWork() -> Work? {
+        state.withLock { state in
+            guard !state.queue.isEmpty else {
+                state.drainer = nil
+                return nil
+            }
+            return state.queue.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import GatewayAPI
+import Glibc
+import MeterModel
+import NIOCore
+import NIOHTTP1
+
+/// Talks to meterd over its Unix socket.
+struct ControlClient: Sendable {
+    let socketPath: String
+
+    enum Method {
+        case get, post, patch
+    }
+
+    /// One request, one answer.
+    func call<Answer: Decodable>(
+        _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none,
+        patience: Duration = .seconds(30)
+    ) async throws -> Answer {
+        let response = try await send(method, path, body: body, patience: patience)
+        let buffer = try await response.body.collect(upTo: 16 << 20)
+        return try JSONDecoder().decode(Answer.self, from: Data(buffer.readableBytesView))
+    }
+
+    /// A stream of lines. Ends when the daemon does, or when `body` throws.
+    func lines<Line: Decodable>(
+        _ path: String, as type: Line.Type, _ body: (Line) throws -> Bool
+    ) async throws {
+        let response = try await send(.get, path, body: Optional<String>.none, patience: .seconds(365 * 86_400))
+        var pending = ByteBuffer()
+        for try await var chunk in response.body {
+            pending.writeBuffer(&chunk)
+            while let end = pending.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+                let length = end - pending.readerIndex
+                guard let line = pending.readBytes(length: length) else { break }
+                pending.moveReaderIndex(forwardBy: 1)
+                guard try body(try JSONDecoder().decode(Line.self, from: Data(line))) else { return }
+            }
+            pending.discardReadBytes()
+        }
+    }
+
+    private func send(
+        _ method: Method, _ path: String, body: (some Encodable)?, patience: Duration
+    ) async throws -> HTTPClientResponse {
+        try checkSocket()
+        var request = HTTPClientRequest(url: "http+unix://\(socketPath.percentEncoded)\(path)")
+        request.method =
+            switch method {
+            case .get: .GET
+            case .post: .POST
+            case .patch: .PATCH
+            }
+        if let body {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
+        }
+        let response: HTTPClientResponse
+        do {
+            response = try await HTTPClient.shared.execute(request, deadline: .now() + .milliseconds(patience.milliseconds))
+        } catch let error as HTTPClientError where error == .deadlineExceeded {
+            throw CommandFailure(
+                .timedOut, "meterd did not answer in time on \(socketPath)", next: "see whether it is overloaded: its log")
+        } catch is HTTPClientError {
+            throw CommandFailure(
+                .error, "meterd closed the connection on \(socketPath)", next: "see its log; it may be stopping")
+        } catch {
+            throw notRunning
+        }
+        guard response.status.code >= 400 else { return response }
+        throw await failure(of: response)
+    }
+
+    private func failure(of response: HTTPClientResponse) async -> CommandFailure {
+        // An answer that is no ErrorBody has a status all the same, and that is what is told then.
+        guard let buffer = try? await response.body.collect(upTo: 1 << 20),
+            let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(buffer.readableBytesView))
+        else {
+            return CommandFailure(
+                .error, "meterd answered \(response.status.code)", next: "are meterctl and meterd of one version?")
+        }
+        return CommandFailure(Self.status(for: body.code), body.message, next: body.next)
+    }
+
+    /// Why the socket cannot be used, told apart before the connection hides it.
+    private func checkSocket() throws {
+        guard access(socketPath, F_OK) == 0 else {
+            if errno == EACCES { throw noPermission }
+            throw notRunning
+        }
+        guard access(socketPath, W_OK) == 0 else { throw noPermission }
+    }
+
+    private var notRunning: CommandFailure {
+        CommandFailure(
+            .daemonNotRunning, "no meterd answers on \(socketPath)",
+            next: "start it: meterd, or without a meter: meterd --demo")
+    }
+
+    private var noPermission: CommandFailure {
+        CommandFailure(
+            .noPermission, "no permission to use \(socketPath)",
+            next: "join its group and log in again: sudo adduser $USER meterd")
+    }
+
+    private static func status(for code: ErrorCode) -> ExitStatus {
+        switch code {
+        case .noSuchMeter, .ambiguousMeter: .noSuchMeter
+        case .timedOut: .timedOut
+        case .permission: .noPermission
+        case .badRequest: .usage
+        case .modelUnknown, .notConnected, .refused, .store, .shuttingDown, .notFound, .internalError: .error
+        }
+    }
+}
+
+extension String {
+    /// Everything but letters, digits and `-._~` as `%XX`, so that a path is one part of a URL.
+    var percentEncoded: String {
+        var text = ""
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                text.unicodeScalars.append(UnicodeScalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+}

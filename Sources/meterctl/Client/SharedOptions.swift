@@ -1,0 +1,39 @@
+import ArgumentParser
+import FoundationEssentials
+import GatewayAPI
+import Glibc
+import MeterModel
+
+/// Which daemon.
+struct DaemonOptions: ParsableArguments {
+    @Option(help: "The socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.")
+    var socket: String?
+
+    var client: ControlClient {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = socket ?? environment["METERD_SOCKET"] { return ControlClient(socketPath: path) }
+        let own = SocketPath.user(runtimeDirectory: environment["XDG_RUNTIME_DIR"], userID: geteuid())
+        let hasOwn = geteuid() != 0 && access(own, F_OK) == 0
+        let hasSystem = access(SocketPath.system, F_OK) == 0
+        return ControlClient(socketPath: hasOwn || (geteuid() != 0 && !hasSystem) ? own : SocketPath.system)
+    }
+}
+
+/// A length of time as people type it: `500ms`, `10s`, `1m`, `1h`.
+struct TimeArgument: ExpressibleByArgument {
+    var duration: Duration
+
+    init?(argument: String) {
+        guard let duration = Duration(shortText: argument) else { return nil }
+        self.duration = duration
+    }
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    var defaultValueDescription: String { "\(duration.milliseconds)ms" }
+}
+
+/// The path of a meter's routes.
+func meterPath(_ meter: String, _ rest: String = "") -> String {
+    "/v1/meters/\(meter.percentEncoded)\(rest)"
+}

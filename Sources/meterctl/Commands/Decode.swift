@@ -1,0 +1,110 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import MeterCodec
+import MeterModel
+
+struct Decode: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Decode raw bytes of a meter, with no hardware and no daemon.",
+        discussion: "Takes hex (blanks and line ends allowed) or binary, one or more frames. Exit code 1 where no frame "
+            + "is found.\nModels: \(MeterCatalogue.decoderNames.joined(separator: ", "))."
+    )
+
+    @Option(help: "Whose bytes these are.")
+    var model: String
+    @Argument(help: "A file, or - for standard input.")
+    var file = "-"
+    @Flag(help: "One JSON object a frame.")
+    var json = false
+    @Flag(help: "Take frames whose check sum is wrong too, and say so: for bytes edited by hand.")
+    var unchecked = false
+
+    func run() throws {
+        guard var decoder = MeterCatalogue.decoder(named: model, enforcingChecks: !unchecked) else {
+            throw CommandFailure(
+                .usage, "no decoder is called \"\(model)\"",
+                next: "the models are \(MeterCatalogue.decoderNames.joined(separator: ", "))")
+        }
+        if unchecked { Terminal.talk("check sums are not enforced") }
+        decoder.append(try input())
+        var frames = 0
+        var firstError: CodecError?
+        while let step = decoder.next() {
+            switch step {
+            case .frame(let frame):
+                frames += 1
+                try show(frame, raw: decoder.frameBytes, number: frames)
+            case .skipped(let count, let error):
+                firstError = firstError ?? error
+                Terminal.talk("\(count) bytes skipped: \(error)")
+            }
+        }
+        let rest = decoder.pendingCount
+        if rest > 0 { Terminal.talk("\(rest) bytes at the end are the beginning of a frame, whose rest is missing") }
+        guard frames > 0 else {
+            let cause = firstError ?? .truncated(have: rest)
+            throw CommandFailure(.error, "no frame of \(model) in these bytes: \(cause)", next: "is the model right?")
+        }
+    }
+
+    /// Hex where every byte could be hex, otherwise the bytes as they are.
+    private func input() throws -> [UInt8] {
+        let bytes = file == "-" ? try readStandardInput() : try readFile()
+        if let text = String(validating: bytes, as: UTF8.self), let decoded = Hex.decode(text), !decoded.isEmpty {
+            return decoded
+        }
+        return bytes
+    }
+
+    private func readFile() throws -> [UInt8] {
+        do {
+            return try [UInt8](Data(contentsOf: URL(fileURLWithPath: file)))
+        } catch {
+            throw CommandFailure(.error, "\(file) cannot be read", next: "check the path and its mode")
+        }
+    }
+
+    private func readStandardInput() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(0, &buffer, buffer.count)
+            if count > 0 {
+                bytes += buffer[..<count]
+            } else if count == 0 {
+                return bytes
+            } else if errno != EINTR {
+                throw CommandFailure(.error, "standard input cannot be read", next: "name a file instead")
+            }
+        }
+    }
+
+    private func show(_ frame: Frame, raw: [UInt8], number: Int) throws {
+        if json { return Terminal.line(try JSONOutput.line(DecodedFrame(frame, raw: raw))) }
+        let content = frame.content
+        Terminal.line("frame \(number): \(content.model?.displayName ?? model), \(raw.count) bytes")
+        frame.forEachReading { reading in
+            reading.forEach { quantity, value in
+                Terminal.line("  \(quantity.key): \(Words.quantity(quantity, value))")
+            }
+        }
+        for detail in content.details { Terminal.line("  \(detail.key): \(detail.value.text)") }
+        for group in content.groups {
+            let charge = Words.decimal(group.charge_mAh, digits: 0)
+            Terminal.line("  group \(group.index): \(charge) mAh, \(Words.decimal(group.energy_mWh, digits: 0)) mWh")
+        }
+    }
+}
+
+extension FrameDetail.Value {
+    fileprivate var text: String {
+        switch self {
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .text(let value): value
+        case .flag(let value): value ? "yes" : "no"
+        case .unknown: "–"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+
+struct Scan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Meters that are there now, connected or not.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Option(name: .customLong("for"), help: "How long to look.")
+    var patience = TimeArgument(.seconds(2))
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        Terminal.talk("looking for \(patience.duration.milliseconds / 1000) s …")
+        let end = ContinuousClock.now + patience.duration
+        var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
+        while ContinuousClock.now < end {
+            try await Task.sleep(until: min(end, .now + .milliseconds(500)))
+            entries = try await daemon.client.call(.get, "/v1/scan")
+        }
+        if json { return Terminal.line(try JSONOutput.pretty(entries)) }
+        guard !entries.isEmpty else {
+            Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
+            return
+        }
+        var table = Table(["ID", "MODEL", "NAME", "TRANSPORT", "PORT", "STATE"])
+        for entry in entries {
+            table.add([
+                .init(entry.id), .init(entry.model ?? "–"), .init(entry.name ?? "–"), .init(entry.transport),
+                .init(entry.port), .init(entry.state, Words.colour(of: entry.state)),
+            ])
+        }
+        table.print()
+    }
+}

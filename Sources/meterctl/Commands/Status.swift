@@ -1,0 +1,88 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Every meter: state, last reading and its age, what is wrong.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument(help: "One meter, in detail.")
+    var meter: String?
+    @Flag(help: "Show it anew each second, until Ctrl-C.")
+    var watch = false
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        repeat {
+            if let meter {
+                try showOne(try await daemon.client.call(.get, meterPath(meter)))
+            } else {
+                try showAll(try await daemon.client.call(.get, "/v1/status"))
+            }
+            if watch { try await Task.sleep(for: .seconds(1)) }
+        } while watch
+    }
+
+    private func showAll(_ status: GatewayStatus) throws {
+        if json { return Terminal.line(watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)) }
+        if watch { Terminal.clear() }
+        guard !status.meters.isEmpty else {
+            Terminal.talk("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
+            return
+        }
+        var table = Table(["ID", "MODEL", "NAME", "STATE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
+        for meter in status.meters { table.add(row(meter)) }
+        table.print()
+        for meter in status.meters {
+            if let error = meter.error { Terminal.talk("\(meter.name ?? meter.id): \(error)") }
+        }
+        if let error = status.store.error { Terminal.talk("store: \(error)") }
+    }
+
+    private func row(_ meter: MeterStatus) -> [Table.Cell] {
+        let reading = meter.reading?.reading
+        let isLive = meter.state == ConnectionState.dataAvailable.rawValue
+        func value(_ quantity: Quantity) -> Table.Cell {
+            .init(Words.quantity(quantity, reading?[quantity]), isLive ? nil : .dim)
+        }
+        return [
+            .init(meter.id), .init(meter.model ?? "–"), .init(meter.name ?? "–"),
+            .init(meter.state, Words.colour(of: meter.state)), value(.voltage), value(.current), value(.power),
+            .init(meter.age_ms.map { Words.age(milliseconds: $0) } ?? "–"),
+        ]
+    }
+
+    private func showOne(_ meter: MeterStatus) throws {
+        if json { return Terminal.line(watch ? try JSONOutput.line(meter) : try JSONOutput.pretty(meter)) }
+        if watch { Terminal.clear() }
+        var table = Table(["FIELD", "VALUE"])
+        func add(_ field: String, _ value: String?) { table.add([.init(field), .init(value ?? "–")]) }
+        add("id", meter.id + (meter.local_only ? "  (known by this name on this host only)" : ""))
+        add("model", meter.model)
+        add("name", meter.name)
+        add("state", "\(meter.state) since \(meter.since)")
+        add("wanted", meter.wanted ? "yes" : "no")
+        add("link", meter.transport.map { "\($0) \(meter.port ?? "")" })
+        add("device", deviceText(meter.device))
+        meter.reading?.reading.forEach { quantity, value in add(quantity.key, Words.quantity(quantity, value)) }
+        add("age", meter.age_ms.map { Words.age(milliseconds: $0) })
+        add("next attempt", meter.retry_in_ms.map { "in " + Words.age(milliseconds: $0) })
+        add("error", meter.error)
+        let counters = meter.counters
+        add(
+            "counted",
+            "\(counters.readings) readings, \(counters.connects) connects, \(counters.disconnects) disconnects, "
+                + "\(counters.timeouts) time-outs, \(counters.skipped_bytes) bytes skipped")
+        table.print()
+    }
+
+    private func deviceText(_ device: DeviceBody?) -> String? {
+        let parts = [
+            device?.serial.map { "serial \($0)" }, device?.firmware.map { "firmware \($0)" },
+            device?.hardware.map { "hardware \($0)" }, device?.power_on_count.map { "switched on \($0) times" },
+        ].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+}

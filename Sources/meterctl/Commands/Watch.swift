@@ -1,0 +1,86 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+
+struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Live readings of one meter, one line each.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument var meter: String
+    @Flag(help: "One JSON object a line.")
+    var json = false
+    @Flag(help: "Comma-separated values with a header line.")
+    var csv = false
+    @Option(name: .customLong("for"), help: "Stop after this time.")
+    var duration: TimeArgument?
+
+    func validate() throws {
+        if json && csv { throw ValidationError("--json and --csv exclude each other") }
+    }
+
+    func run() async throws {
+        try await withTimeLimit(duration?.duration) {
+            var printer = ReadingPrinter(form: json ? .json : csv ? .csv : .people)
+            try await daemon.client.lines(meterPath(meter, "/readings"), as: ReadingLine.self) { line in
+                try printer.print(line)
+                return true
+            }
+            throw CommandFailure(.error, "meterd ended the stream", next: "meterctl status shows whether it still runs")
+        }
+    }
+}
+
+/// Prints readings in one of three forms.
+struct ReadingPrinter {
+    enum Form { case people, json, csv }
+
+    let form: Form
+    private var columns: [Quantity]?
+
+    init(form: Form) { self.form = form }
+
+    mutating func print(_ line: ReadingLine) throws {
+        if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
+        switch form {
+        case .json: Terminal.line(try JSONOutput.line(line))
+        case .csv: printCSV(line)
+        case .people: printForPeople(line)
+        }
+    }
+
+    /// The columns are those of the first reading, so that every line has as many.
+    private mutating func printCSV(_ line: ReadingLine) {
+        let reading = line.values.reading
+        if columns == nil {
+            let first = Quantity.allCases.filter { reading.supported.contains($0) }
+            columns = first
+            Terminal.line((["time"] + first.map(\.key)).joined(separator: ","))
+        }
+        let values = (columns ?? []).map { quantity in reading[quantity].map { "\($0)" } ?? "" }
+        Terminal.line(([line.time] + values).joined(separator: ","))
+    }
+
+    private func printForPeople(_ line: ReadingLine) {
+        var parts = [String(line.time.dropFirst(11).dropLast())]
+        line.values.reading.forEach { quantity, value in
+            switch quantity {
+            case .voltage, .current, .power, .energy, .charge, .temperature:
+                parts.append(Words.quantity(quantity, value))
+            default:
+                break
+            }
+        }
+        Terminal.line(parts.joined(separator: "  "))
+    }
+}
+
+/// Runs `body`, and ends well when the time is over first. nil: no limit.
+func withTimeLimit(_ limit: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    guard let limit else { return try await body() }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await Task.sleep(for: limit) }
+        group.addTask { try await body() }
+        try await group.next()
+        group.cancelAll()
+    }
+}

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Glibc
+
+@main
+struct Meterctl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "meterctl",
+        abstract: "Shows, connects and commands USB power meters through meterd.",
+        discussion: """
+            METER is an id or MAC address in any form, a name, or an unambiguous prefix of either.
+
+            Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission,
+            7 daemon not running.
+            """,
+        subcommands: [
+            Scan.self, Connect.self, Disconnect.self, Status.self, Watch.self, Set.self, Get.self, Command.self,
+            Decode.self, Simulate.self, Capture.self, Replay.self, Version.self,
+        ]
+    )
+
+    /// As the library's own, but with this project's exit code for wrong usage and its form of errors.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            failure.print()
+            Glibc.exit(failure.exitCode)
+        } catch {
+            let code = exitCode(for: error)
+            guard code == .validationFailure else { exit(withError: error) }
+            Terminal.talk(fullMessage(for: error))
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
+    }
+}
+
+/// The exit codes of spec/cli.md.
+enum ExitStatus: Int32 {
+    case ok = 0
+    case error = 1
+    case usage = 2
+    case noSuchMeter = 3
+    case heldElsewhere = 4
+    case timedOut = 5
+    case noPermission = 6
+    case daemonNotRunning = 7
+}
+
+/// An error in the words of spec/cli.md: what failed with which value, and what to do next.
+struct CommandFailure: Error, Hashable {
+    var status: ExitStatus
+    var message: String
+    var next: String
+
+    init(_ status: ExitStatus = .error, _ message: String, next: String) {
+        self.status = status
+        self.message = message
+        self.next = next
+    }
+
+    var exitCode: Int32 { status.rawValue }
+
+    func print() {
+        Terminal.talk("meterctl: error: \(message)")
+        Terminal.talk(next)
+    }
+}

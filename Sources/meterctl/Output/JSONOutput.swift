@@ -1,0 +1,18 @@
+import FoundationEssentials
+
+/// JSON for programs: keys sorted, one object a line in streams, spread out elsewhere.
+enum JSONOutput {
+    static func pretty(_ value: some Encodable) throws -> String {
+        try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    }
+
+    static func line(_ value: some Encodable) throws -> String {
+        try text(value, [.sortedKeys, .withoutEscapingSlashes])
+    }
+
+    private static func text(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = formatting
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}

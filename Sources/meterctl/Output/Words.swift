@@ -1,0 +1,55 @@
+import GatewayAPI
+import MeterModel
+
+/// How values look to people.
+enum Words {
+    /// `5.106 V`, or `–` for unknown.
+    static func quantity(_ quantity: Quantity, _ value: Double?) -> String {
+        guard let value else { return "–" }
+        let digits =
+            switch quantity {
+            case .voltage, .current, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: 3
+            case .power, .energy, .powerFactor: 3
+            case .temperature, .resistance, .frequency: 1
+            case .charge, .duration: 0
+            case .price: 2
+            }
+        let number = decimal(value, digits: digits)
+        return quantity.unit.isEmpty ? number : "\(number) \(quantity.unit)"
+    }
+
+    /// A number with so many digits behind the point.
+    static func decimal(_ value: Double, digits: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let scaled = (value * scale).rounded()
+        guard abs(scaled) < 9e15 else { return "\(value)" }
+        let whole = Int64(abs(scaled))
+        let sign = scaled < 0 ? "-" : ""
+        guard digits > 0 else { return "\(sign)\(whole)" }
+        let text = String(whole)
+        let padded = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
+        return "\(sign)\(padded.dropLast(digits)).\(padded.suffix(digits))"
+    }
+
+    /// `250 ms`, `12 s`, `3 min`, `5 h`, `2 d`.
+    static func age(milliseconds: Int64) -> String {
+        switch milliseconds {
+        case ..<1000: "\(milliseconds) ms"
+        case ..<120_000: "\(milliseconds / 1000) s"
+        case ..<7_200_000: "\(milliseconds / 60_000) min"
+        case ..<172_800_000: "\(milliseconds / 3_600_000) h"
+        default: "\(milliseconds / 86_400_000) d"
+        }
+    }
+
+    static func colour(of state: String) -> Terminal.Colour? {
+        switch ConnectionState(rawValue: state) {
+        case .dataAvailable: .green
+        case .offline: .red
+        case .notConnected: .dim
+        case .connecting, .connected, .ready, .communicating: .yellow
+        case nil: nil
+        }
+    }
+}

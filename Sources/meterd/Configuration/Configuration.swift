@@ -1,0 +1,78 @@
+import Gateway
+import GatewayAPI
+import Logging
+import MeterModel
+
+/// Everything that can be set, with defaults that are good with no file at all (spec/cli.md).
+struct Configuration: Hashable, Sendable {
+    /// Where the store is.
+    var stateDirectory: String
+    var socketPath: String
+    var logLevel: Logger.Level = .info
+    /// How long a reading may wait in memory before it is written: what a power cut costs at most.
+    var flushInterval: Duration = .seconds(60)
+    /// Readings older than this are deleted.
+    var keepDays = 400
+    /// The store is kept below this size, the oldest readings going first.
+    var maxMegabytes = 2048
+    /// Serial ports that a person says a meter is behind.
+    var ports: [Port] = []
+
+    struct Port: Hashable, Sendable {
+        var declared: DeclaredPort
+        /// Wanted from the start; a later `disconnect` or `connect` is remembered and counts for more.
+        var connects: Bool
+    }
+
+    /// The defaults for whoever runs this: the system's places for root, the person's own for anybody else.
+    init(environment: [String: String], userID: UInt32) {
+        if userID == 0 {
+            stateDirectory = "/var/lib/meterd"
+            socketPath = SocketPath.system
+        } else {
+            let home = environment["HOME"] ?? "/tmp/meterd-\(userID)"
+            let state = environment["XDG_STATE_HOME"] ?? "\(home)/.local/state"
+            stateDirectory = "\(state)/meterd"
+            socketPath = SocketPath.user(runtimeDirectory: environment["XDG_RUNTIME_DIR"], userID: userID)
+        }
+    }
+
+    /// Puts what the environment says over what the file said.
+    mutating func apply(environment: [String: String]) throws(ConfigurationError) {
+        if let path = environment["METERD_STATE_DIRECTORY"] { stateDirectory = path }
+        if let path = environment["METERD_SOCKET"] { socketPath = path }
+        if let level = environment["METERD_LOG_LEVEL"] {
+            logLevel = try Self.level(level, named: "METERD_LOG_LEVEL")
+        }
+    }
+
+    static func level(_ text: String, named key: String) throws(ConfigurationError) -> Logger.Level {
+        guard let level = Logger.Level(rawValue: text.lowercased()) else {
+            let legal = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationError("\(key) cannot be \"\(text)\"", next: "it takes \(legal)")
+        }
+        return level
+    }
+
+    /// The same, as the recorder takes them.
+    var recorderLimits: SampleRecorder.Limits {
+        var limits = SampleRecorder.Limits()
+        limits.flushInterval = flushInterval
+        limits.maxAge = .seconds(86_400 * keepDays)
+        limits.maxBytes = Int64(maxMegabytes) << 20
+        return limits
+    }
+}
+
+/// What is wrong with the configuration, and what to do.
+struct ConfigurationError: Error, Hashable, CustomStringConvertible {
+    var message: String
+    var next: String
+
+    init(_ message: String, next: String) {
+        self.message = message
+        self.next = next
+    }
+
+    var description: String { "\(message)\n\(next)" }
+}

@@ -1,0 +1,135 @@
+import Gateway
+import MeterModel
+import TOMLKit
+
+/// Reads meterd.toml. Every key is listed here once; Docs/Configuration.md explains them.
+struct ConfigurationFile {
+    private let path: String
+    private let table: TOMLTable
+
+    /// - Parameter path: only for the messages.
+    init(text: String, path: String) throws(ConfigurationError) {
+        self.path = path
+        do {
+            table = try TOMLTable(string: text)
+        } catch let error as TOMLParseError {
+            throw ConfigurationError(
+                "\(path): \(error.description) at \(error.source.begin.debugDescription)",
+                next: "correct the line; meterd does not start with half a configuration")
+        } catch {
+            throw ConfigurationError("\(path): \(error)", next: "correct the file")
+        }
+    }
+
+    func apply(to configuration: inout Configuration) throws(ConfigurationError) {
+        try checkKeys(of: table, in: "", known: ["state-directory", "socket", "log-level", "store", "port"])
+        if let path = try string("state-directory", in: table) { configuration.stateDirectory = path }
+        if let path = try string("socket", in: table) { configuration.socketPath = path }
+        if let level = try string("log-level", in: table) {
+            configuration.logLevel = try Configuration.level(level, named: "log-level")
+        }
+        if let value = table["store"] {
+            guard let store = value.table else { throw wrongType("store", "a table, [store]") }
+            try applyStore(store, to: &configuration)
+        }
+        if let value = table["port"] {
+            guard let ports = value.array else { throw wrongType("port", "an array of tables, [[port]]") }
+            for index in ports.indices {
+                guard let port = ports[index].table else { throw wrongType("port", "an array of tables, [[port]]") }
+                configuration.ports.append(try self.port(port))
+            }
+        }
+    }
+
+    private func applyStore(_ store: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
+        try checkKeys(of: store, in: "store.", known: ["flush-interval", "keep-days", "max-megabytes"])
+        if let text = try string("flush-interval", in: store) {
+            guard let interval = Duration(shortText: text), interval >= .seconds(1), interval <= .seconds(3600) else {
+                throw ConfigurationError(
+                    "\(path): store.flush-interval cannot be \"\(text)\"", next: "it takes a time from 1s to 1h")
+            }
+            configuration.flushInterval = interval
+        }
+        if let days = try integer("keep-days", in: store, legal: 1...36_500) { configuration.keepDays = days }
+        if let size = try integer("max-megabytes", in: store, legal: 16...1_000_000) {
+            configuration.maxMegabytes = size
+        }
+    }
+
+    private func port(_ port: TOMLTable) throws(ConfigurationError) -> Configuration.Port {
+        try checkKeys(of: port, in: "port.", known: ["path", "model", "id", "name", "connect"])
+        guard let devicePath = try string("path", in: port), devicePath.hasPrefix("/") else {
+            throw ConfigurationError(
+                "\(path): a [[port]] has no path", next: "give it the device, for example path = \"/dev/rfcomm0\"")
+        }
+        guard let modelText = try string("model", in: port), let model = ModelName(modelText) else {
+            throw ConfigurationError(
+                "\(path): the [[port]] \(devicePath) names no model that is known",
+                next: "the models are \(ModelName.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        var id: MeterID?
+        if let text = try string("id", in: port) {
+            guard let parsed = MeterID(text) else {
+                throw ConfigurationError(
+                    "\(path): \"\(text)\" is no meter id", next: "give a MAC address or a usb:… id")
+            }
+            id = parsed
+        }
+        let name = try string("name", in: port)
+        var connects = true
+        if let value = port["connect"] {
+            guard let flag = value.bool else { throw wrongType("port.connect", "true or false") }
+            connects = flag
+        }
+        return Configuration.Port(
+            declared: DeclaredPort(path: devicePath, model: model, id: id, name: name), connects: connects)
+    }
+
+    private func checkKeys(
+        of table: TOMLTable, in prefix: String, known: [String]
+    ) throws(ConfigurationError) {
+        for key in table.keys.sorted() where !known.contains(key) {
+            let nearest = known.min { $0.editDistance(to: key) < $1.editDistance(to: key) } ?? ""
+            throw ConfigurationError(
+                "\(path): unknown key \"\(prefix)\(key)\"", next: "did you mean \"\(prefix)\(nearest)\"?")
+        }
+    }
+
+    private func string(_ key: String, in table: TOMLTable) throws(ConfigurationError) -> String? {
+        guard let value = table[key] else { return nil }
+        guard let text = value.string else { throw wrongType(key, "a text in quotes") }
+        return text
+    }
+
+    private func integer(
+        _ key: String, in table: TOMLTable, legal: ClosedRange<Int>
+    ) throws(ConfigurationError) -> Int? {
+        guard let value = table[key] else { return nil }
+        guard let number = value.int, legal.contains(number) else {
+            throw wrongType(key, "a whole number from \(legal.lowerBound) to \(legal.upperBound)")
+        }
+        return number
+    }
+
+    private func wrongType(_ key: String, _ expected: String) -> ConfigurationError {
+        ConfigurationError("\(path): \(key) has the wrong type", next: "it takes \(expected)")
+    }
+}
+
+extension String {
+    /// How many letters to add, drop or change to make the other text (Levenshtein).
+    func editDistance(to other: String) -> Int {
+        let other = Array(other)
+        var row = Array(0...other.count)
+        for (index, letter) in enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in other.indices {
+                let changed = diagonal + (letter == other[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = Swift.min(changed, row[column] + 1, diagonal + 1)
+            }
+        }
+        return row[other.count]
+    }
+}

@@ -1,0 +1,41 @@
+import Gateway
+import Glibc
+import LinuxIO
+import MeterModel
+import MeterSimulator
+import SimulatedPort
+
+/// Four simulated meters, each behind a pseudo-terminal of its own: what `--demo` shows to somebody without a meter.
+///
+/// The daemon reaches them as it reaches any serial meter. Only their ports are declared for it.
+struct Demo: Sendable {
+    private let ports: [SimulatedPort]
+    let declared: [DeclaredPort]
+
+    /// Starts the meters on a loop of their own.
+    static func start(on loop: IOLoop) async throws -> Demo {
+        var ports: [SimulatedPort] = []
+        var declared: [DeclaredPort] = []
+        for (index, entry) in meters.enumerated() {
+            guard let meter = SimulatorCatalogue.meter(entry.model, seed: UInt64(index + 1)) else { continue }
+            let port = SimulatedPort(meter: meter, loop: loop)
+            try await port.start()
+            guard let path = await port.path else { continue }
+            ports.append(port)
+            declared.append(DeclaredPort(path: path, model: entry.model, id: entry.id, name: entry.name))
+        }
+        return Demo(ports: ports, declared: declared)
+    }
+
+    func stop() async {
+        for port in ports { await port.stop() }
+    }
+
+    /// The addresses are of the locally administered kind, which no real meter has.
+    private static let meters: [(model: ModelName, id: MeterID, name: String)] = [
+        (.um25c, .mac(MACAddress(bits: 0x02_00_00_00_25_0C)), "demo UM25C"),
+        (.um34c, .mac(MACAddress(bits: 0x02_00_00_00_34_0C)), "demo UM34C"),
+        (.tc66c, .mac(MACAddress(bits: 0x02_00_00_00_66_0C)), "demo TC66C"),
+        (.km003c, .usb(vendor: 0x5FC9, product: 0x0063, serial: "DEMO003C"), "demo KM003C"),
+    ]
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import FoundationEssentials
+import Gateway
+import GatewayAPI
+import Glibc
+import LinuxIO
+import Logging
+import USBTransport
+
+@main
+struct Meterd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "meterd",
+        abstract: "Connects USB power meters, reads them for ever, and keeps what they say.",
+        discussion: "meterctl talks to it. Configuration: /etc/meterd/meterd.toml, then METERD_… variables, then flags.",
+        version: "meterd \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))"
+    )
+
+    @Option(help: "The configuration file. Without this, /etc/meterd/meterd.toml where it exists.")
+    var config: String?
+
+    @Option(help: "Where the store is kept.")
+    var stateDirectory: String?
+
+    @Option(help: "The Unix socket that meterctl talks to.")
+    var socket: String?
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    var logLevel: String?
+
+    @Flag(help: "Four simulated meters and a temporary store: needs no hardware and no root.")
+    var demo = false
+
+    @Flag(help: "As --demo, unless a meter is plugged in.")
+    var demoIfAlone = false
+
+    func run() async throws {
+        var configuration = try readConfiguration()
+        let isDemo = demo || (demoIfAlone && configuration.ports.isEmpty && Self.noMeterIsPlugged)
+        let stampsTime = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
+        LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }
+        var logger = Logger(label: "meterd")
+        logger.logLevel = configuration.logLevel
+        if isDemo, stateDirectory == nil {
+            configuration.stateDirectory = try Self.temporaryDirectory()
+        }
+        defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
+        do {
+            try await Daemon(configuration: configuration, isDemo: isDemo, logger: logger).run()
+        } catch let error as StoreError {
+            throw CleanExit.failed("the store cannot be used: \(error.message)")
+        } catch let error as ConfigurationError {
+            throw CleanExit.failed(error.description)
+        }
+    }
+
+    private func readConfiguration() throws -> Configuration {
+        let environment = ProcessInfo.processInfo.environment
+        var configuration = Configuration(environment: environment, userID: geteuid())
+        do {
+            let path = config ?? "/etc/meterd/meterd.toml"
+            if config != nil || access(path, F_OK) == 0 {
+                guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+                    // Why it cannot be read, errno says better than the error thrown.
+                    throw ConfigurationError(
+                        "\(path) cannot be read: \(String(cString: strerror(errno)))", next: "check the path and its mode")
+                }
+                try ConfigurationFile(text: text, path: path).apply(to: &configuration)
+            }
+            try configuration.apply(environment: environment)
+            if let logLevel { configuration.logLevel = try Configuration.level(logLevel, named: "--log-level") }
+        } catch let error as ConfigurationError {
+            throw CleanExit.failed(error.description)
+        }
+        if let stateDirectory { configuration.stateDirectory = stateDirectory }
+        if let socket { configuration.socketPath = socket }
+        return configuration
+    }
+
+    private static var noMeterIsPlugged: Bool { PortScanner(host: "").scan(declared: []).isEmpty }
+
+    private static func temporaryDirectory() throws -> String {
+        var template = Array("/tmp/meterd-demo-XXXXXX".utf8CString)
+        guard let path = mkdtemp(&template) else {
+            throw CleanExit.failed("no temporary directory: \(String(cString: strerror(errno)))")
+        }
+        return String(cString: path)
+    }
+
+    private static func remove(_ directory: String) {
+        // A leftover in /tmp does no harm.
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+extension CleanExit {
+    /// An error that was explained: its words on stderr, exit code 1, no usage text.
+    static func failed(_ words: String) -> any Error {
+        fputs("meterd: error: \(words)\n", stderrStream())
+        return ExitCode.failure
+    }
+
+    private static func stderrStream() -> UnsafeMutablePointer<FILE>? { fdopen(dup(2), "w") }
+}

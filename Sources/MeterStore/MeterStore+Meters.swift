@@ -1,0 +1,125 @@
+import GRDB
+package import Gateway
+package import MeterModel
+
+extension MeterStore: MeterRepository {
+    package func meters() async throws(StoreError) -> [KnownMeter] {
+        let path = path
+        return try await access("read") { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM meter ORDER BY id").map { try KnownMeter(row: $0, path: path) }
+        }
+    }
+
+    package func save(_ meter: KnownMeter) async throws(StoreError) {
+        let path = path
+        try checkStorable(meter.id)
+        try await access("written") { db in
+            let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
+                .map { try KnownMeter(row: $0, path: path) }
+            guard meter != old else { return }
+            // Sightings change all the time and can be lost; a wish cannot.
+            let isWish = meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
+            if isWish {
+                try db.inDurableTransaction { try Self.write(meter, $0) }
+            } else {
+                try db.inImmediateTransaction { try Self.write(meter, $0) }
+            }
+        }
+    }
+
+    package func settings(of meter: MeterID) async throws(StoreError) -> [String: String] {
+        try await access("read") { db in
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT key, value FROM setting WHERE meter = ? AND value IS NOT NULL",
+                arguments: [meter.description])
+            var settings: [String: String] = [:]
+            while let row = try rows.next() { settings[row[0]] = row[1] }
+            return settings
+        }
+    }
+
+    package func set(_ changes: [String: String?], for meter: MeterID) async throws(StoreError) {
+        guard !changes.isEmpty else { return }
+        try checkStorable(meter)
+        try await access("written") { db in
+            try db.inDurableTransaction { db in
+                // In a fixed order, so that the same changes are always the same statements.
+                for (key, value) in changes.sorted(by: { $0.key < $1.key }) {
+                    try Self.write(key: key, value: value, of: meter, db)
+                }
+            }
+        }
+    }
+
+    private static func write(_ meter: KnownMeter, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO meter (id, model, transport, link, is_declared, is_wanted, last_seen_ms)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET
+                    model = excluded.model, transport = excluded.transport, link = excluded.link,
+                    is_declared = excluded.is_declared, is_wanted = excluded.is_wanted,
+                    last_seen_ms = excluded.last_seen_ms
+                """,
+            arguments: [
+                meter.id.description, meter.model?.rawValue, meter.link?.transport, meter.link?.display,
+                meter.isDeclared, meter.isWanted, meter.lastSeen?.millisecondsSince1970,
+            ])
+    }
+
+    private static func write(key: String, value: String?, of meter: MeterID, _ db: Database) throws {
+        guard let value else {
+            try db.execute(
+                sql: "DELETE FROM setting WHERE meter = ? AND key = ?", arguments: [meter.description, key])
+            return
+        }
+        try db.execute(
+            sql: """
+                INSERT INTO setting (meter, key, value) VALUES (?, ?, ?)
+                ON CONFLICT (meter, key) DO UPDATE SET value = excluded.value
+                """,
+            arguments: [meter.description, key, value])
+    }
+
+    /// Refuses an id that could not be read back, before it is on the disk and in the way of all others.
+    func checkStorable(_ id: MeterID) throws(StoreError) {
+        guard MeterID(id.description) == id else {
+            throw StoreError(
+                .system, "the store \(path) cannot keep the meter \"\(id)\": its name does not read back as the same")
+        }
+    }
+}
+
+extension KnownMeter {
+    /// A model or transport that this version does not know reads as unknown.
+    fileprivate init(row: Row, path: String) throws {
+        let text: String = row["id"]
+        guard let id = MeterID(text) else {
+            throw StoreError(
+                .damaged,
+                "the store \(path) holds a meter with the id \"\(text)\", which is none. It is left as it is; "
+                    + "restore the file from a backup")
+        }
+        let model: String? = row["model"]
+        let lastSeen: Int64? = row["last_seen_ms"]
+        self.init(
+            id: id,
+            model: model.flatMap { ModelName(rawValue: $0) },
+            link: LinkAddress(transport: row["transport"], address: row["link"]),
+            isDeclared: row["is_declared"],
+            isWanted: row["is_wanted"],
+            lastSeen: lastSeen.map { WallTime(millisecondsSince1970: $0) }
+        )
+    }
+}
+
+extension LinkAddress {
+    /// Reads what `transport` and `display` gave.
+    fileprivate init?(transport: String?, address: String?) {
+        guard let transport, let address else { return nil }
+        switch transport {
+        case "serial": self = .serial(path: address)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import GRDB
+package import Gateway
+package import MeterModel
+
+extension MeterStore {
+    /// Counts the file without its log, which is at most `StoreSchema.logLength` or so more. In steps, each a
+    /// transaction of its own, so that readings can be written in between.
+    package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
+        var total = 0
+        while let removed = try await removeStep({ try Self.expired(before: cutoff, $0) }) { total += removed }
+        while let removed = try await removeStep({ try Self.surplus(over: maxBytes, $0) }) { total += removed }
+        var hasShrunk = false
+        while try await shrinkStep(maxBytes: maxBytes) { hasShrunk = true }
+        if hasShrunk { try await checkpoint() }
+        return total
+    }
+
+    /// What the file takes on the disk, without its log.
+    package func fileBytes() async throws(StoreError) -> Int64 {
+        try await access("read") { try Pages($0).file }
+    }
+
+    private static let stepLength = 500
+
+    private struct Candidate {
+        var id: Int64
+        var first: Int64
+        var count: Int
+        var bytes: Int64
+    }
+
+    /// - Returns: how many readings went, nil when there was nothing to remove.
+    private func removeStep(
+        _ candidates: @escaping @Sendable (Database) throws -> [Candidate]
+    ) async throws(StoreError) -> Int? {
+        try await transaction { db in
+            let chunks = try candidates(db)
+            guard !chunks.isEmpty else { return nil }
+            let statement = try db.cachedStatement(sql: "DELETE FROM sample_chunk WHERE id = ?")
+            for chunk in chunks { try statement.execute(arguments: [chunk.id]) }
+            return chunks.reduce(0) { $0 + $1.count }
+        }
+    }
+
+    /// Some chunks that end before `cutoff`.
+    private static func expired(before cutoff: WallTime, _ db: Database) throws -> [Candidate] {
+        var found: [Candidate] = []
+        let limit = cutoff.millisecondsSince1970
+        for reference in try references(db) where found.count < stepLength {
+            // The first condition follows from the second, and lets the index end the search.
+            found += try fetch(
+                "AND first_ms < ? AND last_ms < ?", [reference, limit, limit], limit: stepLength - found.count, db)
+        }
+        return found
+    }
+
+    /// The oldest chunks of all meters, as many as lie over `maxBytes`, in steps of limited length.
+    private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
+        var excess = try Pages(db).used - maxBytes
+        guard excess > 0 else { return [] }
+        var oldest: [Candidate] = []
+        for reference in try references(db) { oldest += try fetch("", [reference], limit: stepLength, db) }
+        oldest.sort { ($0.first, $0.id) < ($1.first, $1.id) }
+        return Array(
+            oldest.prefix(stepLength).prefix { chunk in
+                defer { excess -= chunk.bytes }
+                return excess > 0
+            })
+    }
+
+    private static func references(_ db: Database) throws -> [Int64] {
+        try Int64.fetchAll(db, sql: "SELECT ref FROM meter_ref ORDER BY ref")
+    }
+
+    private static func fetch(
+        _ condition: String, _ arguments: StatementArguments, limit: Int, _ db: Database
+    ) throws -> [Candidate] {
+        let sql = """
+            SELECT id, first_ms, count, length(bytes) FROM sample_chunk
+            WHERE meter_ref = ? \(condition) ORDER BY first_ms LIMIT \(limit)
+            """
+        return try Row.fetchAll(db, sql: sql, arguments: arguments).map {
+            Candidate(id: $0[0], first: $0[1], count: $0[2], bytes: $0[3])
+        }
+    }
+
+    /// Gives free pages back to the file system, some at a time.
+    ///
+    /// Only where the file is too large or an eighth of it is free. Otherwise the next readings take those pages:
+    /// giving back a page means moving another into its place, so doing it for each day's few would write every
+    /// reading twice.
+    ///
+    /// - Returns: whether there was anything to do.
+    private func shrinkStep(maxBytes: Int64) async throws(StoreError) -> Bool {
+        try await access("written") { db in
+            let before = try Pages(db)
+            guard before.free > 0, before.file > maxBytes || before.free * 8 > before.file else { return false }
+            try db.execute(sql: "PRAGMA incremental_vacuum(\(Self.stepLength))")
+            return try Pages(db).file < before.file
+        }
+    }
+
+    /// Writes the log back, so that the file itself becomes shorter. Where somebody reads the file just now, a later
+    /// checkpoint does it.
+    private func checkpoint() async throws(StoreError) {
+        try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+
+    /// The file's size in bytes, and how much of it is not in use.
+    private struct Pages {
+        let file: Int64
+        let free: Int64
+        var used: Int64 { file - free }
+
+        init(_ db: Database) throws {
+            let size = try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+            file = size * (try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0)
+            free = size * (try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0)
+        }
+    }
+}

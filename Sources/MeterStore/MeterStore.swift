@@ -1,0 +1,142 @@
+import GRDB
+package import Gateway
+
+/// What this host keeps on its disk: meters, settings and readings, in one SQLite file.
+///
+/// One connection, used by one call at a time; each writing method is one transaction. A call that has begun is
+/// finished even when its task is cancelled, so that the last readings are kept at shutdown. Every error is a
+/// `StoreError` that names the file; none deletes or replaces anything.
+package final class MeterStore: Sendable {
+    package let path: String
+    // Declared before the lock, so that it is closed before the lock is released.
+    let queue: DatabaseQueue
+    private let lock: StoreLock
+
+    /// What tests and tools set differently.
+    package struct Options: Sendable {
+        /// How long a statement waits for another program that uses the file.
+        package var busyTimeout: Duration
+        /// The file takes no more pages than this, as if the disk were full. nil: as many as there is room for.
+        package var pageCountMax: Int?
+        /// Called before each statement runs, with its text.
+        package var onStatement: (@Sendable (String) -> Void)?
+
+        package init(
+            busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil,
+            onStatement: (@Sendable (String) -> Void)? = nil
+        ) {
+            self.busyTimeout = busyTimeout
+            self.pageCountMax = pageCountMax
+            self.onStatement = onStatement
+        }
+    }
+
+    /// Opens the store, makes it where there is none, and brings an older one up to date.
+    ///
+    /// Looks at the header and the tables only, so it takes the same short time for a file of any size;
+    /// see `quickCheck` for the rest.
+    package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
+        let lock = try StoreLock(storePath: path)
+        do {
+            let queue = try DatabaseQueue(path: path, configuration: configuration(options))
+            try queue.writeWithoutTransaction { db in
+                let isNew = try StoreSchema.inspect(db, path: path)
+                if isNew { try StoreSchema.layOut(db) } else { try StoreSchema.checkWritable(db) }
+                try StoreSchema.tune(db, pageCountMax: options.pageCountMax)
+            }
+            try StoreSchema.migrator.migrate(queue)
+            try queue.writeWithoutTransaction { db in try StoreSchema.checkTables(db, path: path) }
+            return MeterStore(path: path, queue: queue, lock: lock)
+        } catch {
+            throw StoreError(error, path: path, action: "opened")
+        }
+    }
+
+    private init(path: String, queue: DatabaseQueue, lock: StoreLock) {
+        self.path = path
+        self.queue = queue
+        self.lock = lock
+    }
+
+    /// Writes back what is in the log and lets go of the file. Calls after it throw.
+    package func close() throws(StoreError) {
+        do {
+            try queue.close()
+        } catch {
+            throw StoreError(error, path: path, action: "closed")
+        }
+        lock.release()
+    }
+
+    /// Reads the whole file and returns what is wrong with it, empty when nothing is. Takes seconds for a large file.
+    package func quickCheck() async throws(StoreError) -> [String] {
+        try await access("checked") { db in
+            try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
+        }
+    }
+
+    private static func configuration(_ options: Options) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "MeterStore"
+        let (seconds, attoseconds) = options.busyTimeout.components
+        configuration.busyMode = .timeout(Double(seconds) + Double(attoseconds) / 1e18)
+        if let onStatement = options.onStatement {
+            configuration.prepareDatabase { db in
+                db.trace { event in
+                    if case .statement(let statement) = event { onStatement(statement.sql) }
+                }
+            }
+        }
+        return configuration
+    }
+}
+
+// MARK: - Access
+
+extension MeterStore {
+    /// Runs `body` on the connection, outside any transaction.
+    ///
+    /// Not GRDB's own async `write`: that one throws away the work of a cancelled task.
+    ///
+    /// - Parameter action: what is done to the file, for the error: "the store … cannot be <action>".
+    func access<Value: Sendable>(
+        _ action: String, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let path = path
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            queue.asyncWriteWithoutTransaction { db in
+                let result = Result { try body(db) }
+                continuation.resume(returning: result.mapError { StoreError($0, path: path, action: action) })
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs `body` in one transaction, which is on the disk in whole or not at all.
+    func transaction<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await access("written") { db in try db.inImmediateTransaction(body) }
+    }
+}
+
+extension Database {
+    func inImmediateTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        var result: Result<Value, any Error>?
+        try inTransaction(.immediate) {
+            result = .success(try body(self))
+            return .commit
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return try result.get()
+    }
+
+    /// Like `inImmediateTransaction`, and waits until the disk has it: for the few things that a person said, which
+    /// should survive a power cut a second later.
+    func inDurableTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try execute(sql: "PRAGMA synchronous = FULL")
+        let result = Result { try inImmediateTransaction(body) }
+        try execute(sql: "PRAGMA synchronous = NORMAL")
+        return try result.get()
+    }
+}

@@ -1,0 +1,45 @@
+/// One promise of a port, as a check that any implementation must pass.
+///
+/// A test target runs them as arguments of one test, each on a fresh subject:
+///
+/// ```swift
+/// @Test(arguments: MeterRepositoryContract.clauses)
+/// func store_keepsTheContract(_ clause: ContractClause<any MeterRepository>) async throws {
+///     try await clause.check(InMemoryMeterStore())
+/// }
+/// ```
+package struct ContractClause<Subject>: Sendable, CustomStringConvertible {
+    /// What is promised, in the form of a test's name.
+    package let name: String
+    /// Throws a `ContractViolation` where the subject does not keep the promise.
+    package let check: @Sendable (Subject) async throws -> Void
+
+    init(_ name: String, _ check: @escaping @Sendable (Subject) async throws -> Void) {
+        self.name = name
+        self.check = check
+    }
+
+    package var description: String { name }
+}
+
+/// How a promise was broken.
+package struct ContractViolation: Error, CustomStringConvertible {
+    package let description: String
+
+    static func require(_ holds: Bool, _ what: String) throws {
+        if !holds { throw ContractViolation(description: what) }
+    }
+
+    static func requireEqual<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+        if found != expected { throw ContractViolation(description: "\(what): found \(found), expected \(expected)") }
+    }
+
+    static func requireThrow(_ what: String, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            return
+        }
+        throw ContractViolation(description: "\(what): nothing was thrown")
+    }
+}

@@ -1,0 +1,102 @@
+package import Gateway
+import MeterModel
+
+/// What every `MeterRepository` promises. Each clause wants an empty one.
+package enum MeterRepositoryContract {
+    package typealias Clause = ContractClause<any MeterRepository>
+
+    package static var clauses: [Clause] { meterClauses + settingClauses }
+
+    private static let one = MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EEFF))
+    private static let two = MeterID.usb(vendor: 0x2E3C, product: 0x0049, serial: "0042")
+
+    private static var meterClauses: [Clause] {
+        [
+            Clause("meters_areNone_atFirst") { repository in
+                try ContractViolation.requireEqual(await repository.meters(), [], "meters")
+            },
+            Clause("meter_comesBackWhole_whenSaved") { repository in
+                for meter in samples { try await repository.save(meter) }
+                try ContractViolation.requireEqual(Set(await repository.meters()), Set(samples), "meters")
+            },
+            Clause("meters_comeInOneOrder") { repository in
+                for meter in samples.reversed() { try await repository.save(meter) }
+                let ids = try await repository.meters().map(\.id)
+                try ContractViolation.requireEqual(ids, ids.sorted(), "order")
+            },
+            Clause("meter_isReplaced_whenSavedAgain") { repository in
+                try await repository.save(samples[0])
+                let bare = KnownMeter(id: samples[0].id)
+                try await repository.save(bare)
+                try ContractViolation.requireEqual(await repository.meters(), [bare], "meters")
+            },
+            Clause("meter_isSavedOnce_whenSavedUnchanged") { repository in
+                try await repository.save(samples[0])
+                try await repository.save(samples[0])
+                try ContractViolation.requireEqual(await repository.meters(), [samples[0]], "meters")
+            },
+            Clause("meter_isSaved_whenTheTaskIsCancelled") { repository in
+                try await inCancelledTask { try await repository.save(samples[0]) }
+                try ContractViolation.requireEqual(await repository.meters(), [samples[0]], "meters")
+            },
+        ]
+    }
+
+    private static var settingClauses: [Clause] {
+        [
+            Clause("settings_areNone_atFirst") { repository in
+                try ContractViolation.requireEqual(await repository.settings(of: one), [:], "settings")
+            },
+            Clause("settings_mergeByKey_whenSetAgain") { repository in
+                try await repository.set(["name": "Desk", "note": "a \"quoted\"\nnote – ü"], for: one)
+                try await repository.set(["name": "Bench", "poll_interval_ms": "500"], for: one)
+                try ContractViolation.requireEqual(
+                    await repository.settings(of: one),
+                    ["name": "Bench", "note": "a \"quoted\"\nnote – ü", "poll_interval_ms": "500"], "settings")
+            },
+            Clause("setting_goes_whenSetToNil") { repository in
+                try await repository.set(["name": "Desk", "note": ""], for: one)
+                try await repository.set(["name": nil, "never": nil], for: one)
+                try ContractViolation.requireEqual(await repository.settings(of: one), ["note": ""], "settings")
+            },
+            Clause("settings_areEachMetersOwn") { repository in
+                try await repository.set(["name": "Desk"], for: one)
+                try await repository.set(["name": "Bench"], for: two)
+                try ContractViolation.requireEqual(await repository.settings(of: one), ["name": "Desk"], "settings")
+                try ContractViolation.requireEqual(await repository.settings(of: two), ["name": "Bench"], "settings")
+            },
+            Clause("settings_doNotMakeAMeter") { repository in
+                try await repository.set(["name": "Desk"], for: one)
+                try ContractViolation.requireEqual(await repository.meters(), [], "meters")
+            },
+            Clause("settings_outliveASave_ofTheirMeter") { repository in
+                try await repository.set(["name": "Desk"], for: samples[0].id)
+                try await repository.save(samples[0])
+                try await repository.save(KnownMeter(id: samples[0].id))
+                try ContractViolation.requireEqual(
+                    await repository.settings(of: samples[0].id), ["name": "Desk"], "settings")
+            },
+        ]
+    }
+
+    /// A meter of each kind of id, with everything known and with nothing.
+    private static let samples: [KnownMeter] = [
+        KnownMeter(
+            id: one, model: .um25c, link: .serial(path: "/dev/rfcomm0"), isDeclared: true, isWanted: true,
+            lastSeen: WallTime(millisecondsSince1970: 1_795_000_000_123)),
+        KnownMeter(id: two, model: .fnb58, isWanted: true),
+        KnownMeter(id: .usbPort(vendor: 0x1A86, product: 0x7523, host: "pi", path: "1-1.2"), isDeclared: true),
+        KnownMeter(
+            id: .port(host: "pi", path: "/dev/serial/by-id/usb-x:0"), model: .tc66c,
+            lastSeen: WallTime(millisecondsSince1970: -1)),
+    ]
+}
+
+/// Runs `body` in a task that is cancelled before it begins.
+func inCancelledTask(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        try await body()
+    }
+    try await task.value
+}

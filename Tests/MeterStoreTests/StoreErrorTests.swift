@@ -1,0 +1,204 @@
+import Foundation
+import GRDB
+import Gateway
+import MeterModel
+import MeterStore
+import Testing
+
+/// Everything that can be wrong with the file: each is told apart, names the file, and deletes nothing.
+struct StoreErrorTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func makeStore(minutes: Int = 50) async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append((0..<minutes).map { .minute($0) })
+        try await store.set(["name": "Desk"], for: .one)
+        try store.close()
+    }
+
+    /// Opens it, and expects that to fail with `code`, a message with the path, and a file left as it was.
+    private func expectRefused(_ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let before = try folder.bytes(of: folder.store)
+        let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) {
+            try MeterStore.open(path: folder.store, options: .init(busyTimeout: .zero))
+        }
+        #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: sourceLocation)
+        #expect(error?.message.contains(folder.store) == true, sourceLocation: sourceLocation)
+        #expect(try folder.bytes(of: folder.store) == before, "the file was changed", sourceLocation: sourceLocation)
+    }
+
+    private func edit(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.store)
+        try queue.write { db in try db.execute(sql: sql) }
+        try queue.close()
+    }
+
+    private func overwrite(_ range: Range<Int>, with byte: UInt8) throws {
+        var bytes = try folder.bytes(of: folder.store)
+        for offset in range.clamped(to: bytes.indices) { bytes[offset] = byte }
+        try folder.write(bytes, to: folder.store)
+    }
+
+    // MARK: - Another program's file, or another version's
+
+    @Test func newerVersion_isRefused() async throws {
+        try await makeStore()
+        try edit("INSERT INTO grdb_migrations VALUES ('999 of next year')")
+        try expectRefused(.newerVersion)
+    }
+
+    @Test func otherProgramsDatabase_isRefused() throws {
+        try edit("CREATE TABLE bookmarks (url TEXT)")
+        try expectRefused(.damaged)
+    }
+
+    @Test func otherFile_isRefused() throws {
+        try folder.write(Array(String(repeating: "shopping list\n", count: 200).utf8), to: folder.store)
+        try expectRefused(.damaged)
+    }
+
+    // MARK: - Damage
+
+    @Test func overwrittenHeader_isDamaged() async throws {
+        try await makeStore()
+        try overwrite(0..<100, with: 0xA5)
+        try expectRefused(.damaged)
+    }
+
+    @Test func overwrittenSchema_isDamaged() async throws {
+        try await makeStore()
+        try overwrite(100..<512, with: 0xA5)
+        try expectRefused(.damaged)
+    }
+
+    @Test func shortenedFile_isDamaged() async throws {
+        try await makeStore()
+        try folder.write(Array(try folder.bytes(of: folder.store).prefix(20_000)), to: folder.store)
+        try expectRefused(.damaged)
+    }
+
+    @Test func missingTable_isDamaged() async throws {
+        try await makeStore()
+        try edit("DROP TABLE setting")
+        try expectRefused(.damaged)
+    }
+
+    @Test func overwrittenPages_areFound_whenTheyAreRead() async throws {
+        try await makeStore()
+        let size = try folder.size(of: folder.store)
+        try overwrite(size / 4..<size / 2, with: 0xA5)
+
+        let store = try MeterStore.open(path: folder.store)
+
+        #expect(try await !store.quickCheck().isEmpty)
+        await #expect { try await store.allSamples() } throws: { ($0 as? StoreError)?.code == .damaged }
+        #expect(try folder.size(of: folder.store) == size)
+    }
+
+    @Test func damagedChunk_isNamed_andTheOthersRead() async throws {
+        try await makeStore(minutes: 3)
+        try edit("UPDATE sample_chunk SET bytes = zeroblob(length(bytes)) WHERE id = 2")
+        let store = try MeterStore.open(path: folder.store)
+
+        await #expect { try await store.allSamples() } throws: { error in
+            guard let error = error as? StoreError else { return false }
+            return error.code == .newerVersion && error.message.contains("\(SampleChunk.minute(1).first)")
+        }
+        let before = WallTime(millisecondsSince1970: 0)..<SampleChunk.minute(1).first
+        #expect(try await store.samples(of: .one, in: before, limit: 1000) == SampleChunk.minute(0).samples())
+        try edit("UPDATE sample_chunk SET bytes = CAST(x'01' || zeroblob(length(bytes)) AS BLOB) WHERE id = 2")
+        await #expect { try await store.allSamples() } throws: { ($0 as? StoreError)?.code == .damaged }
+    }
+
+    // MARK: - No way in
+
+    @Test func readOnlyFile_isToldApart() async throws {
+        try await makeStore()
+        // The header's "write version": SQLite reads a file with one that it does not know, and never writes to it.
+        // Works for root too, unlike permissions.
+        try overwrite(18..<19, with: 3)
+        try expectRefused(.readOnly)
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write to every folder"))
+    func readOnlyFolder_isToldApart() async throws {
+        try await makeStore()
+        try FileManager.default.removeItem(atPath: folder.store + ".lock")
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.path)
+        defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path) }
+        try expectRefused(.readOnly)
+    }
+
+    @Test func missingFolder_isNamed() {
+        let path = folder.path + "/none/meters.db"
+        #expect { try MeterStore.open(path: path) } throws: { error in
+            (error as? StoreError)?.code == .system && "\(error)".contains(path)
+        }
+    }
+
+    @Test func folderInsteadOfAFile_isNamed() throws {
+        try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
+        #expect { try MeterStore.open(path: folder.store) } throws: { error in
+            (error as? StoreError)?.code == .system && "\(error)".contains(folder.store)
+        }
+    }
+
+    // MARK: - No room
+
+    @Test func fullDisk_losesNothing_andRecovers() async throws {
+        try await makeStore(minutes: 10)
+        let room = try folder.size(of: folder.store) / 512 + 12
+        let store = try MeterStore.open(path: folder.store, options: .init(pageCountMax: room))
+        var stored = 10
+        let error = await #expect(throws: StoreError.self) {
+            for _ in 0..<100 {
+                try await store.append([.minute(stored), .minute(stored, of: .two)])
+                stored += 1
+            }
+        }
+
+        #expect(error?.code == .diskFull)
+        #expect(error?.message.contains(folder.store) == true)
+        #expect(stored > 10 && stored < 100)
+        #expect(try await store.allSamples() == (0..<stored).flatMap { try SampleChunk.minute($0).samples() })
+        #expect(try await store.allSamples(of: .two).count == (stored - 10) * 120, "half a transaction")
+        // Old readings can still be given up, and then there is room again.
+        _ = try await store.prune(before: SampleChunk.minute(5).first, maxBytes: .max)
+        try await store.append([.minute(stored)])
+        #expect(try await store.quickCheck() == [])
+    }
+
+    // MARK: - Somebody else has it
+
+    @Test func secondProcess_isToldWhoHasIt() async throws {
+        let store = try MeterStore.open(path: folder.store)
+
+        let error = #expect(throws: StoreError.self) { try MeterStore.open(path: folder.store) }
+
+        #expect(error?.code == .locked)
+        #expect(error?.message.contains("process \(getpid())") == true, "\(error?.message ?? "")")
+        try store.close()
+        try await MeterStore.open(path: folder.store).append([.minute(0)])
+    }
+
+    @Test func otherProgramThatWrites_isWaitedForAndReported() async throws {
+        try await makeStore(minutes: 1)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: folder.store, configuration: configuration)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        try expectRefused(.locked)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+        let store = try MeterStore.open(path: folder.store, options: .init(busyTimeout: .zero))
+
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        await #expect { try await store.append([.minute(1)]) } throws: { ($0 as? StoreError)?.code == .locked }
+        #expect(try await store.allSamples().count == 120, "others' writing is no reason not to read")
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+
+        try await store.append([.minute(1)])
+        #expect(try await store.allSamples().count == 240)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Gateway
+import MeterModel
+import MeterStore
+import Testing
+
+/// A folder of its own for one test, gone when the test is.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("meter-store-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        // What is left over lies in the folder for temporary files.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Where the test's store lies.
+    var store: String { path + "/meters.db" }
+
+    func bytes(of path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
+
+    func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+
+    func size(of path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require(attributes[.size] as? Int)
+    }
+
+    /// Copies the store with its log, as they are at this moment, under a new name.
+    func copyStore(as name: String) throws -> String {
+        let copy = path + "/" + name
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: store + suffix) {
+            try FileManager.default.copyItem(atPath: store + suffix, toPath: copy + suffix)
+        }
+        return copy
+    }
+}
+
+extension MeterID {
+    static let one = MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EEFF))
+    static let two = MeterID.usb(vendor: 0x2E3C, product: 0x0049, serial: "0042")
+}
+
+extension SampleChunk {
+    /// A minute at 2 Hz, number `minute` of its meter, about as long as a UM25C's.
+    static func minute(_ minute: Int, of meter: MeterID = .one) -> SampleChunk {
+        let start = 1_795_000_000_000 + Int64(minute) * 60_000
+        var builder = SampleChunkBuilder(meter: meter)
+        for number in 0..<120 {
+            var reading = Reading()
+            let step = minute * 120 + number
+            for (offset, quantity) in [Quantity.voltage, .current, .power, .resistance, .dataPlus].enumerated() {
+                reading[quantity] = Double((step + 1) * (7 + offset) % 101 + 5000) / 1000
+            }
+            reading[.temperature] = 25
+            builder.append(WallTime(millisecondsSince1970: start + Int64(number) * 500), reading)
+        }
+        let nothing = WallTime(millisecondsSince1970: 0)
+        return builder.finish() ?? SampleChunk(meter: meter, first: nothing, last: nothing, count: 0, bytes: [])
+    }
+}
+
+extension MeterStore {
+    /// Everything it has of a meter, oldest first.
+    func allSamples(of meter: MeterID = .one) async throws(StoreError) -> [StoredSample] {
+        let always = WallTime(millisecondsSince1970: .min)..<WallTime(millisecondsSince1970: .max)
+        return try await samples(of: meter, in: always, limit: .max)
+    }
+}

@@ -1,0 +1,77 @@
+package import MeterModel
+
+/// The measurements of a KM003C, 44 bytes, little-endian (protocols.md 4.4).
+package struct KM003CADC: Sendable {
+    package static let length = 44
+
+    private let bytes: InlineArray<44, UInt8>
+
+    /// - Parameter raw: exactly one payload.
+    package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
+
+    private func i32(_ offset: Int) -> Int32 { bytes.withRawBytes { $0.i32LE(offset) } }
+    private func u16(_ offset: Int) -> UInt16 { bytes.withRawBytes { $0.u16LE(offset) } }
+    private func u8(_ offset: Int) -> UInt8 { bytes.withRawBytes { $0.u8(offset) } }
+
+    package var microvolts: Int32 { i32(0) }
+    /// Positive from the female to the male connector.
+    package var microamperes: Int32 { i32(4) }
+    /// The least number there is stands for "not measured": real answers have it while the graph runs fast.
+    package var celsius: Double? {
+        let steps = bytes.withRawBytes { $0.i16LE(24) }
+        return steps == .min ? nil : Double(steps) / 128
+    }
+    package var supplyVoltage: Double { Double(u16(34)) / 10_000 }
+    /// How often these values renew.
+    package var rate: KM003CRate? { KM003CRate(index: UInt16(u8(36))) }
+
+    package var reading: Reading {
+        var reading = Reading()
+        reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
+        reading[.temperature] = celsius
+        reading[.cc1] = Double(u16(26)) / 10_000
+        reading[.cc2] = Double(u16(28)) / 10_000
+        reading[.dataPlus] = Double(u16(30)) / 10_000
+        reading[.dataMinus] = Double(u16(32)) / 10_000
+        reading[.supplyVoltage] = supplyVoltage
+        return reading
+    }
+
+    /// The offset of a value far outside of what the meter measures (50 V, 6 A by its label), nil when there is none.
+    /// The payload has no check sum; this is what tells two halves of different answers from a whole one.
+    package var implausibleOffset: Int? {
+        if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
+        if let celsius, !(-60...200).contains(celsius) { return 24 }
+        if u8(36) > 7 { return 36 }
+        return nil
+    }
+
+    /// Twice the voltage and eight times the current that the meter is made for.
+    static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
+        microvolts.magnitude <= 100_000_000 && microamperes.magnitude <= 50_000_000
+    }
+
+    package var details: [FrameDetail] {
+        [
+            FrameDetail("average_voltage_V", .number(Double(i32(8)) / 1e6)),
+            FrameDetail("average_current_A", .number(Double(i32(12)) / 1e6)),
+            FrameDetail("uncalibrated_average_voltage_V", .number(Double(i32(16)) / 1e6)),
+            FrameDetail("uncalibrated_average_current_A", .number(Double(i32(20)) / 1e6)),
+            FrameDetail("cc2_average_V", .number(Double(u16(38)) / 1000)),
+            FrameDetail("dp_average_V", .number(Double(u16(40)) / 1000)),
+            FrameDetail("dn_average_V", .number(Double(u16(42)) / 1000)),
+            FrameDetail("rate_sps", rate.map { .integer($0.samplesPerSecond) } ?? .unknown),
+            FrameDetail("adc_flags", .integer(Int(u8(37)))),
+        ]
+    }
+}
+
+extension Reading {
+    /// Voltage, current, and the power that both make, rounded to microwatts: the wire carries no power.
+    package mutating func setElectrical(microvolts: Int32, microamperes: Int32) {
+        self[.voltage] = Double(microvolts) / 1e6
+        self[.current] = Double(microamperes) / 1e6
+        // Adding 0 turns a rounded -0 into 0.
+        self[.power] = (Double(microvolts) * Double(microamperes) / 1e6).rounded() / 1e6 + 0
+    }
+}

@@ -1,0 +1,44 @@
+/// What can be asked of a KM003C, one bit each; an answer carries one payload for each (protocols.md 4.3).
+package struct KM003CAttributes: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let adc = Self(rawValue: 0x001)
+    package static let queue = Self(rawValue: 0x002)
+    /// Named by the vendor, never seen in use.
+    package static let fastQueue = Self(rawValue: 0x004)
+    package static let settings = Self(rawValue: 0x008)
+    package static let pd = Self(rawValue: 0x010)
+    package static let pdTrace = Self(rawValue: 0x020)
+    package static let quickCharge = Self(rawValue: 0x040)
+    /// Seen behind a PD trace; its eight bytes are not understood.
+    package static let unknown80 = Self(rawValue: 0x080)
+    package static let logCatalogue = Self(rawValue: 0x200)
+
+    package static let known: Self = [
+        .adc, .queue, .fastQueue, .settings, .pd, .pdTrace, .quickCharge, .unknown80, .logCatalogue,
+    ]
+    /// What the meter answers without authentication; it leaves the rest out of its answer.
+    package static let unauthenticated: Self = [.adc, .settings, .pd]
+
+    /// The name of a single attribute, as it appears in JSON; nil for any other set.
+    package var name: String? {
+        switch self {
+        case .adc: "adc"
+        case .queue: "queue"
+        case .fastQueue: "fast_queue"
+        case .settings: "settings"
+        case .pd: "pd"
+        case .pdTrace: "pd_trace"
+        case .quickCharge: "quick_charge"
+        case .unknown80: "unknown_80"
+        case .logCatalogue: "log_catalogue"
+        default: nil
+        }
+    }
+
+    /// The single attributes in this set, lowest first, as they follow one another in an answer.
+    package var singles: [Self] {
+        (0..<16).map { Self(rawValue: 1 << $0) }.filter { isSuperset(of: $0) }
+    }
+}

@@ -1,0 +1,115 @@
+import MeterModel
+
+/// Cuts a KM003C's bytes into messages by their headers, since a serial line carries no lengths (protocols.md 4.2).
+///
+/// Measurements have no check sum: a header that no meter sends, or a value that no meter measures, is what shows that
+/// bytes were lost, and the search goes on at the next byte.
+package struct KM003CDecoder: FrameDecoder {
+    private var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
+    private let framing: KM003CFraming
+    private let enforcesChecks: Bool
+    private let graphRate: KM003CRate?
+    /// Encrypted bytes that a memory answer announced: they have no header of their own.
+    private var memoryRemaining = 0
+    /// What a sample would begin with that follows the queue in the last message.
+    private var queueRest: KM003CQueueRest?
+
+    /// - Parameters:
+    ///   - side: `both` reads captures of both directions.
+    ///   - graphRate: the rate the graph was started with, where it is known; it decides a queue's units.
+    ///   - enforcesChecks: false takes settings with a wrong check sum and measurements beyond the meter's range.
+    package init(side: KM003CFraming.Side = .meter, graphRate: KM003CRate? = nil, enforcesChecks: Bool = true) {
+        framing = KM003CFraming(side: side)
+        self.graphRate = graphRate
+        self.enforcesChecks = enforcesChecks
+    }
+
+    package mutating func append(_ bytes: [UInt8]) {
+        buffer.append(bytes)
+    }
+
+    package mutating func next() -> DecodeStep? {
+        guard buffer.count > 0 else { return nil }
+        if memoryRemaining > 0 { return nextMemoryPiece() }
+        switch buffer.withBytes(framing.measure) {
+        case .incomplete:
+            return nil
+        case .bad(let error):
+            return nextQueueRest(because: error)
+        case .whole(let length):
+            return nextMessage(length)
+        }
+    }
+
+    package var frameBytes: [UInt8] { buffer.lastTaken }
+    package var pendingCount: Int { buffer.count }
+
+    package mutating func reset() -> Int {
+        defer {
+            buffer.removeAll()
+            memoryRemaining = 0
+            queueRest = nil
+        }
+        return buffer.count
+    }
+
+    private mutating func nextMessage(_ length: Int) -> DecodeStep? {
+        guard let kind = KM003CKind(rawValue: buffer[0]) else { return nil }
+        let message = buffer.withBytes {
+            KM003CMessage(UnsafeRawBufferPointer(rebasing: $0.prefix(length)), kind: kind, graphRate: graphRate)
+        }
+        if enforcesChecks, let error = Self.checkError(message) {
+            buffer.drop(1)
+            return .skipped(count: 1, because: error)
+        }
+        queueRest = message.payloads.isEmpty ? nil : KM003CQueueRest(after: message)
+        if let range = message.memoryRange { memoryRemaining = range.encryptedLength }
+        buffer.take(length)
+        return .frame(.km003c(message))
+    }
+
+    private mutating func nextMemoryPiece() -> DecodeStep? {
+        let length = min(memoryRemaining, KM003CFraming.longestMemoryPiece)
+        guard buffer.count >= length else { return nil }
+        memoryRemaining -= length
+        buffer.take(length)
+        return .frame(.km003c(KM003CMessage(memoryPiece: length)))
+    }
+
+    /// Takes a sample more than the header of the last queue said, as a captured answer has them; what is none is
+    /// rubbish.
+    private mutating func nextQueueRest(because error: CodecError) -> DecodeStep? {
+        guard let rest = queueRest else { return skipRubbish(because: error) }
+        switch buffer.withBytes(rest.judge) {
+        case .incomplete:
+            return nil
+        case .bad:
+            queueRest = nil
+            return skipRubbish(because: error)
+        case .whole(let length):
+            buffer.take(length)
+            queueRest = rest.next
+            return .frame(.km003c(KM003CMessage(queueRest: buffer.lastTaken, graphRate: rest.rate)))
+        }
+    }
+
+    /// Passes over everything up to where a message may begin.
+    private mutating func skipRubbish(because error: CodecError) -> DecodeStep {
+        let rubbish = buffer.withBytes { bytes in
+            var offset = 1
+            while offset < bytes.count, case .bad = framing.measure(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+            {
+                offset += 1
+            }
+            return offset
+        }
+        buffer.drop(rubbish)
+        return .skipped(count: rubbish, because: error)
+    }
+
+    private static func checkError(_ message: KM003CMessage) -> CodecError? {
+        if let offset = message.adc?.implausibleOffset { return .implausibleField(offset: offset) }
+        guard !message.payloads.isEmpty, let settings = message.payload(.settings) else { return nil }
+        return settings.withUnsafeBytes(KM003CSettings.checkError)
+    }
+}

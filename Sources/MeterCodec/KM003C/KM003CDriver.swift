@@ -1,0 +1,116 @@
+package import MeterModel
+
+/// Talks to a KM003C or KM002C: each request has a number that its answer repeats (protocols.md 4.3).
+///
+/// It connects, asks for data, disconnects, and knows no message that could change the meter.
+package struct KM003CDriver: MeterDriver {
+    package let profile: MeterProfile
+    private var decoder: KM003CDecoder
+    private let graphRate: KM003CRate?
+    private var lastID: UInt8 = 0
+    private var isGraphStarted = false
+    /// The numbers of requests that are answered by accept or reject, the newest last.
+    private var awaited: [UInt8] = []
+
+    /// - Parameter graphRate: also starts the graph and asks for the samples it buffers. A real meter fills the buffer
+    ///   only for a host that has authenticated (protocols.md 4.5).
+    package init(model: ModelName, graphRate: KM003CRate? = nil) {
+        profile = Self.profile(of: model)
+        decoder = KM003CDecoder(graphRate: graphRate)
+        self.graphRate = graphRate
+    }
+
+    package mutating func opening() -> [Outgoing] {
+        var steps = [control(.connect)]
+        if let graphRate {
+            steps.append(control(.startGraph, parameter: UInt16(graphRate.rawValue)))
+            isGraphStarted = true
+        }
+        return steps
+    }
+
+    package mutating func poll() -> [UInt8] {
+        request(isGraphStarted ? [.adc, .queue] : .adc)
+    }
+
+    /// What asks for any attributes, for example the settings, which `poll` does not ask for.
+    package mutating func request(_ attributes: KM003CAttributes) -> [UInt8] {
+        KM003CHeader(.getData, id: nextID(), parameter: attributes.rawValue).bytes
+    }
+
+    package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        decoder.append(bytes)
+        while let step = decoder.next() {
+            switch step {
+            case .frame(.km003c(let message)): handle(event(message))
+            case .frame(let frame): handle(.frame(frame))
+            case .skipped(let count, let error): handle(.skipped(count: count, because: error))
+            }
+        }
+    }
+
+    /// There is no command that is known to be harmless.
+    package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
+        throw .unsupportedCommand(command.kind, model: profile.model)
+    }
+
+    package mutating func closing() -> [Outgoing] {
+        var steps: [Outgoing] = []
+        if isGraphStarted {
+            steps.append(control(.stopGraph))
+            isGraphStarted = false
+        }
+        steps.append(control(.disconnect))
+        return steps
+    }
+
+    package mutating func discardPartial() -> Int { decoder.reset() }
+
+    /// Never 0, for which see `KM003CFraming`.
+    private mutating func nextID() -> UInt8 {
+        lastID = lastID == .max ? 1 : lastID + 1
+        return lastID
+    }
+
+    private mutating func control(_ kind: KM003CKind, parameter: UInt16 = 0) -> Outgoing {
+        let id = nextID()
+        awaited.append(id)
+        if awaited.count > 8 { awaited.removeFirst() }
+        // Two requests in one packet could be read as one; answers come in under 1 ms (protocols.md 4.1).
+        return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
+    }
+
+    /// An accept or reject is four bytes without a check, easily seen in rubbish: it counts only with the number of a
+    /// request that waits for it.
+    private mutating func event(_ message: KM003CMessage) -> MeterEvent {
+        let passedOver = MeterEvent.skipped(count: KM003CHeader.length, because: .implausibleField(offset: 1))
+        switch message.kind {
+        case .accept:
+            return takeAwaited(message.id) ? .acknowledged : passedOver
+        case .reject, .notReadable:
+            return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
+        case .disconnect:
+            // Seen from a meter that an earlier program had left (protocols.md 4.3); it answers nothing of ours.
+            return passedOver
+        default:
+            return .frame(.km003c(message))
+        }
+    }
+
+    private mutating func takeAwaited(_ id: UInt8) -> Bool {
+        guard let place = awaited.firstIndex(of: id) else { return false }
+        awaited.remove(at: place)
+        return true
+    }
+
+    /// Rhythm from protocols.md 4.1 and 4.5: the vendor's program asks about five times a second, a queue wants to be
+    /// emptied every 40 to 200 ms, answers come in under 1 ms, and readers wait 2 s for one.
+    private static func profile(of model: ModelName) -> MeterProfile {
+        MeterProfile(
+            model: model,
+            rhythm: .poll(interval: .milliseconds(200), shortest: .milliseconds(40)),
+            answerTimeout: .seconds(2),
+            baudRate: 115_200
+        )
+    }
+}

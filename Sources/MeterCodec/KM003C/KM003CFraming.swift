@@ -1,0 +1,126 @@
+/// Where one message ends, which on a serial line only the message itself can tell (protocols.md 4.2 to 4.6).
+package struct KM003CFraming: Sendable {
+    /// Longer than any message of a meter; a header that asks for more is none.
+    package static let longest = 4096
+    /// A memory answer comes in pieces of up to this many bytes (protocols.md 4.7).
+    package static let longestMemoryPiece = 2544
+
+    /// Whose messages are looked for.
+    package enum Side: Sendable {
+        /// What a meter sends: fewer kinds, so that it is harder to see a message in rubbish.
+        case meter
+        /// A capture of both directions.
+        case both
+    }
+
+    package enum Extent: Hashable, Sendable {
+        case incomplete
+        case whole(length: Int)
+        case bad(CodecError)
+    }
+
+    package let side: Side
+
+    package init(side: Side) { self.side = side }
+
+    /// The extent of a message that begins at the first of these bytes. There is at least one.
+    package func measure(_ bytes: UnsafeRawBufferPointer) -> Extent {
+        guard let kind = KM003CKind(rawValue: bytes.u8(0)) else { return .bad(.noStartMark(found: bytes.u8(0))) }
+        guard bytes.count >= KM003CHeader.length else { return .incomplete }
+        let header = KM003CHeader(word: bytes.u32LE(0))
+        guard isPlausible(header, kind) else { return .bad(.implausibleField(offset: 2)) }
+        return switch kind {
+        case .data: dataExtent(bytes, header)
+        case .memoryAnswer: Self.memoryAnswerExtent(bytes)
+        case .memoryRead, .streamingAuth: bytes.count < 36 ? .incomplete : .whole(length: 36)
+        default: .whole(length: KM003CHeader.length)
+        }
+    }
+
+    private func isPlausible(_ header: KM003CHeader, _ kind: KM003CKind) -> Bool {
+        let fromEither = side == .both
+        return switch kind {
+        case .data: true
+        // Payloads are full of a byte and three zeros: number 0 is not believed, and the driver does not use it.
+        case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
+        case .memoryAnswer: header.rawWord == 0x0101
+        // 0201, 0203 and 0205 answer the host's 0200 (protocols.md 4.7).
+        case .streamingAuth:
+            [0x0201, 0x0203, 0x0205].contains(header.rawWord) || fromEither && header.rawWord == 0x0200
+        case .memoryRead: fromEither && header.rawWord == 0x0101
+        case .connect, .stopGraph, .pdMonitorOff: fromEither && header.rawWord == 0
+        case .startGraph: fromEither && header.rawWord & 1 == 0 && KM003CRate(index: header.parameter) != nil
+        case .pdMonitorOn: fromEither && header.rawWord & 1 == 0 && header.parameter <= 1
+        case .getData: fromEither && header.rawWord & 1 == 0 && header.attributes.isSubset(of: .known)
+        }
+    }
+
+    private func dataExtent(_ bytes: UnsafeRawBufferPointer, _ header: KM003CHeader) -> Extent {
+        var offset = KM003CHeader.length
+        var seen: KM003CAttributes = []
+        while true {
+            guard bytes.count >= offset + KM003CPayloadHeader.length else { return .incomplete }
+            let payload = KM003CPayloadHeader(word: bytes.u32LE(offset))
+            guard payload.isPlausible, seen.isDisjoint(with: payload.attribute) else {
+                let rest = KM003CHeader(word: bytes.u32LE(offset))
+                let isEmpty = offset == KM003CHeader.length && header.objectCount == 0 && beginsMessage(rest)
+                return isEmpty ? .whole(length: offset) : .bad(.implausibleField(offset: offset))
+            }
+            seen.formUnion(payload.attribute)
+            offset += KM003CPayloadHeader.length
+            switch Self.payloadExtent(payload, bytes, at: offset) {
+            case .whole(let length): offset += length
+            case let other: return other
+            }
+            guard offset <= Self.longest else { return .bad(.impossibleLength(offset)) }
+            guard payload.hasNext else { return bytes.count >= offset ? .whole(length: offset) : .incomplete }
+        }
+    }
+
+    /// An answer without any payload is followed by the next message, which proves that it was empty.
+    private func beginsMessage(_ header: KM003CHeader) -> Bool {
+        header.kind.map { isPlausible(header, $0) } ?? false
+    }
+
+    /// How long a payload is, whether or not all of it is there.
+    private static func payloadExtent(
+        _ header: KM003CPayloadHeader, _ bytes: UnsafeRawBufferPointer, at offset: Int
+    ) -> Extent {
+        guard header.attribute == .pdTrace, header.size == 0 else { return .whole(length: header.payloadLength) }
+        // Two lists of 5-byte records, each behind its length in one byte (protocols.md 4.6).
+        var length = 0
+        for _ in 0..<2 {
+            guard bytes.count > offset + length else { return .incomplete }
+            let list = Int(bytes.u8(offset + length))
+            guard list % 5 == 0 else { return .bad(.impossibleLength(list)) }
+            length += 1 + list
+        }
+        return .whole(length: length)
+    }
+
+    private static func memoryAnswerExtent(_ bytes: UnsafeRawBufferPointer) -> Extent {
+        guard bytes.count >= KM003CMemoryRange.answerLength else { return .incomplete }
+        let expected = Checksum.crc32(bytes[4..<16])
+        let found = bytes.u32LE(16)
+        guard expected == found else { return .bad(.wrongCheck(expected: expected, found: found)) }
+        return .whole(length: KM003CMemoryRange.answerLength)
+    }
+}
+
+/// What a memory answer says was read.
+package struct KM003CMemoryRange: Hashable, Sendable {
+    package static let answerLength = 20
+
+    package let address: UInt32
+    /// In bytes, before they were padded for the cipher.
+    package let size: UInt32
+
+    /// - Parameter answer: a whole memory answer.
+    package init(_ answer: UnsafeRawBufferPointer) {
+        address = answer.u32LE(4)
+        size = answer.u32LE(8)
+    }
+
+    /// How many encrypted bytes follow the answer.
+    package var encryptedLength: Int { (Int(size) + 15) / 16 * 16 }
+}

@@ -1,0 +1,124 @@
+/// The first four bytes of a message, a little-endian word (protocols.md 4.2).
+package struct KM003CHeader: Hashable, Sendable {
+    package static let length = 4
+
+    package let word: UInt32
+
+    package init(word: UInt32) { self.word = word }
+
+    /// - Parameter parameter: an attribute, a rate or a switch, by kind; 15 bits.
+    package init(_ kind: KM003CKind, id: UInt8, parameter: UInt16 = 0) {
+        word = UInt32(kind.rawValue) | UInt32(id) << 8 | UInt32(parameter & 0x7FFF) << 17
+    }
+
+    package var kind: KM003CKind? { KM003CKind(rawValue: UInt8(truncatingIfNeeded: word)) }
+    /// The number of the request, which the answer repeats.
+    package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
+    /// For all kinds but data and the two with a raw word.
+    package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }
+    /// What a request for data asks for.
+    package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
+    /// The upper half as it stands: for control messages and those with a raw word.
+    package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
+    /// Of a data message. Not a payload's length: real answers with data have 0 here too.
+    package var objectCount: UInt32 { word >> 22 }
+
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLE(word)
+        return bytes
+    }
+}
+
+/// What a message is, by its first byte (protocols.md 4.3). The meter knows more; what could reset it, start its loader
+/// or change it has no case, so that nothing here can send it.
+package enum KM003CKind: UInt8, CaseIterable, Sendable {
+    case connect = 0x02
+    case disconnect = 0x03
+    case accept = 0x05
+    case reject = 0x06
+    case getData = 0x0C
+    case startGraph = 0x0E
+    case stopGraph = 0x0F
+    case pdMonitorOn = 0x10
+    case pdMonitorOff = 0x11
+    case notReadable = 0x27
+    case data = 0x41
+    case memoryRead = 0x44
+    case streamingAuth = 0x4C
+    /// `memoryRead` with the extend bit: where the data that follow were read from.
+    case memoryAnswer = 0xC4
+
+    /// The name as it appears in JSON.
+    package var name: String {
+        switch self {
+        case .connect: "connect"
+        case .disconnect: "disconnect"
+        case .accept: "accept"
+        case .reject: "reject"
+        case .getData: "get_data"
+        case .startGraph: "start_graph"
+        case .stopGraph: "stop_graph"
+        case .pdMonitorOn: "pd_monitor_on"
+        case .pdMonitorOff: "pd_monitor_off"
+        case .notReadable: "not_readable"
+        case .data: "data"
+        case .memoryRead: "memory_read"
+        case .streamingAuth: "streaming_auth"
+        case .memoryAnswer: "memory_answer"
+        }
+    }
+}
+
+/// The four bytes before each payload of a data message, a little-endian word (protocols.md 4.2).
+package struct KM003CPayloadHeader: Hashable, Sendable {
+    package static let length = 4
+
+    package let word: UInt32
+
+    package init(word: UInt32) { self.word = word }
+
+    /// - Parameters:
+    ///   - hasNext: whether another payload follows.
+    ///   - chunk: how many samples a queue payload holds; 0 elsewhere. 6 bits.
+    ///   - size: bytes of the payload, or of one sample of a queue. 10 bits.
+    package init(_ attribute: KM003CAttributes, hasNext: Bool = false, chunk: Int = 0, size: Int) {
+        word =
+            UInt32(attribute.rawValue & 0x7FFF) | (hasNext ? 0x8000 : 0)
+            | UInt32(clamping: chunk) << 16 & 0x003F_0000 | UInt32(clamping: size) << 22
+    }
+
+    package var attribute: KM003CAttributes { KM003CAttributes(rawValue: UInt16(truncatingIfNeeded: word & 0x7FFF)) }
+    package var hasNext: Bool { word & 0x8000 != 0 }
+    package var chunk: Int { Int(word >> 16 & 0x3F) }
+    package var size: Int { Int(word >> 22) }
+
+    /// Whether it is a header that a meter could have sent: one known attribute, a size that fits it.
+    package var isPlausible: Bool {
+        switch attribute {
+        case .adc: size == KM003CADC.length && chunk == 0
+        case .queue: size == KM003CQueueSample.length || word >> 16 == 0
+        case .settings: size > 0 && chunk == 0
+        case .pd: (size == 0 || size >= 12) && chunk == 0
+        case .pdTrace, .fastQueue, .quickCharge, .unknown80: true
+        case .logCatalogue: size % 48 == 0
+        default: false
+        }
+    }
+
+    /// The payload's length in bytes. A PD trace is the exception: with size 0 its length stands in its own bytes
+    /// (protocols.md 4.6), for which see `KM003CFraming`.
+    package var payloadLength: Int {
+        switch attribute {
+        case .queue: size * chunk
+        case .fastQueue, .logCatalogue: size * max(1, chunk)
+        default: size
+        }
+    }
+
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLE(word)
+        return bytes
+    }
+}

@@ -1,0 +1,75 @@
+package import MeterModel
+
+extension KM003CMessage: FrameContent {
+    /// KM003C and KM002C send the same bytes.
+    package var model: ModelName? { nil }
+
+    /// Each sample of a queue, or the measurements where there is none. Where an answer holds both, the newest sample
+    /// takes the temperature and the supply voltage, which a sample lacks, from the measurements.
+    package func forEachReading(_ body: (Reading) -> Void) {
+        guard !payloads.isEmpty, case let samples = queueSamples, let newest = samples.last else {
+            if let adc { body(adc.reading) }
+            return
+        }
+        let lineStep = graphRate.map { KM003CLineStep($0) } ?? KM003CLineStep(sequences: samples)
+        for sample in samples.dropLast() { body(sample.reading(lineStep: lineStep)) }
+        var last = newest.reading(lineStep: lineStep)
+        if let adc {
+            last[.temperature] = adc.celsius
+            last[.supplyVoltage] = adc.supplyVoltage
+        }
+        body(last)
+    }
+
+    package var details: [FrameDetail] {
+        switch content {
+        case .memoryPiece(let length):
+            [FrameDetail("message", .text("memory_piece")), FrameDetail("length", .integer(length))]
+        case .queueRest:
+            [FrameDetail("message", .text("queue_rest"))] + payloads.flatMap(payloadDetails)
+        case .message(let kind):
+            [FrameDetail("message", .text(kind.name)), FrameDetail("id", .integer(Int(id)))]
+                + requestDetails(kind) + memoryDetails + (adc?.details ?? []) + payloads.flatMap(payloadDetails)
+        }
+    }
+
+    private func requestDetails(_ kind: KM003CKind) -> [FrameDetail] {
+        switch kind {
+        case .getData:
+            let names = KM003CAttributes(rawValue: parameter).singles.compactMap(\.name)
+            return [FrameDetail("attributes", .text(names.joined(separator: " ")))]
+        case .startGraph:
+            let rate = KM003CRate(index: parameter)
+            return [FrameDetail("graph_rate_sps", rate.map { .integer($0.samplesPerSecond) } ?? .unknown)]
+        default:
+            return []
+        }
+    }
+
+    private var memoryDetails: [FrameDetail] {
+        memoryRange.map {
+            [FrameDetail("address", .integer(Int($0.address))), FrameDetail("size", .integer(Int($0.size)))]
+        } ?? []
+    }
+
+    private func payloadDetails(_ payload: KM003CPayload) -> [FrameDetail] {
+        switch payload.attribute {
+        case .queue:
+            let samples = queueSamples
+            let sequences = samples.map { String($0.sequence) }.joined(separator: " ")
+            return [
+                FrameDetail("queue_count", .integer(samples.count)),
+                FrameDetail("queue_sequences", .text(sequences)),
+            ]
+        case .settings:
+            return settings?.details ?? [rawDetail(payload)]
+        default:
+            return [rawDetail(payload)]
+        }
+    }
+
+    /// Payloads that are recognised and not yet decoded keep their bytes.
+    private func rawDetail(_ payload: KM003CPayload) -> FrameDetail {
+        FrameDetail("payload_\(payload.attribute.name ?? "unknown")", .text(Hex.encode(payload.bytes)))
+    }
+}

@@ -1,0 +1,132 @@
+/// One message to or from a KM003C or KM002C.
+///
+/// The measurements, which are nearly all the traffic, lie inside the value; every other payload is an array.
+package struct KM003CMessage: Sendable {
+    package enum Content: Sendable {
+        case message(KM003CKind)
+        /// A piece of what a memory answer announced, encrypted; the bytes are the frame's own.
+        case memoryPiece(length: Int)
+        /// A sample of the queue before it, beyond the number that its header gave.
+        case queueRest
+    }
+
+    package let content: Content
+    /// The number of the request that it is or answers; 0 for a memory piece.
+    package let id: UInt8
+    /// An attribute, a rate or a switch, by kind; see `KM003CHeader`.
+    package let parameter: UInt16
+    package let adc: KM003CADC?
+    /// All payloads but the measurements, in the order they came.
+    package let payloads: [KM003CPayload]
+    package let memoryRange: KM003CMemoryRange?
+    /// The rate of the graph, where whoever decodes knows it.
+    package let graphRate: KM003CRate?
+
+    /// A sample behind a queue that should have ended.
+    package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
+        content = .queueRest
+        id = 0
+        parameter = 0
+        adc = nil
+        payloads = [KM003CPayload(attribute: .queue, bytes: sample)]
+        memoryRange = nil
+        self.graphRate = graphRate
+    }
+
+    /// A piece of memory.
+    package init(memoryPiece length: Int) {
+        content = .memoryPiece(length: length)
+        id = 0
+        parameter = 0
+        adc = nil
+        payloads = []
+        memoryRange = nil
+        graphRate = nil
+    }
+
+    /// - Parameter raw: exactly one message, measured by `KM003CFraming`, which found its kind.
+    package init(_ raw: UnsafeRawBufferPointer, kind: KM003CKind, graphRate: KM003CRate?) {
+        let header = KM003CHeader(word: raw.u32LE(0))
+        content = .message(kind)
+        id = header.id
+        parameter = kind == .data ? 0 : header.parameter
+        memoryRange = kind == .memoryAnswer ? KM003CMemoryRange(raw) : nil
+        self.graphRate = graphRate
+        guard kind == .data, raw.count > KM003CHeader.length else {
+            adc = nil
+            payloads = []
+            return
+        }
+        // Nearly always there is one payload, and it is the measurements.
+        if raw.count == Self.adcAnswerLength, raw.u32LE(4) == Self.adcPayloadHeader {
+            adc = KM003CADC(UnsafeRawBufferPointer(rebasing: raw[8...]))
+            payloads = []
+            return
+        }
+        (adc, payloads) = Self.parsePayloads(raw)
+    }
+
+    package static let adcAnswerLength = 52
+    private static let adcPayloadHeader = KM003CPayloadHeader(.adc, size: KM003CADC.length).word
+
+    private static func parsePayloads(_ raw: UnsafeRawBufferPointer) -> (KM003CADC?, [KM003CPayload]) {
+        var adc: KM003CADC?
+        var payloads: [KM003CPayload] = []
+        var offset = KM003CHeader.length
+        while offset + KM003CPayloadHeader.length <= raw.count {
+            let header = KM003CPayloadHeader(word: raw.u32LE(offset))
+            offset += KM003CPayloadHeader.length
+            let rest = UnsafeRawBufferPointer(rebasing: raw[offset...])
+            let length = min(rest.count, traceLength(header, rest) ?? header.payloadLength)
+            let bytes = UnsafeRawBufferPointer(rebasing: rest.prefix(length))
+            if header.attribute == .adc {
+                adc = KM003CADC(bytes)
+            } else {
+                payloads.append(KM003CPayload(attribute: header.attribute, bytes: Array(bytes)))
+            }
+            offset += length
+            if !header.hasNext { break }
+        }
+        return (adc, payloads)
+    }
+
+    /// The length of a PD trace whose header says 0; nil for any other payload.
+    private static func traceLength(_ header: KM003CPayloadHeader, _ rest: UnsafeRawBufferPointer) -> Int? {
+        guard header.attribute == .pdTrace, header.size == 0 else { return nil }
+        let first = 1 + Int(rest.u8(0))
+        return first + 1 + Int(rest.u8(first))
+    }
+
+    /// nil for what has no header of its own.
+    package var kind: KM003CKind? {
+        if case .message(let kind) = content { kind } else { nil }
+    }
+
+    package func payload(_ attribute: KM003CAttributes) -> [UInt8]? {
+        payloads.first { $0.attribute == attribute }?.bytes
+    }
+
+    /// The buffered samples, oldest first.
+    package var queueSamples: [KM003CQueueSample] {
+        guard let bytes = payload(.queue) else { return [] }
+        return bytes.withUnsafeBytes { raw in
+            stride(from: 0, through: raw.count - KM003CQueueSample.length, by: KM003CQueueSample.length)
+                .map { KM003CQueueSample(raw, at: $0) }
+        }
+    }
+
+    package var settings: KM003CSettings? {
+        payload(.settings).flatMap { $0.withUnsafeBytes { KM003CSettings($0) } }
+    }
+}
+
+/// A payload that is not the measurements, as it came.
+package struct KM003CPayload: Hashable, Sendable {
+    package var attribute: KM003CAttributes
+    package var bytes: [UInt8]
+
+    package init(attribute: KM003CAttributes, bytes: [UInt8]) {
+        self.attribute = attribute
+        self.bytes = bytes
+    }
+}

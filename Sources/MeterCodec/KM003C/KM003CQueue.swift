@@ -1,0 +1,93 @@
+package import MeterModel
+
+/// How often the meter samples; the raw value is the index on the wire (protocols.md 4.3).
+package enum KM003CRate: UInt8, CaseIterable, Sendable {
+    case two, ten, fifty, thousand
+
+    package init?(index: UInt16) {
+        guard let index = UInt8(exactly: index) else { return nil }
+        self.init(rawValue: index)
+    }
+
+    /// As the vendor counts; the real rates are 1.8, 9.6, 47 and 956 (protocols.md 4.5).
+    package var samplesPerSecond: Int {
+        switch self {
+        case .two: 2
+        case .ten: 10
+        case .fifty: 50
+        case .thousand: 1000
+        }
+    }
+
+    /// By how much a sample's sequence number is ahead of the one before: milliseconds.
+    package var sequenceStep: UInt16 { UInt16(1000 / samplesPerSecond) }
+}
+
+/// One buffered sample, 20 bytes, little-endian (protocols.md 4.5).
+package struct KM003CQueueSample: Hashable, Sendable {
+    package static let length = 20
+
+    /// A wrapping count of milliseconds.
+    package let sequence: UInt16
+    /// Not understood; no reason to refuse a sample.
+    package let marker: UInt16
+    package let microvolts: Int32
+    package let microamperes: Int32
+    /// CC1, CC2, D+, D-, in steps that depend on the rate.
+    package let lines: InlineArray<4, UInt16>
+
+    package init(_ raw: UnsafeRawBufferPointer, at offset: Int) {
+        sequence = raw.u16LE(offset)
+        marker = raw.u16LE(offset + 2)
+        microvolts = raw.i32LE(offset + 4)
+        microamperes = raw.i32LE(offset + 8)
+        lines = [raw.u16LE(offset + 12), raw.u16LE(offset + 14), raw.u16LE(offset + 16), raw.u16LE(offset + 18)]
+    }
+
+    /// - Parameter lineStep: volts in one step of the four lines, nil where the rate is not known.
+    package func reading(lineStep: KM003CLineStep?) -> Reading {
+        var reading = Reading()
+        reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
+        for (place, quantity) in [Quantity.cc1, .cc2, .dataPlus, .dataMinus].enumerated() {
+            reading[quantity] = lineStep.map { Double(lines[place]) / $0.perVolt }
+        }
+        return reading
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.sequence == rhs.sequence && lhs.marker == rhs.marker && lhs.microvolts == rhs.microvolts
+            && lhs.microamperes == rhs.microamperes && lhs.lines.indices.allSatisfy { lhs.lines[$0] == rhs.lines[$0] }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(sequence)
+        hasher.combine(microvolts)
+        hasher.combine(microamperes)
+    }
+}
+
+/// The unit of the four line voltages in a queue sample: it is not the same at all rates (protocols.md 4.5).
+package enum KM003CLineStep: Sendable {
+    /// 0.1 mV, at 2 samples a second.
+    case tenthMillivolt
+    /// 1 mV, at all faster rates.
+    case millivolt
+
+    package init(_ rate: KM003CRate) { self = rate == .two ? .tenthMillivolt : .millivolt }
+
+    /// What the sequence numbers tell: only at 2 samples a second are any two neighbours at least 500 ms apart.
+    /// Nil for fewer than two samples.
+    package init?(sequences samples: [KM003CQueueSample]) {
+        let steps = zip(samples, samples.dropFirst()).map { $1.sequence &- $0.sequence }
+        guard let least = steps.min() else { return nil }
+        self = least >= KM003CRate.two.sequenceStep ? .tenthMillivolt : .millivolt
+    }
+
+    /// Steps in one volt.
+    package var perVolt: Double {
+        switch self {
+        case .tenthMillivolt: 10_000
+        case .millivolt: 1000
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// Tells a sample that follows its queue from rubbish.
+///
+/// A captured answer at 50 samples a second holds five samples where its header says two. On a serial line nothing but
+/// the sequence number shows that the other three belong to it.
+struct KM003CQueueRest: Sendable {
+    let rate: KM003CRate
+    /// The sequence number that the next sample would have.
+    let sequence: UInt16
+
+    /// - Returns: nil unless the message ends in a queue whose rate is known or shows in its sequence numbers.
+    init?(after message: KM003CMessage) {
+        guard message.payloads.last?.attribute == .queue else { return nil }
+        let samples = message.queueSamples
+        guard let last = samples.last else { return nil }
+        let step = samples.dropLast().last.map { last.sequence &- $0.sequence }
+        guard let rate = message.graphRate ?? KM003CRate.allCases.first(where: { $0.sequenceStep == step }) else {
+            return nil
+        }
+        self.init(rate: rate, sequence: last.sequence &+ rate.sequenceStep)
+    }
+
+    private init(rate: KM003CRate, sequence: UInt16) {
+        self.rate = rate
+        self.sequence = sequence
+    }
+
+    /// What would follow one sample more.
+    var next: Self { Self(rate: rate, sequence: sequence &+ rate.sequenceStep) }
+
+    /// Whether these bytes, which begin no message, begin that sample.
+    func judge(_ bytes: UnsafeRawBufferPointer) -> KM003CFraming.Extent {
+        let found = bytes.count == 1 ? UInt16(bytes.u8(0)) | sequence & 0xFF00 : bytes.u16LE(0)
+        guard found == sequence else { return .bad(.implausibleField(offset: 0)) }
+        guard bytes.count >= KM003CQueueSample.length else { return .incomplete }
+        let sample = KM003CQueueSample(bytes, at: 0)
+        guard KM003CADC.isPlausible(microvolts: sample.microvolts, microamperes: sample.microamperes) else {
+            return .bad(.implausibleField(offset: 4))
+        }
+        return .whole(length: KM003CQueueSample.length)
+    }
+}

@@ -1,0 +1,58 @@
+/// The meter's settings, 180 bytes, little-endian, two check sums (protocols.md 4.8).
+package struct KM003CSettings: Hashable, Sendable {
+    package static let length = 180
+    /// The two checked parts and where the CRC-32 of each stands.
+    package static let checks: [(range: Range<Int>, offset: Int)] = [(0..<0x5C, 0x5C), (0x60..<0xB0, 0xB0)]
+
+    /// 0 or 1; which is which language is not known.
+    package let language: Int
+    package let isUncalibrated: Bool
+    package let brightnessPercent: Int
+    package let sampleInterval_us: Int
+    /// Quarter turns of the screen, 0 to 3.
+    package let orientation: Int
+    package let mode: Int
+    package let page: Int
+    /// What the meter calls itself, nil when it is not plain text.
+    package let name: String?
+
+    /// - Parameter raw: a settings payload.
+    /// - Returns: nil unless it has the one length that is known.
+    package init?(_ raw: UnsafeRawBufferPointer) {
+        guard raw.count == Self.length else { return nil }
+        let general = raw.u32LE(0)
+        let screen = raw.u32LE(0x60)
+        language = Int(general & 1)
+        isUncalibrated = general & 4 != 0
+        brightnessPercent = Int(general >> 3 & 0x7F)
+        sampleInterval_us = Int(raw.u16LE(8))
+        orientation = Int(screen & 3)
+        mode = Int(screen >> 2 & 3)
+        page = Int(screen >> 6 & 15)
+        name = raw.ascii(0x70, length: 64)
+    }
+
+    /// What is wrong with the check sums of a settings payload of the known length, nil when both are right.
+    package static func checkError(_ raw: UnsafeRawBufferPointer) -> CodecError? {
+        guard raw.count == length else { return nil }
+        for (range, offset) in checks {
+            let expected = Checksum.crc32(raw[range])
+            let found = raw.u32LE(offset)
+            if found != expected { return .wrongCheck(expected: expected, found: found) }
+        }
+        return nil
+    }
+
+    package var details: [FrameDetail] {
+        [
+            FrameDetail("language", .integer(language)),
+            FrameDetail("uncalibrated", .flag(isUncalibrated)),
+            FrameDetail("brightness_percent", .integer(brightnessPercent)),
+            FrameDetail("sample_interval_us", .integer(sampleInterval_us)),
+            FrameDetail("orientation", .integer(orientation)),
+            FrameDetail("mode", .integer(mode)),
+            FrameDetail("page", .integer(page)),
+            FrameDetail("name", name.map { .text($0) } ?? .unknown),
+        ]
+    }
+}

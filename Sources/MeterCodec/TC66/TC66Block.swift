@@ -1,0 +1,91 @@
+package import MeterModel
+
+/// The answer to `getva`, decrypted: `pac1`, `pac2`, `pac3` in this order, all little-endian (protocols.md 2.3).
+package struct TC66Block: Sendable {
+    package static let length = 192
+
+    private var bytes: InlineArray<192, UInt8>
+    /// How the temperature is to be read, which the wire does not say.
+    package let temperatureUnit: TemperatureUnit
+
+    /// - Parameters:
+    ///   - plain: 192 decrypted bytes, already judged by `TC66Decoder`.
+    ///   - order: which piece each third of `plain` is.
+    package init(
+        _ plain: UnsafeRawBufferPointer, order: InlineArray<3, TC66Piece> = [.pac1, .pac2, .pac3],
+        temperatureUnit: TemperatureUnit = .celsius
+    ) {
+        bytes = InlineArray(copying: plain)
+        self.temperatureUnit = temperatureUnit
+        guard plain.count >= Self.length, order[0] != .pac1 || order[1] != .pac2 else { return }
+        withUnsafeMutableBytes(of: &bytes) { own in
+            for place in 0..<3 {
+                let piece = UnsafeRawBufferPointer(
+                    rebasing: plain[(place * TC66Piece.length)...].prefix(TC66Piece.length))
+                let start = order[place].rawValue * TC66Piece.length
+                UnsafeMutableRawBufferPointer(rebasing: own[start...]).copyMemory(from: piece)
+            }
+        }
+    }
+
+    private func u32(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u32LE(offset)) } }
+    private func text(_ offset: Int) -> String? { bytes.withRawBytes { $0.ascii(offset, length: 4) } }
+
+    package var reading: Reading {
+        var reading = Reading()
+        reading[.voltage] = Double(u32(48)) / 10_000
+        reading[.current] = Double(u32(52)) / 100_000
+        reading[.power] = Double(u32(56)) / 10_000
+        // The meter does not say which group counts now; group 0 is the one it starts with.
+        reading[.energy] = Double(u32(76)) / 1000
+        reading[.charge] = Double(u32(72))
+        reading[.temperature] = temperatureUnit.celsius(Double(shownTemperature))
+        reading[.dataPlus] = Double(u32(96)) / 100
+        reading[.dataMinus] = Double(u32(100)) / 100
+        reading[.resistance] = Double(u32(68)) / 10
+        return reading
+    }
+
+    /// As on the meter's screen, in its unit: the sign stands in a word of its own.
+    package var shownTemperature: Int { u32(88) == 1 ? -u32(92) : u32(92) }
+
+    /// `TC66` on a TC66C too.
+    package var product: String? { text(4) }
+    package var firmware: String? { text(8) }
+    package var serial: Int { u32(12) }
+    package var powerOnCount: Int { u32(44) }
+    /// Bytes 16 to 43, of which nobody knows the meaning.
+    package var unknownBytes: [UInt8] { bytes.withRawBytes { Array($0[16..<44]) } }
+
+    /// Group 0 or 1; nil for a number that no group has.
+    package func groupTotals(_ index: Int) -> GroupTotals? {
+        guard (0..<2).contains(index) else { return nil }
+        return GroupTotals(
+            index: index,
+            charge_mAh: Double(u32(72 + 8 * index)),
+            energy_mWh: Double(u32(76 + 8 * index))
+        )
+    }
+}
+
+extension TC66Block: FrameContent {
+    /// A TC66C calls itself TC66, so the bytes cannot tell the two apart.
+    package var model: ModelName? { .tc66 }
+
+    package func forEachReading(_ body: (Reading) -> Void) { body(reading) }
+
+    package var groups: [GroupTotals] { (0..<2).compactMap(groupTotals) }
+
+    package var device: DeviceInfo? {
+        DeviceInfo(model: .tc66, serial: String(serial), firmware: firmware, powerOnCount: powerOnCount)
+    }
+
+    package var details: [FrameDetail] {
+        [
+            FrameDetail("product", product.map { .text($0) } ?? .unknown),
+            FrameDetail("shown_temperature", .integer(shownTemperature)),
+            FrameDetail("shown_temperature_unit", .text(temperatureUnit.rawValue)),
+            FrameDetail("unknown_16_43", .text(Hex.encode(unknownBytes))),
+        ]
+    }
+}

@@ -1,0 +1,82 @@
+import Crypto
+import CryptoExtras
+
+/// The cipher over a TC66's answers: AES in ECB mode without padding (protocols.md 2.3).
+///
+/// The library offers CBC and single blocks. One CBC call with a zero vector costs one key schedule for the whole
+/// answer; XOR with the previous block of ciphertext then turns CBC into ECB.
+package struct TC66Cipher: Sendable {
+    package static let blockLength = 16
+
+    private let key: SymmetricKey
+    private let zeroVector: AES._CBC.IV
+
+    /// - Parameter key: 16, 24 or 32 bytes.
+    package init(key: [UInt8]) throws(CodecError) {
+        guard [16, 24, 32].contains(key.count) else { throw .impossibleLength(key.count) }
+        do {
+            zeroVector = try AES._CBC.IV(ivBytes: [UInt8](repeating: 0, count: Self.blockLength))
+        } catch {
+            throw .impossibleLength(Self.blockLength)
+        }
+        self.key = SymmetricKey(data: key)
+    }
+
+    /// With the one key that every TC66 and TC66C has (protocols.md 2.3).
+    package static let meter: TC66Cipher = {
+        do {
+            return try TC66Cipher(key: [
+                0x58, 0x21, 0xFA, 0x56, 0x01, 0xB2, 0xF0, 0x26, 0x87, 0xFF, 0x12, 0x04, 0x62, 0x2A, 0x4F, 0xB0,
+                0x86, 0xF4, 0x02, 0x60, 0x81, 0x6F, 0x9A, 0x0B, 0xA7, 0xF1, 0x06, 0x61, 0x9A, 0xB8, 0x72, 0x88,
+            ])
+        } catch {
+            preconditionFailure("The key above has 32 bytes, yet: \(error)")
+        }
+    }()
+
+    /// Decrypts whole 16-byte blocks into `plain`, which is as long as `cipher`.
+    ///
+    /// - Returns: false when the lengths differ or are no whole number of blocks; `plain` is then unspecified.
+    package func decrypt(_ cipher: UnsafeRawBufferPointer, into plain: UnsafeMutableRawBufferPointer) -> Bool {
+        guard cipher.count == plain.count, !cipher.isEmpty, cipher.count % Self.blockLength == 0 else { return false }
+        // It can only refuse lengths, and those were checked above and in `init`.
+        guard let chained = try? AES._CBC.decrypt(cipher, using: key, iv: zeroVector, noPadding: true) else {
+            return false
+        }
+        plain.copyBytes(from: chained)
+        for offset in stride(from: Self.blockLength, to: cipher.count, by: 8) {
+            let before = cipher.loadUnaligned(fromByteOffset: offset - Self.blockLength, as: UInt64.self)
+            let mixed = plain.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            plain.storeBytes(of: mixed ^ before, toByteOffset: offset, as: UInt64.self)
+        }
+        return true
+    }
+
+    /// The first eight bytes, in memory order, of the plain text of one 16-byte block; nil when there are fewer bytes.
+    /// It is how the start of an answer is looked for among rubbish.
+    package func beginning(of cipher: UnsafeRawBufferPointer) -> UInt64? {
+        guard cipher.count >= Self.blockLength else { return nil }
+        var block = InlineArray<16, UInt8>(copying: cipher)
+        return withUnsafeMutableBytes(of: &block) { block in
+            var bytes = block
+            // It can only refuse lengths, and 16 is the right one.
+            return (try? AES.inversePermute(&bytes, key: key)).map { bytes.loadUnaligned(as: UInt64.self) }
+        }
+    }
+
+    /// Encrypts whole 16-byte blocks: what the meter does, for its simulator.
+    ///
+    /// - Returns: nil when the length is no whole number of blocks.
+    package func encrypt(_ plain: [UInt8]) -> [UInt8]? {
+        guard plain.count % Self.blockLength == 0 else { return nil }
+        var cipher: [UInt8] = []
+        cipher.reserveCapacity(plain.count)
+        for start in stride(from: 0, to: plain.count, by: Self.blockLength) {
+            var block = Array(plain[start..<start + Self.blockLength])
+            // It can only refuse lengths, and 16 is the right one.
+            guard (try? AES.permute(&block, key: key)) != nil else { return nil }
+            cipher += block
+        }
+        return cipher
+    }
+}

@@ -1,0 +1,141 @@
+package import MeterModel
+
+/// Cuts a TC66's bytes into answers to `getva` and `query`.
+///
+/// An answer is 192 encrypted bytes without start mark or length, but each of its three pieces decrypts alone to text
+/// that begins `pac1`, `pac2` or `pac3` and ends in a check sum. Pieces of one answer are taken in whatever order they
+/// come (protocols.md 2.4), save the two orders that the end of one answer and the beginning of the next make.
+package struct TC66Decoder: FrameDecoder {
+    private var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
+    /// The unit set on the meter, for the answers that come from now on.
+    package var temperatureUnit: TemperatureUnit
+    private let cipher: TC66Cipher
+    private let enforcesChecks: Bool
+    /// The first waiting bytes were seen to begin a piece, so they need no second look while the rest comes.
+    private var beginsWithPiece = false
+
+    /// - Parameters:
+    ///   - temperatureUnit: the unit set on the meter, which the wire does not carry.
+    ///   - enforcesChecks: false takes pieces whose check sum is wrong too, for looking at damaged captures.
+    package init(
+        temperatureUnit: TemperatureUnit = .celsius, enforcesChecks: Bool = true, cipher: TC66Cipher = .meter
+    ) {
+        self.temperatureUnit = temperatureUnit
+        self.enforcesChecks = enforcesChecks
+        self.cipher = cipher
+    }
+
+    package mutating func append(_ bytes: [UInt8]) {
+        buffer.append(bytes)
+    }
+
+    package mutating func next() -> DecodeStep? {
+        if buffer.count >= TC66Block.length {
+            switch buffer.withBytes(judge) {
+            case .block(let block):
+                buffer.take(TC66Block.length)
+                beginsWithPiece = false
+                return .frame(.tc66(.block(block)))
+            case .bad(let count, let error):
+                return skip(count, because: error)
+            case .noPiece:
+                break
+            }
+        } else if beginsWithPiece {
+            return nil
+        }
+        return search()
+    }
+
+    package var frameBytes: [UInt8] { buffer.lastTaken }
+    package var pendingCount: Int { buffer.count }
+
+    package mutating func reset() -> Int {
+        defer {
+            buffer.removeAll()
+            beginsWithPiece = false
+        }
+        return buffer.count
+    }
+
+    private mutating func skip(_ count: Int, because error: CodecError) -> DecodeStep {
+        buffer.drop(count)
+        beginsWithPiece = false
+        return .skipped(count: count, because: error)
+    }
+
+    private mutating func search() -> DecodeStep? {
+        let (rubbish, found) = buffer.withBytes(findStart)
+        if rubbish > 0 { return skip(rubbish, because: .noStartMark(found: buffer[0])) }
+        switch found {
+        case .mode(let mode):
+            buffer.take(TC66Mode.length)
+            return .frame(.tc66(.mode(mode)))
+        case .piece:
+            beginsWithPiece = true
+            return nil
+        case nil:
+            return nil
+        }
+    }
+
+    private enum Verdict {
+        case block(TC66Block)
+        /// Passing over so many bytes gets rid of what is wrong.
+        case bad(count: Int, CodecError)
+        /// The first piece is none.
+        case noPiece
+    }
+
+    /// Decrypts the first 192 waiting bytes and looks at what they are.
+    private func judge(_ waiting: UnsafeRawBufferPointer) -> Verdict {
+        var plain = InlineArray<192, UInt8>(repeating: 0)
+        let decrypted = withUnsafeMutableBytes(of: &plain) {
+            cipher.decrypt(UnsafeRawBufferPointer(rebasing: waiting.prefix(TC66Block.length)), into: $0)
+        }
+        guard decrypted else { return .noPiece }
+        return plain.withRawBytes { plain in
+            guard let first = Self.piece(0, of: plain) else { return .noPiece }
+            guard let second = Self.piece(1, of: plain), let third = Self.piece(2, of: plain),
+                first != second, second != third, third != first
+            else { return .bad(count: 1, .truncated(have: TC66Piece.length)) }
+            switch (first, second) {
+            case (.pac3, .pac1): return .bad(count: TC66Piece.length, .truncated(have: TC66Piece.length))
+            case (.pac2, .pac3): return .bad(count: 2 * TC66Piece.length, .truncated(have: 2 * TC66Piece.length))
+            default: break
+            }
+            if enforcesChecks, let error = Self.checkError(plain) { return .bad(count: TC66Block.length, error) }
+            return .block(TC66Block(plain, order: [first, second, third], temperatureUnit: temperatureUnit))
+        }
+    }
+
+    private static func piece(_ place: Int, of plain: UnsafeRawBufferPointer) -> TC66Piece? {
+        TC66Piece(beginning: plain.loadUnaligned(fromByteOffset: place * TC66Piece.length, as: UInt64.self))
+    }
+
+    private static func checkError(_ plain: UnsafeRawBufferPointer) -> CodecError? {
+        for start in stride(from: 0, to: TC66Block.length, by: TC66Piece.length) {
+            let piece = UnsafeRawBufferPointer(rebasing: plain[start..<start + TC66Piece.length])
+            if let error = TC66Piece.checkError(piece) { return error }
+        }
+        return nil
+    }
+
+    private enum Start {
+        case piece
+        case mode(TC66Mode)
+    }
+
+    /// How many bytes lie before the first start, and what starts there. Fewer than 16 bytes cannot be decrypted, so
+    /// that many at the end are left to wait.
+    private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, found: Start?) {
+        for offset in waiting.indices {
+            let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])
+            if let mode = TC66Mode(rest) { return (offset, .mode(mode)) }
+            if let beginning = cipher.beginning(of: rest), TC66Piece(beginning: beginning) != nil {
+                return (offset, .piece)
+            }
+        }
+        return (max(0, waiting.count - TC66Cipher.blockLength + 1), nil)
+    }
+}

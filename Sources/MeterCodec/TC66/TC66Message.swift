@@ -1,0 +1,57 @@
+package import MeterModel
+
+/// What a TC66 or TC66C sends: measurements, or which of its two programs runs.
+package enum TC66Message: Sendable {
+    /// The answer to `getva`.
+    case block(TC66Block)
+    /// The answer to `query`.
+    case mode(TC66Mode)
+}
+
+/// Which program the meter runs, as it says in plain text. The raw value is what stands on the wire (protocols.md 2.1).
+package enum TC66Mode: String, CaseIterable, Sendable {
+    /// The meter measures.
+    case firmware = "firm"
+    /// The loader waits for new firmware and answers nothing but `query`; unplugging the meter ends it.
+    case boot
+
+    package static let length = 4
+
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.length else { return nil }
+        switch bytes.u32BE(0) {
+        case 0x6669_726D: self = .firmware
+        case 0x626F_6F74: self = .boot
+        default: return nil
+        }
+    }
+}
+
+extension TC66Message: FrameContent {
+    package var model: ModelName? { .tc66 }
+
+    package func forEachReading(_ body: (Reading) -> Void) {
+        if case .block(let block) = self { block.forEachReading(body) }
+    }
+
+    package var groups: [GroupTotals] {
+        switch self {
+        case .block(let block): block.groups
+        case .mode: []
+        }
+    }
+
+    package var device: DeviceInfo? {
+        switch self {
+        case .block(let block): block.device
+        case .mode: DeviceInfo(model: .tc66)
+        }
+    }
+
+    package var details: [FrameDetail] {
+        switch self {
+        case .block(let block): block.details
+        case .mode(let mode): [FrameDetail("mode", .text(mode.rawValue))]
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// One of the three 64-byte parts of an answer, which arrive as packets of their own (protocols.md 2.3, 2.4).
+package enum TC66Piece: Int, CaseIterable, Sendable {
+    case pac1 = 0
+    case pac2, pac3
+
+    package static let length = 64
+    /// The check word's place in a piece: CRC-16/MODBUS of everything before it, as a little-endian u32.
+    package static let checkOffset = 60
+
+    /// The piece that plain text beginning with these eight bytes is. `pac1` must go on with `TC66`, the product.
+    package init?(beginning word: UInt64) {
+        let text = word.littleEndian
+        switch UInt32(truncatingIfNeeded: text) {
+        case 0x3163_6170 where text >> 32 == 0x3636_4354: self = .pac1
+        case 0x3263_6170: self = .pac2
+        case 0x3363_6170: self = .pac3
+        default: return nil
+        }
+    }
+
+    /// What is wrong with the check word of a decrypted piece, nil when it is right.
+    package static func checkError(_ piece: UnsafeRawBufferPointer) -> CodecError? {
+        let expected = UInt32(Checksum.crc16Modbus(piece.prefix(checkOffset)))
+        let found = piece.u32LE(checkOffset)
+        return found == expected ? nil : .wrongCheck(expected: expected, found: found)
+    }
+}

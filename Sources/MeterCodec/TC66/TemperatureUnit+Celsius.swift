@@ -1,0 +1,11 @@
+package import MeterModel
+
+extension TemperatureUnit {
+    /// A value in this unit as degrees Celsius; from Fahrenheit rounded to tenths.
+    package func celsius(_ value: Double) -> Double {
+        switch self {
+        case .celsius: value
+        case .fahrenheit: ((value - 32) * 50 / 9).rounded() / 10
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import MeterCodec
+import MeterModel
+
+/// The buffer that a running graph fills: samples at the graph's rate, about one second of them, the oldest pushed out
+/// first (protocols.md 4.5).
+struct SimulatedKM003CQueue: Sendable {
+    /// As many as the largest real answer held.
+    static let longestAnswer = 48
+
+    private let rate: KM003CRate
+    private var nextSample: Int64
+    private var samples: [[UInt8]] = []
+
+    init(rate: KM003CRate, start: Duration) {
+        self.rate = rate
+        nextSample = start.milliseconds / Int64(rate.sequenceStep) + 1
+    }
+
+    private var capacity: Int { max(2, rate.samplesPerSecond) }
+
+    mutating func fill(from load: ElectricalLoad, until time: Duration) {
+        let step = Int64(rate.sequenceStep)
+        let last = time.milliseconds / step
+        // What the buffer would push out at once is not rendered at all.
+        nextSample = max(nextSample, last - Int64(capacity) + 1)
+        while nextSample <= last {
+            let milliseconds = nextSample * step
+            let state = load.state(step: Int(nextSample), length: Double(step) / 1000)
+            samples.append(render(state, sequence: UInt16(truncatingIfNeeded: milliseconds)))
+            nextSample += 1
+        }
+        if samples.count > capacity { samples.removeFirst(samples.count - capacity) }
+    }
+
+    /// Takes the oldest out, as many as one answer holds.
+    mutating func take() -> [[UInt8]] {
+        let taken = Array(samples.prefix(Self.longestAnswer))
+        samples.removeFirst(taken.count)
+        return taken
+    }
+
+    private func render(_ state: ElectricalLoad.State, sequence: UInt16) -> [UInt8] {
+        let perVolt = KM003CLineStep(rate).perVolt
+        var bytes: [UInt8] = []
+        bytes.appendLE(sequence)
+        bytes.appendLE(UInt16(0x3C))
+        bytes.appendLE(Int32(clamping: Int((state.voltage * 1e6).rounded())))
+        bytes.appendLE(Int32(clamping: Int((state.current * 1e6).rounded())))
+        for value in [0.42, 0.001, state.dataPlus, state.dataMinus] {
+            bytes.appendLE(UInt16(clamping: Int((value * perVolt).rounded())))
+        }
+        return bytes
+    }
+}

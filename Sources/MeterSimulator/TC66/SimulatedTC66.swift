@@ -1,0 +1,178 @@
+package import MeterCodec
+package import MeterModel
+
+/// A TC66 or TC66C on USB (protocols.md sections 2 and 11): answers `getva` with three encrypted 64-byte writes, and in
+/// its loader nothing but `query`.
+package struct SimulatedTC66: SimulatedMeter {
+    package let model: ModelName
+    package var faults = SimulatorFaults.none
+    /// Which of its programs runs. Switching it on without the button held starts the firmware.
+    package private(set) var mode: TC66Mode
+    /// The page shown, 0 to 5.
+    package private(set) var page = 0
+    /// Quarter turns of the screen, 0 to 3.
+    package private(set) var rotation = 0
+    /// How often it has been switched on.
+    package private(set) var powerOnCount = 1
+    private let load: ElectricalLoad
+    private let refresh: Duration
+    private let serial: UInt32
+    private let temperatureUnit: TemperatureUnit
+    private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 2)
+    /// What the recorder kept, as on the wire: one record a second.
+    private var recording: [UInt8] = []
+    private var recordedSeconds = 0
+    private var received: [UInt8] = []
+    private var lastStep = 0
+    private var answers = 0
+
+    /// - Parameters:
+    ///   - refresh: how often the values renew; 80 to 100 ms on the real thing (protocols.md 2.4).
+    ///   - temperatureUnit: the unit set on the meter, which changes the number on the wire.
+    ///   - mode: `boot` for a meter plugged in with its button held.
+    package init(
+        model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),
+        temperatureUnit: TemperatureUnit = .celsius, mode: TC66Mode = .firmware
+    ) {
+        self.model = model
+        self.load = load
+        self.refresh = max(refresh, .milliseconds(1))
+        self.temperatureUnit = temperatureUnit
+        self.mode = mode
+        serial = 40_000 + UInt32(truncatingIfNeeded: load.seed % 10_000)
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        advance(to: time)
+        received += bytes
+        var writes: [[UInt8]] = []
+        while let request = takeRequest() { writes += answer(request) }
+        return writes
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] { [] }
+
+    package var nextDue: Duration? { nil }
+
+    package mutating func powerCycle() {
+        mode = .firmware
+        powerOnCount += 1
+        page = 0
+        received = []
+        lastStep = 0
+        recordedSeconds = 0
+    }
+
+    private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
+
+    private mutating func advance(to time: Duration) {
+        let step = max(lastStep, Int(Double(time.nanoseconds) / 1e9 / stepLength))
+        // After a long pause only the last hour is counted step by step; more would freeze the simulator.
+        for passed in max(lastStep, step - Int(3600 / stepLength))..<step {
+            groups[0].add(load.state(step: passed, length: stepLength), seconds: stepLength)
+        }
+        lastStep = step
+        record(until: Int(time.milliseconds / 1000))
+    }
+
+    private mutating func record(until second: Int) {
+        for passed in max(recordedSeconds, second - TC66Recording.longest)..<max(recordedSeconds, second) {
+            let state = load.state(step: Int(Double(passed) / stepLength), length: stepLength)
+            recording.appendLE(UInt32(clamping: Int((state.voltage * 10_000).rounded())))
+            recording.appendLE(UInt32(clamping: Int((state.current * 100_000).rounded())))
+        }
+        recordedSeconds = max(recordedSeconds, second)
+        let tooMany = recording.count - TC66Recording.longest * TC66Recording.recordLength
+        if tooMany > 0 { recording.removeFirst(tooMany) }
+    }
+
+    /// The next request, without a terminator or with CR LF; what begins no request is dropped.
+    private mutating func takeRequest() -> TC66Request? {
+        while !received.isEmpty {
+            if let request = TC66Request.allCases.first(where: { received.starts(with: $0.bytes) }) {
+                received.removeFirst(request.bytes.count)
+                return request
+            }
+            // The first bytes of one: the rest may be on its way.
+            if TC66Request.allCases.contains(where: { $0.bytes.starts(with: received) }) { return nil }
+            received.removeFirst()
+        }
+        return nil
+    }
+
+    private mutating func answer(_ request: TC66Request) -> [[UInt8]] {
+        guard mode == .firmware || request == .query else { return [] }
+        switch request {
+        case .query:
+            return faulty(Array(mode.rawValue.utf8), checkOffset: 0)
+        case .values:
+            // The check word of `pac2`, whose whole cipher block it spoils.
+            return faulty(block(), checkOffset: TC66Piece.length + TC66Piece.checkOffset)
+        case .recording:
+            return Self.writes(recording)
+        case .nextPage:
+            page = (page + 1) % 6
+        case .previousPage:
+            page = (page + 5) % 6
+        case .rotate:
+            rotation = (rotation + 1) % 4
+        }
+        return []
+    }
+
+    private mutating func faulty(_ answer: [UInt8], checkOffset: Int) -> [[UInt8]] {
+        answers += 1
+        return faults.apply(to: answer, number: answers, checkOffset: checkOffset).map(Self.writes) ?? []
+    }
+
+    /// Cut as USB packets cut it.
+    private static func writes(_ bytes: [UInt8]) -> [[UInt8]] {
+        stride(from: 0, to: bytes.count, by: TC66Piece.length).map {
+            Array(bytes[$0..<min($0 + TC66Piece.length, bytes.count)])
+        }
+    }
+
+    /// Renders the answer as `TC66Block` reads it.
+    private func block() -> [UInt8] {
+        let state = load.state(step: lastStep, length: stepLength)
+        let plain = [measurements(state), totals(state), []].enumerated().flatMap { index, fields in
+            Self.piece("pac\(index + 1)", fields)
+        }
+        return TC66Cipher.meter.encrypt(plain) ?? []
+    }
+
+    private static func piece(_ mark: String, _ fields: [UInt8]) -> [UInt8] {
+        var bytes = Array(mark.utf8) + fields
+        bytes += [UInt8](repeating: 0, count: max(0, TC66Piece.checkOffset - bytes.count))
+        bytes.appendLE(UInt32(Checksum.crc16Modbus(bytes)))
+        return bytes
+    }
+
+    private func measurements(_ state: ElectricalLoad.State) -> [UInt8] {
+        var bytes = Array("TC661.18".utf8)
+        bytes.appendLE(serial)
+        // Bytes 16 to 43 are not zero on the real thing, and not understood.
+        bytes += [UInt8](repeating: 0xA5, count: 28)
+        bytes.appendLE(UInt32(clamping: powerOnCount))
+        bytes.appendLE(UInt32(clamping: Int((state.voltage * 10_000).rounded())))
+        bytes.appendLE(UInt32(clamping: Int((state.current * 100_000).rounded())))
+        bytes.appendLE(UInt32(clamping: Int((state.power * 10_000).rounded())))
+        return bytes
+    }
+
+    private func totals(_ state: ElectricalLoad.State) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let resistance = state.current > 0.0005 ? state.voltage / state.current : 9999.9
+        bytes.appendLE(UInt32(clamping: Int((min(resistance, 9999.9) * 10).rounded())))
+        for group in groups {
+            bytes.appendLE(UInt32(clamping: Int(group.charge_mAh)))
+            bytes.appendLE(UInt32(clamping: Int(group.energy_mWh)))
+        }
+        let shown = temperatureUnit == .celsius ? state.temperature : state.temperature * 1.8 + 32
+        bytes.appendLE(UInt32(shown < 0 ? 1 : 0))
+        bytes.appendLE(UInt32(clamping: Int(shown.magnitude.rounded())))
+        bytes.appendLE(UInt32(clamping: Int((state.dataPlus * 100).rounded())))
+        bytes.appendLE(UInt32(clamping: Int((state.dataMinus * 100).rounded())))
+        return bytes
+    }
+}

@@ -1,0 +1,115 @@
+import MeterCodec
+import MeterModel
+import Testing
+
+struct TC66DecoderTests {
+    @Test func answers_decodeInAnyPieces_andAmongRubbish() throws {
+        let frames = try [TC66Sample().encrypted(), Array("firm".utf8), TC66Sample(temperature: (1, 3)).encrypted()]
+        DecoderVerifier.verify(frames: frames) { TC66Decoder() }
+    }
+
+    @Test func answer_holdsWhatTheTableSays() throws {
+        let frame = try #require(decodedFrames(TC66Sample().encrypted(), with: TC66Decoder()).first)
+        let reading = try #require(decodedReadings(TC66Sample().encrypted(), with: TC66Decoder()).first)
+
+        #expect(reading[.voltage] == 5.1609)
+        #expect(reading[.current] == 0.0199)
+        #expect(reading[.power] == 0.1026)
+        #expect(reading[.resistance] == 259.3)
+        #expect(reading[.charge] == 12)
+        #expect(reading[.energy] == 5.678)
+        #expect(reading[.temperature] == 27)
+        #expect(reading[.dataPlus] == 2.81)
+        #expect(reading[.dataMinus] == 2.8)
+        #expect(
+            frame.content.groups == [
+                GroupTotals(index: 0, charge_mAh: 12, energy_mWh: 5678),
+                GroupTotals(index: 1, charge_mAh: 34, energy_mWh: 91),
+            ])
+        #expect(
+            frame.content.device == DeviceInfo(model: .tc66, serial: "48724", firmware: "1.18", powerOnCount: 40))
+        #expect(
+            frame.content.details.contains(
+                FrameDetail("unknown_16_43", .text(String(repeating: "0", count: 48) + "efbeadde"))))
+    }
+
+    @Test(arguments: [
+        (0, 27, TemperatureUnit.celsius, 27.0), (1, 5, .celsius, -5), (0, 77, .fahrenheit, 25),
+        (0, 0, .fahrenheit, -17.8),
+        (1, 40, .fahrenheit, -40), (0, 4_294_967_295, .celsius, 4_294_967_295),
+    ])
+    func temperature_isSignedAndInCelsius(sign: UInt32, magnitude: UInt32, unit: TemperatureUnit, celsius: Double)
+        throws
+    {
+        let bytes = try TC66Sample(temperature: (sign, magnitude)).encrypted()
+        let reading = try #require(decodedReadings(bytes, with: TC66Decoder(temperatureUnit: unit)).first)
+        #expect(reading[.temperature] == celsius)
+    }
+
+    @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 1, 0]])
+    func pieces_makeOneAnswer_inAnotherOrder(order: [Int]) throws {
+        let sample = TC66Sample()
+        let expected = try #require(decodedReadings(sample.encrypted(), with: TC66Decoder()).first)
+        #expect(try decodedReadings(sample.encrypted(order), with: TC66Decoder()) == [expected])
+    }
+
+    @Test(arguments: [[2], [1, 2]])
+    func endOfAnAnswer_isNotJoinedToTheNext(lost: [Int]) throws {
+        var old = TC66Sample(temperature: (0, 99))
+        old.put(1, at: 72)
+        let good = try TC66Sample().encrypted()
+
+        let (frames, skipped) = try DecoderVerifier.feed(
+            old.encrypted(lost) + good + good, chunk: 64, to: TC66Decoder())
+
+        #expect(frames == [good, good])
+        #expect(skipped == 64 * lost.count)
+    }
+
+    @Test(arguments: 0..<3)
+    func wrongCheck_isNoReading_andCostsItsAnswerOnly(piece: Int) throws {
+        var broken = TC66Sample()
+        broken.put(0x1234, at: 64 * piece + 60)
+        let good = try TC66Sample().encrypted()
+
+        let (frames, skipped) = try DecoderVerifier.feed(broken.encrypted() + good, chunk: 64, to: TC66Decoder())
+
+        #expect(frames == [good])
+        #expect(skipped == 192)
+        #expect(try decodedFrames(broken.encrypted(), with: TC66Decoder(enforcesChecks: false)).count == 1)
+    }
+
+    @Test func answerCutShort_doesNotTakeTheNextWithIt() throws {
+        let good = try TC66Sample().encrypted()
+        let (frames, skipped) = DecoderVerifier.feed(Array(good.prefix(96)) + good, chunk: 50, to: TC66Decoder())
+        #expect(frames == [good])
+        #expect(skipped == 96)
+    }
+
+    @Test func otherProduct_isNoStart() throws {
+        var sample = TC66Sample()
+        sample.pieces[0].replaceSubrange(4..<8, with: Array("TC99".utf8))
+        #expect(try decodedFrames(sample.encrypted(), with: TC66Decoder()).isEmpty)
+    }
+
+    @Test func query_saysWhichProgramRuns() throws {
+        for (text, mode) in [("firm", TC66Mode.firmware), ("boot", .boot)] {
+            let frame = try #require(decodedFrames(Array(text.utf8), with: TC66Decoder()).first)
+            guard case .tc66(.mode(let found)) = frame else {
+                Issue.record("\(text) is no mode")
+                continue
+            }
+            #expect(found == mode)
+            #expect(frame.content.details == [FrameDetail("mode", .text(text))])
+        }
+    }
+
+    @Test func recording_isPlainRecordsOfEightBytes() throws {
+        // 5.0000 V, 1.00000 A; 20.1234 V, 0.00001 A.
+        let recording = try TC66Recording(hex("50c30000 a0860100 12120300 01000000"))
+        #expect(recording.samples == [.init(voltage: 5, current: 1), .init(voltage: 20.1234, current: 0.00001)])
+        #expect(try TC66Recording([]).samples.isEmpty)
+        #expect(throws: CodecError.truncated(have: 7)) { try TC66Recording([UInt8](repeating: 0, count: 7)) }
+        #expect(throws: CodecError.impossibleLength(11_528)) { try TC66Recording([UInt8](repeating: 0, count: 11_528)) }
+    }
+}

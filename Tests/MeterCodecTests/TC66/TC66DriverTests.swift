@@ -1,0 +1,74 @@
+import MeterCodec
+import MeterModel
+import Testing
+
+/// The commands as protocols.md 2.1 lists them: five letters, no terminator.
+struct TC66DriverTests {
+    @Test(arguments: [
+        (MeterCommand(.nextScreen), "nextp"), (MeterCommand(.previousScreen), "lastp"),
+        (MeterCommand(.rotate), "rotat"),
+    ])
+    func command_isFiveLetters(command: MeterCommand, text: String) throws {
+        #expect(try TC66Driver(model: .tc66c).encode(command) == Array(text.utf8))
+    }
+
+    @Test func poll_isGetva_afterAskingWhichProgramRuns() {
+        var driver = TC66Driver(model: .tc66)
+        #expect(driver.opening().map(\.bytes) == [Array("query".utf8)])
+        #expect(driver.poll() == Array("getva".utf8))
+        #expect(driver.closing().isEmpty)
+    }
+
+    @Test func nothingThatIsSent_startsTheLoader() {
+        #expect(!TC66Request.allCases.contains { $0.rawValue == "update" })
+    }
+
+    @Test func otherCommands_areRefused() {
+        #expect(throws: CodecError.unsupportedCommand(.clearGroup, model: .tc66)) {
+            try TC66Driver(model: .tc66).encode(MeterCommand(.clearGroup))
+        }
+        #expect(throws: CodecError.commandNumber(MeterCommand(.rotate, 1), legal: nil)) {
+            try TC66Driver(model: .tc66).encode(MeterCommand(.rotate, 1))
+        }
+    }
+
+    @Test func modes_areAcknowledgedOrRejected() {
+        var driver = TC66Driver(model: .tc66)
+        var events: [String] = []
+        driver.receive(Array("firmboot".utf8)) { event in
+            switch event {
+            case .acknowledged: events.append("acknowledged")
+            case .rejected: events.append("rejected")
+            default: events.append("other")
+            }
+        }
+        #expect(events == ["acknowledged", "rejected"])
+    }
+
+    @Test func temperatureUnit_changesLaterReadings() throws {
+        var driver = TC66Driver(model: .tc66c)
+        var temperatures: [Double?] = []
+        let bytes = try TC66Sample(temperature: (0, 77)).encrypted()
+        for unit in [TemperatureUnit.celsius, .fahrenheit] {
+            driver.temperatureUnit = unit
+            driver.receive(bytes) { event in
+                guard case .frame(let frame) = event else { return }
+                frame.content.forEachReading { temperatures.append($0[.temperature]) }
+            }
+        }
+        #expect(temperatures == [77, 25])
+    }
+
+    @Test func discardPartial_forgetsHalfAnAnswer() throws {
+        var driver = TC66Driver(model: .tc66)
+        let bytes = try TC66Sample().encrypted()
+        var frames = 0
+        let count: (MeterEvent) -> Void = { if case .frame = $0 { frames += 1 } }
+
+        driver.receive(Array(bytes.prefix(100)), count)
+        #expect(driver.discardPartial() == 100)
+        driver.receive(bytes, count)
+
+        #expect(frames == 1)
+    }
+}

@@ -1,0 +1,134 @@
+import MeterCodec
+import MeterModel
+import MeterSimulator
+import Testing
+
+struct SimulatedTC66Tests {
+    /// Everything a driver makes of the meter's answers to some bytes.
+    private func converse(
+        _ meter: inout SimulatedTC66, _ driver: inout TC66Driver, _ bytes: [UInt8], at time: Duration
+    ) -> [MeterEvent] {
+        var events: [MeterEvent] = []
+        for write in meter.receive(bytes, at: time) { driver.receive(write) { events.append($0) } }
+        return events
+    }
+
+    private func block(_ meter: inout SimulatedTC66, at time: Duration) throws -> TC66Block {
+        var decoder = TC66Decoder()
+        for write in meter.receive(Array("getva".utf8), at: time) { decoder.append(write) }
+        guard case .frame(.tc66(.block(let block))) = decoder.next() else {
+            throw CodecError.truncated(have: decoder.pendingCount)
+        }
+        return block
+    }
+
+    @Test func answer_comesInThreeWritesOf64Bytes() {
+        var meter = SimulatedTC66(model: .tc66)
+        #expect(meter.receive(Array("getva".utf8), at: .zero).map(\.count) == [64, 64, 64])
+        #expect(meter.receive(Array("getva\r\n".utf8), at: .zero).map(\.count) == [64, 64, 64])
+        #expect(meter.receive(Array("get".utf8), at: .zero).isEmpty)
+        #expect(meter.receive(Array("va".utf8), at: .zero).count == 3)
+    }
+
+    @Test func values_renewEveryRefresh_notFaster() {
+        var meter = SimulatedTC66(model: .tc66c)
+        let first = meter.receive(Array("getva".utf8), at: .milliseconds(1000))
+        let soon = meter.receive(Array("getva".utf8), at: .milliseconds(1099))
+        let later = meter.receive(Array("getva".utf8), at: .milliseconds(1100))
+        #expect(first == soon)
+        #expect(first != later)
+    }
+
+    @Test func driver_readsWhatTheLoadIs() throws {
+        let load = ElectricalLoad(seed: 7)
+        var meter = SimulatedTC66(model: .tc66c, load: load)
+        var driver = TC66Driver(model: .tc66c)
+        var readings: [Reading] = []
+
+        for step in driver.opening() { _ = converse(&meter, &driver, step.bytes, at: .zero) }
+        for event in converse(&meter, &driver, driver.poll(), at: .seconds(60)) {
+            if case .frame(let frame) = event { frame.content.forEachReading { readings.append($0) } }
+        }
+
+        let reading = try #require(readings.first)
+        let state = load.state(step: 600, length: 0.1)
+        #expect(readings.count == 1)
+        #expect(abs(try #require(reading[.voltage]) - state.voltage) < 0.0001)
+        #expect(abs(try #require(reading[.current]) - state.current) < 0.00001)
+        #expect(try #require(reading[.charge]) == (state.current * 60 / 3.6).rounded(.down))
+    }
+
+    @Test(arguments: [ElectricalLoad(), ElectricalLoad(startCurrent: -20)])
+    func fahrenheit_readsAsTheSameTemperature(load: ElectricalLoad) throws {
+        var meter = SimulatedTC66(model: .tc66, load: load, temperatureUnit: .fahrenheit)
+        var driver = TC66Driver(model: .tc66, temperatureUnit: .fahrenheit)
+        var temperature: Double?
+        for event in converse(&meter, &driver, driver.poll(), at: .seconds(1)) {
+            if case .frame(let frame) = event { frame.content.forEachReading { temperature = $0[.temperature] } }
+        }
+        #expect(abs(try #require(temperature) - load.state(step: 10, length: 0.1).temperature) < 0.4)
+    }
+
+    @Test func commands_turnPagesAndScreen() throws {
+        var meter = SimulatedTC66(model: .tc66c)
+        let driver = TC66Driver(model: .tc66c)
+        for kind in [MeterCommand.Kind.previousScreen, .previousScreen, .nextScreen, .rotate] {
+            #expect(meter.receive(try driver.encode(MeterCommand(kind)), at: .zero).isEmpty)
+        }
+        #expect(meter.page == 5)
+        #expect(meter.rotation == 1)
+    }
+
+    @Test func loader_answersQueryAlone() {
+        var meter = SimulatedTC66(model: .tc66, mode: .boot)
+        #expect(meter.receive(Array("getva".utf8), at: .zero).isEmpty)
+        #expect(meter.receive(Array("gtrec".utf8), at: .zero).isEmpty)
+        #expect(meter.receive(Array("query".utf8), at: .zero) == [Array("boot".utf8)])
+        meter.powerCycle()
+        #expect(meter.receive(Array("query".utf8), at: .zero) == [Array("firm".utf8)])
+    }
+
+    @Test func update_isNotObeyed() {
+        var meter = SimulatedTC66(model: .tc66)
+        #expect(meter.receive(Array("update".utf8), at: .zero).isEmpty)
+        #expect(meter.receive(Array("query".utf8), at: .zero) == [Array("firm".utf8)])
+    }
+
+    @Test func recording_holdsAtMost1440Records() throws {
+        var meter = SimulatedTC66(model: .tc66)
+        let load = ElectricalLoad()
+        let three = try TC66Recording(meter.receive(Array("gtrec".utf8), at: .seconds(3)).flatMap { $0 })
+        let full = try TC66Recording(meter.receive(Array("gtrec".utf8), at: .seconds(4000)).flatMap { $0 })
+
+        #expect(three.samples.count == 3)
+        #expect(abs(three.samples[0].voltage - load.state(step: 0, length: 0.1).voltage) < 0.0001)
+        #expect(full.samples.count == 1440)
+    }
+
+    @Test func powerCycle_countsUp_andKeepsSerialAndGroups() throws {
+        var meter = SimulatedTC66(model: .tc66)
+        let before = try block(&meter, at: .seconds(60))
+        meter.powerCycle()
+        let after = try block(&meter, at: .zero)
+        #expect(after.powerOnCount == before.powerOnCount + 1)
+        #expect(after.serial == before.serial)
+        #expect(try #require(before.groupTotals(0)).charge_mAh > 0)
+        #expect(after.groupTotals(0) == before.groupTotals(0))
+    }
+
+    @Test(arguments: SimulatorFaults.Kind.allCases)
+    func fault_givesNoReading_andTheNextAnswerDoes(kind: SimulatorFaults.Kind) {
+        var meter = SimulatedTC66(model: .tc66)
+        meter.faults = SimulatorFaults(kind, every: 2)
+        var driver = TC66Driver(model: .tc66)
+        var frames = 0
+        for second in 1...6 {
+            _ = driver.discardPartial()
+            for event in converse(&meter, &driver, driver.poll(), at: .seconds(second)) {
+                if case .frame = event { frames += 1 }
+            }
+        }
+        // A shifted answer is still a good one behind stray bytes.
+        #expect(frames == (kind == .shifted ? 6 : 3))
+    }
+}

@@ -1,5 +1,4 @@
 import Gateway
-import Glibc
 import LinuxIO
 import MeterModel
 

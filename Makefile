@@ -1,0 +1,47 @@
+# Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup build release run test lint bench fuzz soak captures clean
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: ## install what is missing (Debian packages)
+	@Scripts/setup
+
+Sources/CBuildInfo/commit.h: FORCE
+	@Scripts/write-commit $@
+FORCE:
+
+build: setup Sources/CBuildInfo/commit.h ## both programs, for development
+	swift build
+
+release: setup Sources/CBuildInfo/commit.h ## both programs, optimised
+	swift build -c release --product meterd
+	swift build -c release --product meterctl
+
+run: build ## the real meters where one is plugged in, else four simulated ones
+	@Scripts/run
+
+test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test
+	@Scripts/test
+
+lint: ## the format of every source file
+	swift format lint --strict --recursive Sources Tests Package.swift
+
+bench: release ## speed, memory and disk, as ratios
+	swift build -c release --product Benchmarks
+	.build/release/Benchmarks
+
+fuzz: setup ## every decoder against random bytes, 30 s each
+	Tests/Fuzz/run 30
+
+soak: setup ## the long runs: every decoder, 10 minutes each
+	Tests/Fuzz/run 600
+
+captures: build ## decode and replay real captures, where there are any
+	Tests/Captures/decode-captures
+	Tests/Captures/replay-captures
+
+clean: ## forget what was built
+	rm -rf .build

@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// What each target may import. An import that is missing here is a layering decision that nobody made: SwiftPM itself
+/// does not object to importing what a dependency depends on.
+private let allowedImports: [String: Set<String>] = [
+    // Layer 0: no I/O, no clock, no dice, no Foundation.
+    "MeterModel": [],
+    "MeterCodec": ["MeterModel", "Crypto", "CryptoExtras"],
+    "MeterSimulator": ["MeterModel", "MeterCodec"],
+    "ConnectionCore": ["MeterModel"],
+    "GatewayAPI": ["MeterModel", "CBuildInfo"],
+    // Layer 1.
+    "Gateway": ["MeterModel", "MeterCodec", "ConnectionCore", "GatewayAPI", "Logging", "Synchronization"],
+    // Layer 2: none of them imports another, but for LinuxIO.
+    "LinuxIO": ["MeterModel", "Gateway", "CLinux", "Glibc", "Synchronization"],
+    "USBTransport": ["MeterModel", "Gateway", "LinuxIO", "Synchronization"],
+    "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
+    "MeterStore": ["MeterModel", "Gateway", "GRDB", "Foundation", "Glibc", "Synchronization"],
+    "GatewayServer": [
+        "MeterModel", "Gateway", "GatewayAPI", "Hummingbird", "Logging", "NIOCore", "FoundationEssentials", "Glibc",
+    ],
+    // Layer 3: composition.
+    "meterd": [
+        "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
+        "SimulatedPort", "MeterStore", "GatewayServer", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging",
+        "ServiceLifecycle", "TOMLKit", "UnixSignals",
+    ],
+    "meterctl": [
+        "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ArgumentParser",
+        "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "Synchronization", "UnixSignals",
+    ],
+    // Test support, which no target above may import.
+    "MeterTestKit": [
+        "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "Foundation", "Synchronization",
+        "Logging",
+    ],
+    "CLinux": [],
+    "CBuildInfo": [],
+]
+
+struct LayeringTests {
+    @Test(arguments: allowedImports.keys.sorted())
+    func target_importsOnlyWhatItMay(target: String) throws {
+        for file in try SourceTree.swiftFiles(below: SourceTree.sources.appending(path: target)) {
+            let undeclared = imports(in: file.text).subtracting(allowedImports[target, default: []])
+            #expect(undeclared.isEmpty, "\(file.name) imports \(undeclared.sorted())")
+        }
+    }
+
+    @Test func everyTarget_hasARule() throws {
+        #expect(Set(try SourceTree.targets(in: SourceTree.sources)) == Set(allowedImports.keys))
+    }
+
+    /// A check that cannot fail is worth nothing: this one finds what it looks for.
+    @Test func importPattern_findsEveryForm() {
+        let text = """
+            import Alpha
+            package import Beta
+            @testable import Gamma
+            @preconcurrency public import struct Delta.Thing
+            // import Commented
+            """
+        #expect(imports(in: text) == ["Alpha", "Beta", "Gamma", "Delta"])
+    }
+}
+
+private func imports(in source: String) -> Set<String> {
+    let kinds = "struct|class|enum|protocol|func|var|let|typealias"
+    let levels = "public|package|internal|fileprivate|private"
+    let pattern = "^[ \\t]*(?:@\\w+(?:\\(\\w+\\))?[ \\t]+)*(?:(?:\(levels))[ \\t]+)?import[ \\t]+(?:(?:\(kinds))[ \\t]+)?(\\w+)"
+    guard let regex = try? Regex(pattern, as: (Substring, Substring).self).anchorsMatchLineEndings() else {
+        Issue.record("the import pattern is no pattern")
+        return []
+    }
+    return Set(source.matches(of: regex).map { String($0.output.1) })
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// Style that a machine can check.
+struct TidyTests {
+    /// Words that have no place in the named targets; an empty list means all of Sources.
+    private static let banned: [(pattern: String, only: [String], but: [String], why: String)] = [
+        ("try!", [], [], "traps on the first bad day"),
+        ("fatalError(", [], [], "no input may reach a trap"),
+        ("as! ", [], [], "traps on a type nobody thought of"),
+        ("TODO", [], [], "belongs in an issue"),
+        ("FIXME", [], [], "belongs in an issue"),
+        ("Date()", [], [], "time is passed in"),
+        ("Date.now", [], ["meterctl"], "time is passed in"),
+        ("Task.sleep", [], ["meterctl"], "time is passed in"),
+        (".random(", [], [], "dice are passed in"),
+        ("SystemRandomNumberGenerator", [], ["meterd"], "dice are passed in"),
+        ("ContinuousClock", [], ["meterd", "meterctl"], "clocks are passed in"),
+        ("nonisolated(unsafe)", [], [], "state that two threads share has a lock"),
+    ]
+
+    @Test func sources_useNoBannedWord() throws {
+        for target in try SourceTree.targets(in: SourceTree.sources) {
+            for file in try SourceTree.swiftFiles(below: SourceTree.sources.appending(path: target)) {
+                let code = file.text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+                for rule in Self.banned where !rule.but.contains(target) {
+                    let hit = code.first { $0.contains(rule.pattern) }
+                    #expect(hit == nil, "\(file.name) uses \(rule.pattern): \(rule.why)")
+                }
+            }
+        }
+    }
+
+    @Test func tests_neverSleep() throws {
+        for file in try SourceTree.swiftFiles(below: SourceTree.tests) where !file.name.hasSuffix("TidyTests.swift") {
+            for word in ["Task.sleep", "usleep(", "Thread.sleep"] {
+                #expect(!file.text.contains(word), "\(file.name) uses \(word)")
+            }
+        }
+    }
+
+    /// A function that does not fit a screen hides its bugs. The wall is 70 lines, with no exceptions.
+    @Test func functions_fitAScreen() throws {
+        for file in try SourceTree.swiftFiles(below: SourceTree.sources) {
+            for function in functions(in: file.text) {
+                #expect(function.length <= 70, "\(file.name): \(function.name) has \(function.length) lines")
+            }
+        }
+    }
+
+    @Test func files_holdOneIdea() throws {
+        for file in try SourceTree.swiftFiles(below: SourceTree.sources) {
+            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count
+            #expect(lines <= 420, "\(file.name) has \(lines) lines")
+        }
+    }
+
+    @Test func functionFinder_measuresWhatItShould() {
+        let text = """
+            struct A {
+                func short() { 1 }
+                func long(
+                    a: Int
+                ) {
+                    if a > 1 {
+                    }
+                }
+            }
+            """
+        #expect(functions(in: text).map(\.name) == ["short", "long"])
+        #expect(functions(in: text).map(\.length) == [1, 6])
+    }
+}
+
+/// Functions and how many lines they take, found by their indentation, which swift-format keeps honest.
+private func functions(in source: String) -> [(name: String, length: Int)] {
+    let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+    var found: [(name: String, length: Int)] = []
+    for (index, line) in lines.enumerated() {
+        let indent = line.prefix { $0 == " " }.count
+        guard let start = line.range(of: "func ") else { continue }
+        let before = line[..<start.lowerBound]
+        guard !before.contains("//"), before.allSatisfy({ $0.isLetter || $0 == " " || $0 == "@" || $0 == "_" }) else {
+            continue
+        }
+        let name = String(line[start.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+        guard !line.hasSuffix("}") else {
+            found.append((name, 1))
+            continue
+        }
+        let rest = lines[(index + 1)...]
+        guard let end = rest.firstIndex(where: { $0.prefix { $0 == " " }.count == indent && $0.hasPrefix(String(repeating: " ", count: indent) + "}") }) else { continue }
+        found.append((name, end - index + 1))
+    }
+    return found
+}

@@ -26,10 +26,13 @@ struct IOLoopTests {
     @Test func timers_runInOrderOfTime_notEarly() async throws {
         try await withLoop { loop in
             let (ran, report) = AsyncStream.makeStream(of: (Int, Duration).self)
-            let start = loop.now
-            for milliseconds in [30, 10, 20] {
-                _ = loop.schedule(at: start + .milliseconds(milliseconds)) {
-                    report.yield((milliseconds, loop.now - start))
+            // Added on the loop, so that none runs before all are there.
+            try await loop.perform {
+                let start = loop.now
+                for milliseconds in [30, 10, 20] {
+                    _ = loop.schedule(at: start + .milliseconds(milliseconds)) {
+                        report.yield((milliseconds, loop.now - start))
+                    }
                 }
             }
 
@@ -45,10 +48,12 @@ struct IOLoopTests {
     @Test func aThousandTimers_allRun_inOrder() async throws {
         try await withLoop { loop in
             let (ran, report) = AsyncStream.makeStream(of: Int.self)
-            let start = loop.now + .milliseconds(5)
-            // From the far end, so that each is the new first.
-            for number in (0..<1000).reversed() {
-                _ = loop.schedule(at: start + .microseconds(20 * number)) { report.yield(number) }
+            // Added on the loop, so that none runs before all are there; from the far end, so that each is the new first.
+            try await loop.perform {
+                let start = loop.now + .milliseconds(5)
+                for number in (0..<1000).reversed() {
+                    _ = loop.schedule(at: start + .microseconds(20 * number)) { report.yield(number) }
+                }
             }
 
             var order: [Int] = []
@@ -63,10 +68,12 @@ struct IOLoopTests {
     @Test func cancelledTimer_doesNotRun_andTheNextDoes() async throws {
         try await withLoop { loop in
             let (ran, report) = AsyncStream.makeStream(of: Int.self)
-            let start = loop.now
-            let cancelled = loop.schedule(at: start + .milliseconds(5)) { report.yield(1) }
-            _ = loop.schedule(at: start + .milliseconds(10)) { report.yield(2) }
-            loop.cancel(cancelled)
+            try await loop.perform {
+                let start = loop.now
+                let cancelled = loop.schedule(at: start + .milliseconds(5)) { report.yield(1) }
+                _ = loop.schedule(at: start + .milliseconds(10)) { report.yield(2) }
+                loop.cancel(cancelled)
+            }
 
             var iterator = ran.makeAsyncIterator()
             #expect(await iterator.next() == 2)

@@ -11,14 +11,17 @@ package final class Feed<Value: Sendable>: Sendable {
         package var missed: Int
     }
 
-    private struct Listener {
-        var continuation: AsyncStream<Item>.Continuation
-        var missed = 0
+    fileprivate struct Numbered: Sendable {
+        var value: Value
+        /// Counts all values of the feed, so that a gap shows what was lost.
+        var number: UInt64
     }
 
     private struct State {
-        var listeners: [UInt64: Listener] = [:]
+        var listeners: [UInt64: AsyncStream<Numbered>.Continuation] = [:]
         var nextID: UInt64 = 0
+        /// The number that the next value gets.
+        var nextNumber: UInt64 = 0
         var isFinished = false
     }
 
@@ -30,24 +33,21 @@ package final class Feed<Value: Sendable>: Sendable {
 
     package func yield(_ value: Value) {
         state.withLock { state in
-            for id in state.listeners.keys {
-                guard var listener = state.listeners[id] else { continue }
-                let result = listener.continuation.yield(Item(value: value, missed: listener.missed))
-                // A dropped item takes its own count of missed ones with it, so the sum carries over.
-                if case .dropped(let item) = result { listener.missed += 1 + item.missed } else { listener.missed = 0 }
-                state.listeners[id] = listener
-            }
+            let numbered = Numbered(value: value, number: state.nextNumber)
+            state.nextNumber += 1
+            for listener in state.listeners.values { listener.yield(numbered) }
         }
     }
 
     /// - Parameter buffer: how many values may wait for this listener.
-    package func subscribe(buffer: Int = 256) -> AsyncStream<Item> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: .bufferingNewest(buffer))
-        let id: UInt64? = state.withLock { state in
-            guard !state.isFinished else { return nil }
+    package func subscribe(buffer: Int = 256) -> Subscription {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Numbered.self, bufferingPolicy: .bufferingNewest(buffer))
+        let (id, first) = state.withLock { state -> (UInt64?, UInt64) in
+            guard !state.isFinished else { return (nil, 0) }
             state.nextID += 1
-            state.listeners[state.nextID] = Listener(continuation: continuation)
-            return state.nextID
+            state.listeners[state.nextID] = continuation
+            return (state.nextID, state.nextNumber)
         }
         if let id {
             continuation.onTermination = { [weak self] _ in
@@ -56,7 +56,7 @@ package final class Feed<Value: Sendable>: Sendable {
         } else {
             continuation.finish()
         }
-        return stream
+        return Subscription(stream: stream, first: first)
     }
 
     /// Ends every listener's stream, and of those to come.
@@ -66,6 +66,31 @@ package final class Feed<Value: Sendable>: Sendable {
             defer { state.listeners = [:] }
             return Array(state.listeners.values)
         }
-        for listener in listeners { listener.continuation.finish() }
+        for listener in listeners { listener.finish() }
+    }
+
+    /// One listener's values, for one loop over them. Letting go of it, or cancelling the loop, ends it.
+    package struct Subscription: AsyncSequence, Sendable {
+        fileprivate let stream: AsyncStream<Numbered>
+        /// The number of the first value that is this listener's.
+        fileprivate let first: UInt64
+
+        package func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), expected: first) }
+
+        package struct Iterator: AsyncIteratorProtocol {
+            fileprivate var base: AsyncStream<Numbered>.Iterator
+            /// The number that comes next where nothing is lost.
+            fileprivate var expected: UInt64
+
+            package mutating func next() async -> Item? {
+                await next(isolation: nil)
+            }
+
+            package mutating func next(isolation actor: isolated (any Actor)?) async -> Item? {
+                guard let numbered = await base.next(isolation: actor) else { return nil }
+                defer { expected = numbered.number + 1 }
+                return Item(value: numbered.value, missed: Int(clamping: numbered.number - expected))
+            }
+        }
     }
 }

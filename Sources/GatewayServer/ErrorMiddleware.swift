@@ -2,6 +2,7 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 import Logging
+import NIOCore
 
 /// Turns every error into an `ErrorBody`, so that no client ever has to read prose to know what happened.
 struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -23,6 +24,11 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
                 message: "\(request.method) \(request.uri.path): \(error.body ?? error.status.reasonPhrase)",
                 next: "see Docs/API.md for the routes")
             return try JSON.response(body, status: error.status)
+        } catch is NIOTooManyBytesError {
+            let body = ErrorBody(
+                code: .badRequest, message: "the request's body is longer than \(JSON.bodyBytesMax) bytes",
+                next: "see Docs/API.md for what \(request.uri.path) takes")
+            return try JSON.response(body, status: .contentTooLarge)
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -49,9 +55,13 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         switch error {
         case .keyNotFound(let key, _): "\(key.stringValue) is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "\(context.codingPath.map(\.stringValue).joined(separator: ".")) has the wrong type"
+            "\(words(for: context.codingPath)) has the wrong type"
         case .dataCorrupted: "it is no valid JSON"
         @unknown default: "it does not fit"
         }
+    }
+
+    private static func words(for path: [any CodingKey]) -> String {
+        path.isEmpty ? "the whole" : path.map(\.stringValue).joined(separator: ".")
     }
 }

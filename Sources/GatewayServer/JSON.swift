@@ -3,6 +3,9 @@ import Hummingbird
 
 /// How this server writes and reads JSON: keys sorted, so that output is stable.
 enum JSON {
+    /// No request of this API comes near it.
+    static let bodyBytesMax = 64 * 1024
+
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -24,7 +27,7 @@ enum JSON {
 
     /// The body of a request, which may be empty where every field is optional.
     static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
-        var buffer = try await request.body.collect(upTo: 64 * 1024)
+        var buffer = try await request.body.collect(upTo: bodyBytesMax)
         if buffer.readableBytes == 0 { buffer = ByteBuffer(string: "{}") }
         return try JSONDecoder().decode(type, from: FoundationEssentials.Data(buffer.readableBytesView))
     }

@@ -27,7 +27,7 @@ extension MeterRoutes {
 
     /// The first bytes go out at once, so that a client knows that it is heard before anything happens.
     private static func stream<Value: Sendable>(
-        _ items: AsyncStream<Feed<Value>.Item>, for request: Request,
+        _ items: Feed<Value>.Subscription, for request: Request,
         line: @escaping @Sendable (Feed<Value>.Item) -> some Encodable
     ) -> Response {
         let body = ResponseBody { writer in

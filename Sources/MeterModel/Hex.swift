@@ -17,8 +17,10 @@ package enum Hex {
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var pending: UInt8?
+        var isAfterPrefix = false
         for byte in text.utf8 {
             if let digit = byte.hexDigitValue {
+                isAfterPrefix = false
                 if let high = pending {
                     bytes.append(high << 4 | digit)
                     pending = nil
@@ -27,13 +29,14 @@ package enum Hex {
                 }
             } else if byte == UInt8(ascii: "x"), pending == 0 {
                 pending = nil
+                isAfterPrefix = true
             } else if !byte.isBlank && byte != UInt8(ascii: ",") && byte != UInt8(ascii: ":") {
                 return nil
-            } else if pending != nil {
+            } else if pending != nil || isAfterPrefix {
                 return nil
             }
         }
-        return pending == nil ? bytes : nil
+        return pending == nil && !isAfterPrefix ? bytes : nil
     }
 
     private static let lowerDigits = Array("0123456789abcdef".utf8)

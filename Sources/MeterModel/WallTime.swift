@@ -6,8 +6,11 @@ package struct WallTime: Hashable, Comparable, Sendable {
 
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.millisecondsSince1970 < rhs.millisecondsSince1970 }
 
+    /// Clamped to what an Int64 holds.
     package static func + (lhs: Self, rhs: Duration) -> Self {
-        Self(millisecondsSince1970: lhs.millisecondsSince1970 &+ rhs.milliseconds)
+        let step = rhs.milliseconds
+        let (sum, overflow) = lhs.millisecondsSince1970.addingReportingOverflow(step)
+        return Self(millisecondsSince1970: overflow ? (step < 0 ? .min : .max) : sum)
     }
 }
 

@@ -9,7 +9,7 @@ struct Meterctl: AsyncParsableCommand {
         discussion: """
             METER is an id or MAC address in any form, a name, or an unambiguous prefix of either.
 
-            Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission,
+            Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission, \
             7 daemon not running.
             """,
         subcommands: [
@@ -31,10 +31,20 @@ struct Meterctl: AsyncParsableCommand {
             failure.print()
             Glibc.exit(failure.exitCode)
         } catch {
-            let code = exitCode(for: error)
-            guard code == .validationFailure else { exit(withError: error) }
-            Terminal.talk(fullMessage(for: error))
-            Glibc.exit(ExitStatus.usage.rawValue)
+            switch exitCode(for: error) {
+            case .validationFailure:
+                let words = fullMessage(for: error)
+                let plain = words.hasPrefix("Error: ") ? "meterctl: error: \(words.dropFirst(7))" : words
+                Terminal.talk(plain)
+                Glibc.exit(ExitStatus.usage.rawValue)
+            case .failure where !(error is ExitCode):
+                // Nobody gave it words of its own; its form is the same all the same.
+                let failure = CommandFailure(.error, "\(error)", next: "are meterctl and meterd of one version?")
+                failure.print()
+                Glibc.exit(failure.exitCode)
+            default:
+                exit(withError: error)
+            }
         }
     }
 }

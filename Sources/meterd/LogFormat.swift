@@ -19,15 +19,18 @@ struct LogFormat: LogHandler {
     }
 
     func log(event: LogEvent) {
+        // One write a line, so that lines of two threads never mix. A log that cannot be written is nobody's to tell.
+        _ = Array(line(for: event).utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    }
+
+    func line(for event: LogEvent) -> String {
         let values = metadata.merging(event.metadata ?? [:]) { _, new in new }
         var line = stampsTime ? "\(LinuxClock.wallNow) " : ""
         line += "\(event.level.rawValue.padded(to: 5)) \(event.message)"
         for (key, value) in values.sorted(by: { Self.rank($0.key) < Self.rank($1.key) }) {
             line += " \(key)=\("\(value)".quotedIfNeeded)"
         }
-        line += "\n"
-        // One write a line, so that lines of two threads never mix. A log that cannot be written is nobody's to tell.
-        _ = Array(line.utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+        return line + "\n"
     }
 
     /// The meter comes first, the cause last, the rest by the alphabet.

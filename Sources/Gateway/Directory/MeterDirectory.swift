@@ -36,6 +36,7 @@ package actor MeterDirectory {
     private let logger: Logger
     private var sessions: [MeterID: DeviceSession] = [:]
     private var known: [MeterID: KnownMeter] = [:]
+    private var isShuttingDown = false
 
     package init(edges: Edges, logger: Logger) {
         self.edges = edges
@@ -65,8 +66,9 @@ package actor MeterDirectory {
         }
     }
 
-    /// Leaves every meter clean. After this no session does anything.
+    /// Leaves every meter clean. After this no session does anything, and none is made.
     package func shutdown() async {
+        isShuttingDown = true
         for session in sessions.values { await session.shutdown() }
         logger.info("meters left", metadata: ["count": "\(sessions.count)"])
     }
@@ -103,6 +105,7 @@ package actor MeterDirectory {
     ///
     /// - Parameter reference: a meter, or a device path together with the request's `model`.
     package func connect(_ reference: String, _ request: ConnectRequest) async throws(GatewayError) -> MeterStatus {
+        try checkRunning()
         if request.model != nil || request.id != nil { try await declare(path: reference, request) }
         let session = try await session(reference)
         guard let model = await session.knownModel else {
@@ -110,8 +113,9 @@ package actor MeterDirectory {
                 .modelUnknown, "nothing tells which model \(session.id) is",
                 next: "meterctl connect \(reference) --model MODEL")
         }
-        try await remember(session.id, model: model, isWanted: true)
+        let failure = await remember(session.id, model: model, isWanted: true)
         await session.connect()
+        if let failure { throw failure }
         if let patience = request.wait_ms {
             try await wait(for: session, patience: .milliseconds(min(max(patience, 0), 3_600_000)))
         }
@@ -121,8 +125,9 @@ package actor MeterDirectory {
     /// Lets a meter go until the next `connect`.
     package func disconnect(_ reference: String) async throws(GatewayError) -> MeterStatus {
         let session = try await session(reference)
-        try await remember(session.id, model: nil, isWanted: false)
+        let failure = await remember(session.id, model: nil, isWanted: false)
         await session.disconnect()
+        if let failure { throw failure }
         return await session.status()
     }
 
@@ -150,12 +155,14 @@ package actor MeterDirectory {
     /// - Parameter wanted: whether a meter that was not known before is to be connected. What a person said of a known
     ///   one since then counts for more.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
+        try checkRunning()
         let id = port.id ?? .port(host: edges.hostName, path: port.path)
         var meter = known[id] ?? KnownMeter(id: id, isWanted: wanted)
         meter.model = port.model
         meter.link = .serial(path: port.path)
         meter.isDeclared = true
         try await save(meter)
+        await release(.serial(path: port.path), to: id)
         if sessions[id] == nil { try await open(meter) }
         edges.sightings.watch(DeclaredPort(path: port.path, model: port.model, id: id, name: port.name))
     }
@@ -182,16 +189,30 @@ extension MeterDirectory {
         }
         try await declare(DeclaredPort(path: path, model: model, id: id))
         // What is there is there now; the watch would say so within a second.
-        await session(at: path)?.appeared(
-            Sighting(
-                id: id ?? .port(host: edges.hostName, path: path), model: model, name: nil, link: .serial(path: path)))
+        let declaredID = id ?? .port(host: edges.hostName, path: path)
+        await sessions[declaredID]?.appeared(
+            Sighting(id: declaredID, model: model, name: nil, link: .serial(path: path)))
     }
 
-    private func session(at path: String) -> DeviceSession? {
-        known.values.first { $0.link == .serial(path: path) }.flatMap { sessions[$0.id] }
+    /// Takes a link from whatever meter was last on it: a node has one device behind it, and this is another one.
+    private func release(_ link: LinkAddress, to id: MeterID) async {
+        for other in known.values where other.id != id && other.link == link {
+            var other = other
+            other.link = nil
+            other.isDeclared = false
+            await sessions[other.id]?.vanished(from: link)
+            await saveOrLog(other)
+        }
     }
 
-    private func take(_ event: SightingEvent) async {
+    private func checkRunning() throws(GatewayError) {
+        guard isShuttingDown else { return }
+        throw GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
+    }
+
+    /// What a watcher reported. `run` calls it for each event, in order.
+    package func take(_ event: SightingEvent) async {
+        guard !isShuttingDown else { return }
         switch event {
         case .appeared(let sighting):
             do {
@@ -203,7 +224,7 @@ extension MeterDirectory {
                     metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
             }
         case .vanished(let sighting):
-            await sessions[sighting.id]?.vanished()
+            await sessions[sighting.id]?.vanished(from: sighting.link)
         }
     }
 
@@ -213,18 +234,33 @@ extension MeterDirectory {
         meter.model = sighting.model ?? meter.model
         meter.link = sighting.link
         meter.lastSeen = edges.loop.wallNow
+        await saveOrLog(meter)
+        await release(sighting.link, to: meter.id)
+        if let session = sessions[meter.id] { return session }
+        do {
+            return try await makeSession(for: meter)
+        } catch {
+            try checkRunning()
+            logger.error("settings not read", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+            return try addSession(for: meter, settings: MeterSettings())
+        }
+    }
+
+    /// Remembering may fail; the meter is there all the same and is served.
+    private func saveOrLog(_ meter: KnownMeter) async {
         do {
             try await save(meter)
         } catch {
-            // Remembering failed; the meter is there all the same and is served.
             logger.error("a meter cannot be remembered", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
         }
-        if let session = sessions[meter.id] { return session }
-        return try await makeSession(for: meter)
     }
 
     private func makeSession(for meter: KnownMeter) async throws -> DeviceSession {
-        let settings = MeterSettings(stored: try await edges.repository.settings(of: meter.id))
+        try addSession(for: meter, settings: MeterSettings(stored: try await edges.repository.settings(of: meter.id)))
+    }
+
+    private func addSession(for meter: KnownMeter, settings: MeterSettings) throws(GatewayError) -> DeviceSession {
+        try checkRunning()
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, settings: settings, loop: edges.loop,
@@ -247,11 +283,18 @@ extension MeterDirectory {
         return DeclaredPort(path: path, model: model, id: meter.id)
     }
 
-    private func remember(_ id: MeterID, model: ModelName?, isWanted: Bool) async throws(GatewayError) {
+    /// - Returns: why it will be forgotten at the next restart. What a person wants happens now all the same.
+    private func remember(_ id: MeterID, model: ModelName?, isWanted: Bool) async -> GatewayError? {
         var meter = known[id] ?? KnownMeter(id: id)
         meter.model = model ?? meter.model
         meter.isWanted = isWanted
-        try await save(meter)
+        do {
+            try await save(meter)
+            return nil
+        } catch {
+            return GatewayError(
+                error.code, "it is done but will be forgotten at a restart: \(error.message)", next: error.next)
+        }
     }
 
     private func save(_ meter: KnownMeter) async throws(GatewayError) {

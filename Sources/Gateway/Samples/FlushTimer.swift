@@ -5,6 +5,9 @@ import Synchronization
 final class FlushTimer: Sendable {
     private struct State {
         var timer: LoopTimer?
+        var retry: LoopTimer?
+        /// A retry was asked for and has not come. Apart from its timer, which may fire before its ticket is known.
+        var isRetrying = false
         var isDue = false
         var isStopped = false
     }
@@ -22,9 +25,19 @@ final class FlushTimer: Sendable {
         arm(after: interval, then: interval)
     }
 
-    /// Wakes once more, without changing the beat.
+    /// Wakes once more, without changing the beat. While one such wake is due, asking for another changes nothing:
+    /// otherwise each reason to write would add a chain of attempts to a store that fails for long.
     func retry(after delay: Duration) {
-        _ = loop.schedule(at: loop.now + delay) { [weak self] in self?.fire() }
+        let isFirst = state.withLock { state in
+            defer { state.isRetrying = true }
+            return !state.isRetrying && !state.isStopped
+        }
+        guard isFirst else { return }
+        let timer = loop.schedule(at: loop.now + delay) { [weak self] in
+            self?.state.withLock { $0.isRetrying = false }
+            self?.fire()
+        }
+        state.withLock { $0.retry = timer }
     }
 
     /// Whether a beat came since the last call.
@@ -36,11 +49,11 @@ final class FlushTimer: Sendable {
     }
 
     func stop() {
-        let timer = state.withLock { state in
+        let timers = state.withLock { state in
             state.isStopped = true
-            return state.timer
+            return [state.timer, state.retry].compactMap { $0 }
         }
-        if let timer { loop.cancel(timer) }
+        for timer in timers { loop.cancel(timer) }
     }
 
     private func arm(after delay: Duration, then interval: Duration) {

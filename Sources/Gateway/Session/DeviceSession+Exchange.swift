@@ -40,9 +40,10 @@ extension DeviceSession {
     private var commandHelp: String {
         let rules = driver?.profile.commands ?? []
         guard !rules.isEmpty else { return "this model takes no commands over this link" }
-        return "it knows " + rules.map { rule in
-            rule.kind.rawValue + (rule.numbers.map { " \($0.lowerBound)-\($0.upperBound)" } ?? "")
-        }.joined(separator: ", ")
+        return "it knows "
+            + rules.map { rule in
+                rule.kind.rawValue + (rule.numbers.map { " \($0.lowerBound)-\($0.upperBound)" } ?? "")
+            }.joined(separator: ", ")
     }
 
     /// Does whatever is due now.
@@ -94,6 +95,7 @@ extension DeviceSession {
         case .rejected:
             exchange?.answered()
             counters.rejected += 1
+            if machine.state != .dataAvailable { lastError = "the meter refused what it was asked" }
         case .skipped(let count, let error):
             counters.skipped_bytes += count
             counters.resynchronisations += 1
@@ -141,6 +143,7 @@ extension DeviceSession {
     /// Returns when data is available, somebody disconnects, or the time is over.
     package func waitForData(_ patience: Duration) async -> DataWait {
         if machine.state == .dataAvailable { return .data }
+        guard !isShutDown else { return .disconnected }
         nextWaiterID += 1
         let waiter = nextWaiterID
         let timer = loop.schedule(at: loop.now + patience) { [weak self] in

@@ -22,7 +22,10 @@ extension DeviceSession {
     func dropChannel() {
         channel?.close()
         channel = nil
+        isLinkUp = false
         exchange = nil
+        if let openingTimer { loop.cancel(openingTimer) }
+        openingTimer = nil
         openingSteps = []
         for queued in commandQueue { queued.sent.resume(returning: false) }
         commandQueue = []
@@ -31,19 +34,16 @@ extension DeviceSession {
 
     /// Tells the meter what its model needs to hear, then closes.
     func leaveCleanly() {
-        if machineHadLink, let channel, var driver {
+        if isLinkUp, let channel, var driver {
             for outgoing in driver.closing() { send(outgoing.bytes, over: channel) }
             self.driver = driver
         }
         dropChannel()
     }
 
+    /// The link takes too long to open, or is silent.
     func giveUpLink(_ overdue: ConnectionMachine.Overdue) {
-        switch overdue {
-        case .connecting: lastError = "the link did not open within \(machine.timing.connectTimeout.milliseconds) ms"
-        case .silent: lastError = "no valid answer for \(machine.timing.silenceTimeout.milliseconds) ms"
-        }
-        counters.disconnects += 1
+        if overdue == .silent { counters.disconnects += 1 }
         leaveCleanly()
     }
 
@@ -54,7 +54,7 @@ extension DeviceSession {
             let step = openingSteps.removeFirst()
             send(step.bytes, over: channel)
             guard step.pause > .zero else { continue }
-            _ = loop.schedule(at: loop.now + step.pause) { [weak self] in
+            openingTimer = loop.schedule(at: loop.now + step.pause) { [weak self] in
                 self?.assumeIsolated { $0.nextOpeningStep(number: number) }
             }
             return
@@ -112,6 +112,4 @@ extension DeviceSession {
                 commandSpacing: profile.commandSpacing)
         }
     }
-
-    private var machineHadLink: Bool { exchange != nil }
 }

@@ -32,9 +32,12 @@ package actor DeviceSession {
     var settings: MeterSettings
 
     var channel: (any ByteChannel)?
+    /// The channel is open: leaving it says goodbye to the meter, and losing it is counted.
+    var isLinkUp = false
     /// Rises with each channel, so that a late event of an old one is known as such.
     var channelNumber = 0
     var openingSteps: [Outgoing] = []
+    var openingTimer: LoopTimer?
     var commandQueue: [QueuedCommand] = []
     var alarm: (timer: LoopTimer, time: MonotonicTime)?
 
@@ -45,6 +48,7 @@ package actor DeviceSession {
     var counters = MeterStatus.Counters()
     var dataWaiters: [UInt64: CheckedContinuation<DataWait, Never>] = [:]
     var nextWaiterID: UInt64 = 0
+    private(set) var isShutDown = false
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, settings: MeterSettings, loop: any SessionLoop,
@@ -68,19 +72,19 @@ package actor DeviceSession {
 
     /// The device is there.
     package func appeared(_ sighting: Sighting) {
+        guard !isShutDown else { return }
         link = sighting.link
         deviceName = sighting.name ?? deviceName
-        if let seen = sighting.model, seen != model {
-            model = seen
-            driver = MeterCatalogue.driver(for: seen)
-        }
+        if let seen = sighting.model, seen != model { change(to: seen) }
         adoptSettings()
         note("device present at \(sighting.link.display)") { machine.appeared(at: loop.now) }
         wake()
     }
 
-    /// The device is gone.
-    package func vanished() {
+    /// The device is gone from a link. It may be there on another one since, and then nothing happens.
+    package func vanished(from goneLink: LinkAddress) {
+        guard goneLink == link else { return }
+        if isLinkUp { counters.disconnects += 1 }
         switch note("device gone", { machine.vanished() }) {
         case .closeChannel: dropChannel()
         case .none: break
@@ -89,6 +93,7 @@ package actor DeviceSession {
     }
 
     package func connect() {
+        guard !isShutDown else { return }
         adoptSettings()
         note("connect asked for") { machine.connectWanted(at: loop.now) }
         wake()
@@ -108,8 +113,8 @@ package actor DeviceSession {
 
     /// Leaves the meter clean and ends every stream. Nothing happens to the session afterwards.
     package func shutdown() {
+        isShutDown = true
         letGo("shutting down")
-        disarm()
         endWaits(with: .disconnected)
         readings.finish()
         traffic.finish()
@@ -128,14 +133,27 @@ package actor DeviceSession {
 
     /// Time passed, or something may be due.
     func wake() {
-        let action = note("time passed") { machine.woke(at: loop.now, dice: dice.next()) }
+        let action = note(nil) { machine.woke(at: loop.now, dice: dice.next()) }
         switch action {
         case .openChannel: openChannel()
-        case .closeChannel(let overdue): giveUpLink(overdue)
+        case .closeChannel(let overdue):
+            lastError = timeCause(from: overdue == .connecting ? .connecting : .communicating)
+            giveUpLink(overdue)
         case .none: break
         }
         takeTurns()
         arm()
+    }
+
+    /// Takes another model's driver. A link that is open was set up for the old one, so it is made anew.
+    private func change(to seen: ModelName) {
+        if channel != nil {
+            leaveCleanly()
+            note("another model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
+        }
+        model = seen
+        device = nil
+        driver = MeterCatalogue.driver(for: seen)
     }
 
     private func letGo(_ cause: String) {
@@ -149,6 +167,7 @@ package actor DeviceSession {
     private func channelOpened() {
         switch note("link up", { machine.channelOpened(at: loop.now) }) {
         case .setUpLine:
+            isLinkUp = true
             counters.connects += 1
             device = nil
             openingSteps = driver?.opening() ?? []
@@ -160,20 +179,31 @@ package actor DeviceSession {
     }
 
     private func channelClosed(_ failure: ChannelFailure) {
-        if machine.state != .connecting { counters.disconnects += 1 }
+        if isLinkUp { counters.disconnects += 1 }
         lastError = failure.message
         dropChannel()
         note(failure.message) { machine.channelClosed(at: loop.now, dice: dice.next()) }
         arm()
     }
 
-    /// Tells the machine of an event, and logs a change of state with its cause.
+    /// Tells the machine of an event, and logs a change of state with its cause. nil: the cause is the time that passed.
     @discardableResult
-    func note<Action>(_ cause: String, _ event: () -> Action) -> Action {
+    func note<Action>(_ cause: String?, _ event: () -> Action) -> Action {
         let before = machine.state
         let action = event()
-        if machine.state != before { stateChanged(from: before, because: cause) }
+        if machine.state != before { stateChanged(from: before, because: cause ?? timeCause(from: before)) }
         return action
+    }
+
+    /// What it means that time passed in a state.
+    private func timeCause(from before: ConnectionState) -> String {
+        switch before {
+        case .offline: "the device is still there"
+        case .notConnected: "an attempt is due"
+        case .connecting: "the link did not open within \(machine.timing.connectTimeout.milliseconds) ms"
+        case .connected, .ready, .communicating: "no valid answer for \(machine.timing.silenceTimeout.milliseconds) ms"
+        case .dataAvailable: "no valid frame for \(machine.timing.staleAfter.milliseconds) ms"
+        }
     }
 
     private func stateChanged(from before: ConnectionState, because cause: String) {

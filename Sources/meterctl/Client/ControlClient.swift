@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import FoundationEssentials
 import GatewayAPI
 import Glibc
+import LinuxIO
 import MeterModel
 import NIOCore
 import NIOHTTP1
@@ -30,7 +31,8 @@ struct ControlClient: Sendable {
     ) async throws {
         let response = try await send(.get, path, body: Optional<String>.none, patience: .seconds(365 * 86_400))
         var pending = ByteBuffer()
-        for try await var chunk in response.body {
+        var chunks = response.body.makeAsyncIterator()
+        while var chunk = try await nextChunk(&chunks) {
             pending.writeBuffer(&chunk)
             while let end = pending.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
                 let length = end - pending.readerIndex
@@ -39,6 +41,16 @@ struct ControlClient: Sendable {
                 guard try body(try JSONDecoder().decode(Line.self, from: Data(line))) else { return }
             }
             pending.discardReadBytes()
+        }
+    }
+
+    private func nextChunk(_ chunks: inout HTTPClientResponse.Body.AsyncIterator) async throws -> ByteBuffer? {
+        do {
+            return try await chunks.next()
+        } catch let error where !(error is CancellationError) && !Task.isCancelled {
+            throw CommandFailure(
+                .error, "the connection on \(socketPath) was lost: \(error)",
+                next: "meterctl status shows whether meterd still runs")
         }
     }
 
@@ -59,10 +71,12 @@ struct ControlClient: Sendable {
         }
         let response: HTTPClientResponse
         do {
-            response = try await HTTPClient.shared.execute(request, deadline: .now() + .milliseconds(patience.milliseconds))
+            let deadline = NIODeadline.now() + .milliseconds(patience.milliseconds)
+            response = try await HTTPClient.shared.execute(request, deadline: deadline)
         } catch let error as HTTPClientError where error == .deadlineExceeded {
             throw CommandFailure(
-                .timedOut, "meterd did not answer in time on \(socketPath)", next: "see whether it is overloaded: its log")
+                .timedOut, "meterd did not answer in time on \(socketPath)",
+                next: "see whether it is overloaded: its log")
         } catch is HTTPClientError {
             throw CommandFailure(
                 .error, "meterd closed the connection on \(socketPath)", next: "see its log; it may be stopping")
@@ -91,6 +105,8 @@ struct ControlClient: Sendable {
             throw notRunning
         }
         guard access(socketPath, W_OK) == 0 else { throw noPermission }
+        // A socket that a killed meterd left behind: the HTTP client would try to connect until its deadline.
+        guard SocketProbe.somebodyListens(at: socketPath) else { throw notRunning }
     }
 
     private var notRunning: CommandFailure {
@@ -105,7 +121,7 @@ struct ControlClient: Sendable {
             next: "join its group and log in again: sudo adduser $USER meterd")
     }
 
-    private static func status(for code: ErrorCode) -> ExitStatus {
+    static func status(for code: ErrorCode) -> ExitStatus {
         switch code {
         case .noSuchMeter, .ambiguousMeter: .noSuchMeter
         case .timedOut: .timedOut

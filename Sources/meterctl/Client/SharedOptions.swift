@@ -11,7 +11,8 @@ struct DaemonOptions: ParsableArguments {
 
     var client: ControlClient {
         let environment = ProcessInfo.processInfo.environment
-        if let path = socket ?? environment["METERD_SOCKET"] { return ControlClient(socketPath: path) }
+        let named = environment["METERD_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+        if let path = socket ?? named { return ControlClient(socketPath: path) }
         let own = SocketPath.user(runtimeDirectory: environment["XDG_RUNTIME_DIR"], userID: geteuid())
         let hasOwn = geteuid() != 0 && access(own, F_OK) == 0
         let hasSystem = access(SocketPath.system, F_OK) == 0

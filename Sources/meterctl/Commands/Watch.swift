@@ -41,26 +41,31 @@ struct ReadingPrinter {
 
     mutating func print(_ line: ReadingLine) throws {
         if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
+        for text in try lines(for: line) { Terminal.line(text) }
+    }
+
+    /// What is printed for one reading: one line, and the header before the first line of CSV.
+    mutating func lines(for line: ReadingLine) throws -> [String] {
         switch form {
-        case .json: Terminal.line(try JSONOutput.line(line))
-        case .csv: printCSV(line)
-        case .people: printForPeople(line)
+        case .json: [try JSONOutput.line(line)]
+        case .csv: csvLines(line)
+        case .people: [lineForPeople(line)]
         }
     }
 
     /// The columns are those of the first reading, so that every line has as many.
-    private mutating func printCSV(_ line: ReadingLine) {
+    private mutating func csvLines(_ line: ReadingLine) -> [String] {
         let reading = line.values.reading
-        if columns == nil {
-            let first = Quantity.allCases.filter { reading.supported.contains($0) }
-            columns = first
-            Terminal.line((["time"] + first.map(\.key)).joined(separator: ","))
-        }
-        let values = (columns ?? []).map { quantity in reading[quantity].map { "\($0)" } ?? "" }
-        Terminal.line(([line.time] + values).joined(separator: ","))
+        var lines: [String] = []
+        let columns = self.columns ?? Quantity.allCases.filter { reading.supported.contains($0) }
+        if self.columns == nil { lines.append((["time"] + columns.map(\.key)).joined(separator: ",")) }
+        self.columns = columns
+        let values = columns.map { quantity in reading[quantity].map { "\($0)" } ?? "" }
+        lines.append(([line.time] + values).joined(separator: ","))
+        return lines
     }
 
-    private func printForPeople(_ line: ReadingLine) {
+    private func lineForPeople(_ line: ReadingLine) -> String {
         var parts = [String(line.time.dropFirst(11).dropLast())]
         line.values.reading.forEach { quantity, value in
             switch quantity {
@@ -70,7 +75,7 @@ struct ReadingPrinter {
                 break
             }
         }
-        Terminal.line(parts.joined(separator: "  "))
+        return parts.joined(separator: "  ")
     }
 }
 

@@ -25,13 +25,16 @@ struct Configuration: Hashable, Sendable {
     }
 
     /// The defaults for whoever runs this: the system's places for root, the person's own for anybody else.
+    ///
+    /// - Parameter environment: a variable that is empty counts as not set, here and in `apply`.
     init(environment: [String: String], userID: UInt32) {
+        let environment = environment.filter { !$0.value.isEmpty }
         if userID == 0 {
             stateDirectory = "/var/lib/meterd"
             socketPath = SocketPath.system
         } else {
             let home = environment["HOME"] ?? "/tmp/meterd-\(userID)"
-            let state = environment["XDG_STATE_HOME"] ?? "\(home)/.local/state"
+            let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.local/state"
             stateDirectory = "\(state)/meterd"
             socketPath = SocketPath.user(runtimeDirectory: environment["XDG_RUNTIME_DIR"], userID: userID)
         }
@@ -39,6 +42,7 @@ struct Configuration: Hashable, Sendable {
 
     /// Puts what the environment says over what the file said.
     mutating func apply(environment: [String: String]) throws(ConfigurationError) {
+        let environment = environment.filter { !$0.value.isEmpty }
         if let path = environment["METERD_STATE_DIRECTORY"] { stateDirectory = path }
         if let path = environment["METERD_SOCKET"] { socketPath = path }
         if let level = environment["METERD_LOG_LEVEL"] {

@@ -43,39 +43,39 @@ struct ConfigurationFile {
 
     private func applyStore(_ store: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
         try checkKeys(of: store, in: "store.", known: ["flush-interval", "keep-days", "max-megabytes"])
-        if let text = try string("flush-interval", in: store) {
+        if let text = try string("flush-interval", in: store, "store.") {
             guard let interval = Duration(shortText: text), interval >= .seconds(1), interval <= .seconds(3600) else {
                 throw ConfigurationError(
                     "\(path): store.flush-interval cannot be \"\(text)\"", next: "it takes a time from 1s to 1h")
             }
             configuration.flushInterval = interval
         }
-        if let days = try integer("keep-days", in: store, legal: 1...36_500) { configuration.keepDays = days }
-        if let size = try integer("max-megabytes", in: store, legal: 16...1_000_000) {
+        if let days = try integer("keep-days", in: store, "store.", legal: 1...36_500) { configuration.keepDays = days }
+        if let size = try integer("max-megabytes", in: store, "store.", legal: 16...1_000_000) {
             configuration.maxMegabytes = size
         }
     }
 
     private func port(_ port: TOMLTable) throws(ConfigurationError) -> Configuration.Port {
         try checkKeys(of: port, in: "port.", known: ["path", "model", "id", "name", "connect"])
-        guard let devicePath = try string("path", in: port), devicePath.hasPrefix("/") else {
+        guard let devicePath = try string("path", in: port, "port."), devicePath.hasPrefix("/") else {
             throw ConfigurationError(
                 "\(path): a [[port]] has no path", next: "give it the device, for example path = \"/dev/rfcomm0\"")
         }
-        guard let modelText = try string("model", in: port), let model = ModelName(modelText) else {
+        guard let modelText = try string("model", in: port, "port."), let model = ModelName(modelText) else {
             throw ConfigurationError(
                 "\(path): the [[port]] \(devicePath) names no model that is known",
                 next: "the models are \(ModelName.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         var id: MeterID?
-        if let text = try string("id", in: port) {
+        if let text = try string("id", in: port, "port.") {
             guard let parsed = MeterID(text) else {
                 throw ConfigurationError(
                     "\(path): \"\(text)\" is no meter id", next: "give a MAC address or a usb:… id")
             }
             id = parsed
         }
-        let name = try string("name", in: port)
+        let name = try string("name", in: port, "port.")
         var connects = true
         if let value = port["connect"] {
             guard let flag = value.bool else { throw wrongType("port.connect", "true or false") }
@@ -95,18 +95,23 @@ struct ConfigurationFile {
         }
     }
 
-    private func string(_ key: String, in table: TOMLTable) throws(ConfigurationError) -> String? {
+    /// - Parameter prefix: what stands before the key in messages.
+    private func string(
+        _ key: String, in table: TOMLTable, _ prefix: String = ""
+    ) throws(ConfigurationError) -> String? {
         guard let value = table[key] else { return nil }
-        guard let text = value.string else { throw wrongType(key, "a text in quotes") }
+        guard let text = value.string else { throw wrongType(prefix + key, "a text in quotes") }
         return text
     }
 
     private func integer(
-        _ key: String, in table: TOMLTable, legal: ClosedRange<Int>
+        _ key: String, in table: TOMLTable, _ prefix: String, legal: ClosedRange<Int>
     ) throws(ConfigurationError) -> Int? {
         guard let value = table[key] else { return nil }
-        guard let number = value.int, legal.contains(number) else {
-            throw wrongType(key, "a whole number from \(legal.lowerBound) to \(legal.upperBound)")
+        let expected = "a whole number from \(legal.lowerBound) to \(legal.upperBound)"
+        guard let number = value.int else { throw wrongType(prefix + key, expected) }
+        guard legal.contains(number) else {
+            throw ConfigurationError("\(path): \(prefix)\(key) cannot be \(number)", next: "it takes \(expected)")
         }
         return number
     }

@@ -117,7 +117,10 @@ let package = Package(
 
         .target(
             name: "MeterTestKit",
-            dependencies: ["MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI"],
+            dependencies: [
+                "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
 
@@ -139,6 +142,31 @@ let package = Package(
                 "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "Gateway", "GatewayAPI", "MeterTestKit",
                 .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "GatewayServerTests",
+            dependencies: [
+                "MeterModel", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "MeterdTests",
+            dependencies: [
+                "meterd", "MeterModel", "Gateway", "GatewayAPI",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "MeterctlTests", dependencies: ["meterctl", "MeterModel", "MeterCodec", "GatewayAPI"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -4,14 +4,29 @@ package import MeterSimulator
 import Synchronization
 
 /// Links to simulated meters, in memory and in virtual time: the edges of a test.
+///
+/// A meter's own time is the loop's. What it answers comes after the latency, what it sends by itself when it is due.
 package final class SimulatedLinks: ChannelOpener {
+    private struct Line {
+        var path: String
+        var handle: @Sendable (ChannelEvent) -> Void
+        /// Bytes on their way to the host, by the number of their delivery.
+        var deliveries: [UInt64: LoopTimer] = [:]
+    }
+
     private struct State {
         var meters: [String: any SimulatedMeter] = [:]
         var refusals: [String: ChannelFailure] = [:]
-        var channels: [UInt64: (path: String, handle: @Sendable (ChannelEvent) -> Void)] = [:]
-        var nextChannel: UInt64 = 0
-        var opened = 0
-        var written: [String: [UInt8]] = [:]
+        var stuck: Set<String> = []
+        var lines: [UInt64: Line] = [:]
+        var nextNumber: UInt64 = 0
+        var attempts: [(path: String, time: MonotonicTime)] = []
+        var written: [(path: String, time: MonotonicTime, bytes: [UInt8])] = []
+
+        mutating func number() -> UInt64 {
+            nextNumber += 1
+            return nextNumber
+        }
     }
 
     private let state = Mutex(State())
@@ -24,6 +39,8 @@ package final class SimulatedLinks: ChannelOpener {
         self.latency = latency
     }
 
+    // MARK: What a test does to the meters
+
     /// Puts a meter behind a path, or another in its place.
     package func plug(_ meter: any SimulatedMeter, at path: String) {
         state.withLock { $0.meters[path] = meter }
@@ -31,13 +48,11 @@ package final class SimulatedLinks: ChannelOpener {
 
     /// Takes the meter away; its link is lost at once.
     package func unplug(_ path: String) {
-        let lost = state.withLock { state in
-            state.meters[path] = nil
-            let lost = state.channels.filter { $0.value.path == path }
-            for id in lost.keys { state.channels[id] = nil }
-            return lost.values.map(\.handle)
+        state.withLock { $0.meters[path] = nil }
+        for (id, handle) in lines(at: path) {
+            close(id)
+            loop.perform { handle(.closed(ChannelFailure(.lost, "\(path) went away"))) }
         }
-        for handle in lost { loop.perform { handle(.closed(ChannelFailure(.lost, "\(path) went away"))) } }
     }
 
     package func setFaults(_ faults: SimulatorFaults, at path: String) {
@@ -49,49 +64,115 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.refusals[path] = failure }
     }
 
-    /// Puts bytes on the line to the host, as noise does.
-    package func inject(_ bytes: [UInt8], at path: String) {
-        let handles = state.withLock { state in state.channels.values.filter { $0.path == path }.map(\.handle) }
-        for handle in handles { loop.perform { handle(.received(bytes)) } }
+    /// From now on opening neither succeeds nor fails.
+    package func makeStuck(_ path: String) {
+        state.withLock { _ = $0.stuck.insert(path) }
     }
 
-    package var openChannels: Int { state.withLock { $0.channels.count } }
+    /// Puts bytes on the line to the host, as noise does.
+    package func inject(_ bytes: [UInt8], at path: String) {
+        for (_, handle) in lines(at: path) { loop.perform { handle(.received(bytes)) } }
+    }
+
+    // MARK: What a test asks
+
+    package var openChannels: Int { state.withLock { $0.lines.count } }
     /// How often a link was tried.
-    package var attempts: Int { state.withLock { $0.opened } }
+    package var attempts: Int { state.withLock { $0.attempts.count } }
+    /// When a link to a path was tried.
+    package func attemptTimes(at path: String) -> [MonotonicTime] {
+        state.withLock { state in state.attempts.filter { $0.path == path }.map(\.time) }
+    }
     /// Everything the host ever wrote to a path.
-    package func written(to path: String) -> [UInt8] { state.withLock { $0.written[path] ?? [] } }
+    package func written(to path: String) -> [UInt8] { writes(to: path).flatMap(\.bytes) }
+    /// The same, write by write.
+    package func writes(to path: String) -> [(time: MonotonicTime, bytes: [UInt8])] {
+        state.withLock { state in state.written.filter { $0.path == path }.map { ($0.time, $0.bytes) } }
+    }
+
+    // MARK: ChannelOpener
 
     package func open(
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         let path = link.display
-        let (id, failure) = state.withLock { state in
-            state.nextChannel += 1
-            state.opened += 1
+        let now = loop.now
+        let (id, failure, isStuck) = state.withLock { state in
+            state.attempts.append((path, now))
+            let id = state.number()
             let missing = state.meters[path] == nil ? ChannelFailure(.missing, "\(path) is not there") : nil
             let failure = state.refusals[path] ?? missing
-            if failure == nil { state.channels[state.nextChannel] = (path, handle) }
-            return (state.nextChannel, failure)
+            state.lines[id] = Line(path: path, handle: handle)
+            return (id, failure, state.stuck.contains(path))
         }
-        _ = loop.schedule(at: loop.now) { handle(failure.map { .closed($0) } ?? .opened) }
+        guard !isStuck else { return SimulatedChannel(id: id, links: self) }
+        deliver(over: id, at: now) { [weak self] in
+            if let failure {
+                self?.close(id)
+                handle(.closed(failure))
+            } else {
+                handle(.opened)
+                self?.scheduleNextPush(over: id)
+            }
+        }
         return SimulatedChannel(id: id, links: self)
     }
 
     fileprivate func send(_ bytes: [UInt8], over id: UInt64) {
+        let now = loop.now
         let answers = state.withLock { state -> [[UInt8]] in
-            guard let path = state.channels[id]?.path else { return [] }
-            state.written[path, default: []] += bytes
-            return state.meters[path]?.receive(bytes, at: loop.now.sinceOrigin) ?? []
+            guard let path = state.lines[id]?.path else { return [] }
+            state.written.append((path, now, bytes))
+            return state.meters[path]?.receive(bytes, at: now.sinceOrigin) ?? []
         }
-        for answer in answers {
-            _ = loop.schedule(at: loop.now + latency) { [weak self] in
-                self?.state.withLock { $0.channels[id]?.handle }?(.received(answer))
-            }
+        for answer in answers { deliverBytes(answer, over: id, at: now + latency) }
+    }
+
+    /// Bytes on their way are lost with the line.
+    fileprivate func close(_ id: UInt64) {
+        let line = state.withLock { $0.lines.removeValue(forKey: id) }
+        for timer in line?.deliveries.values ?? [:].values { loop.cancel(timer) }
+    }
+
+    private func lines(at path: String) -> [(id: UInt64, handle: @Sendable (ChannelEvent) -> Void)] {
+        state.withLock { state in
+            state.lines.filter { $0.value.path == path }.sorted { $0.key < $1.key }.map { ($0.key, $0.value.handle) }
         }
     }
 
-    fileprivate func close(_ id: UInt64) {
-        state.withLock { $0.channels[id] = nil }
+    private func deliverBytes(_ bytes: [UInt8], over id: UInt64, at time: MonotonicTime) {
+        deliver(over: id, at: time) { [weak self] in
+            self?.state.withLock { $0.lines[id]?.handle }?(.received(bytes))
+        }
+    }
+
+    private func deliver(over id: UInt64, at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) {
+        let number = state.withLock { $0.number() }
+        let timer = loop.schedule(at: time) { [weak self] in
+            self?.state.withLock { _ = $0.lines[id]?.deliveries.removeValue(forKey: number) }
+            body()
+        }
+        state.withLock { $0.lines[id]?.deliveries[number] = timer }
+    }
+
+    private func scheduleNextPush(over id: UInt64) {
+        let due = state.withLock { state in
+            state.lines[id].flatMap { state.meters[$0.path]?.nextDue }
+        }
+        guard let due else { return }
+        // A meter that is due since long still lets time pass, so that a test ends.
+        let time = max(MonotonicTime(sinceOrigin: due), loop.now + .milliseconds(1))
+        deliver(over: id, at: time) { [weak self] in self?.push(over: id) }
+    }
+
+    private func push(over id: UInt64) {
+        let now = loop.now
+        let pushed = state.withLock { state -> [[UInt8]] in
+            guard let path = state.lines[id]?.path else { return [] }
+            return state.meters[path]?.due(at: now.sinceOrigin) ?? []
+        }
+        for bytes in pushed { state.withLock { $0.lines[id]?.handle }?(.received(bytes)) }
+        scheduleNextPush(over: id)
     }
 }
 

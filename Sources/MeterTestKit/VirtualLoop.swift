@@ -20,6 +20,14 @@ package final class VirtualLoop: SessionLoop {
         var wallOffset: Int64
         var timers: [(time: MonotonicTime, id: UInt64, body: @Sendable () -> Void)] = []
         var nextTimer: UInt64 = 0
+        var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+        /// Takes out those who waited for as many timers as there are now.
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            let ready = waiters.filter { $0.count <= timers.count }
+            waiters.removeAll { $0.count <= timers.count }
+            return ready.map(\.continuation)
+        }
     }
 
     private let state: Mutex<State>
@@ -45,10 +53,24 @@ package final class VirtualLoop: SessionLoop {
     package var pendingTimers: Int { state.withLock { $0.timers.count } }
 
     package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
-        state.withLock { state in
+        let (timer, ready) = state.withLock { state in
             state.nextTimer += 1
             state.timers.append((time, state.nextTimer, body))
-            return LoopTimer(id: state.nextTimer)
+            return (LoopTimer(id: state.nextTimer), state.takeWaiters())
+        }
+        for waiter in ready { waiter.resume() }
+        return timer
+    }
+
+    /// Returns once so many timers are set: how a test meets a task that sets one, without a guess at how long that
+    /// takes.
+    package func timers(reach count: Int) async {
+        await withCheckedContinuation { continuation in
+            let ready = state.withLock { state in
+                state.waiters.append((count, continuation))
+                return state.takeWaiters()
+            }
+            for waiter in ready { waiter.resume() }
         }
     }
 
@@ -109,5 +131,22 @@ package final class VirtualLoop: SessionLoop {
             }
             return state.queue.removeFirst()
         }
+    }
+}
+
+extension VirtualLoop {
+    /// Lets time pass, 50 ms at a time, until a task is over that waits for it.
+    package func advance<Value: Sendable>(until task: Task<Value, any Error>) async throws -> Value {
+        let isOver = Atomic(false)
+        async let watching: Void = {
+            _ = await task.result
+            isOver.store(true, ordering: .releasing)
+        }()
+        while !isOver.load(ordering: .acquiring) {
+            advance(by: .milliseconds(50))
+            await Task.yield()
+        }
+        await watching
+        return try await task.value
     }
 }

@@ -1,0 +1,21 @@
+package import Gateway
+package import MeterModel
+
+/// A store that does nothing but fail: a full disk, a damaged file.
+package struct FailingRepository: MeterRepository, SampleRepository {
+    private let error: StoreError
+
+    package init(_ error: StoreError = StoreError(.diskFull, "no space is left in /var/lib/meterd")) {
+        self.error = error
+    }
+
+    package func meters() throws -> [KnownMeter] { throw error }
+    package func save(_ meter: KnownMeter) throws { throw error }
+    package func settings(of meter: MeterID) throws -> [String: String] { throw error }
+    package func set(_ changes: [String: String?], for meter: MeterID) throws { throw error }
+    package func append(_ chunks: [SampleChunk]) throws { throw error }
+    package func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) throws -> [StoredSample] {
+        throw error
+    }
+    package func prune(before cutoff: WallTime, maxBytes: Int64) throws -> Int { throw error }
+}

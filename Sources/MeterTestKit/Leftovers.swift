@@ -1,0 +1,19 @@
+/// What is left behind by a session or a daemon that is over. A test that ends well expects nothing.
+package struct Leftovers: Hashable, Sendable, CustomStringConvertible {
+    package var timers: Int
+    package var channels: Int
+
+    package init(on loop: VirtualLoop, _ links: SimulatedLinks) {
+        timers = loop.pendingTimers
+        channels = links.openChannels
+    }
+
+    package init(timers: Int, channels: Int) {
+        self.timers = timers
+        self.channels = channels
+    }
+
+    package static let none = Leftovers(timers: 0, channels: 0)
+
+    package var description: String { "\(timers) timers, \(channels) channels" }
+}

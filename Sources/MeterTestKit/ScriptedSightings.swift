@@ -1,0 +1,47 @@
+package import Gateway
+import Synchronization
+
+/// A watcher that sees what a test says, and remembers which ports it was told to watch.
+package final class ScriptedSightings: SightingSource {
+    private struct State {
+        var watched: [DeclaredPort] = []
+        var early: [SightingEvent] = []
+        var report: (@Sendable (SightingEvent) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// What was declared, in order. Declaring a path again replaces what was said of it.
+    package var watched: [DeclaredPort] { state.withLock { $0.watched } }
+
+    /// Says that something happened, now or as soon as somebody watches.
+    package func see(_ event: SightingEvent) {
+        let report = state.withLock { state in
+            if state.report == nil { state.early.append(event) }
+            return state.report
+        }
+        report?(event)
+    }
+
+    package func watch(_ port: DeclaredPort) {
+        state.withLock { state in
+            state.watched.removeAll { $0.path == port.path }
+            state.watched.append(port)
+        }
+    }
+
+    package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
+        let early = state.withLock { state in
+            defer { state.early = [] }
+            state.report = report
+            return state.early
+        }
+        for event in early { report(event) }
+        let (ending, end) = AsyncStream.makeStream(of: Void.self)
+        // Ends with the task's cancellation alone.
+        for await _ in ending {}
+        end.finish()
+    }
+}

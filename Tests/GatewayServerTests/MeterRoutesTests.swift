@@ -1,0 +1,290 @@
+import Gateway
+import GatewayAPI
+import Hummingbird
+import HummingbirdTesting
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct MeterRoutesTests {
+    private let bench = ServerBench()
+
+    // MARK: - Answers
+
+    @Test func version_isWhatTheProgramIs() async throws {
+        let answer = try await bench.request(.get, "/v1/version")
+
+        #expect(answer.status == 200)
+        #expect(answer.contentType == "application/json; charset=utf-8")
+        #expect(answer.text == #"{"build":"release","commit":"abc1234","version":"1.2.3"}"#)
+    }
+
+    @Test func status_isEmpty_beforeAnyMeter() async throws {
+        let answer = try await bench.request(.get, "/v1/status")
+
+        #expect(
+            answer.text
+                == #"{"meters":[],"store":{"dropped":0,"error":null,"path":"/var/lib/meterd/meterd.sqlite","#
+                + #""saved":0,"unsaved":0}}"#)
+    }
+
+    @Test func meterWithoutAReading_hasNulls_andNoMissingKeys() async throws {
+        try await bench.plugIn()
+
+        let answer = try await bench.request(.get, ServerBench.meter())
+
+        #expect(
+            answer.text
+                == #"{"age_ms":null,"counters":{"connects":0,"disconnects":0,"readings":0,"rejected":0,"#
+                + #""resynchronisations":0,"skipped_bytes":0,"timeouts":0},"device":null,"error":null,"#
+                + #""id":"02:00:00:00:25:0C","local_only":false,"model":"UM25C","name":null,"#
+                + #""poll_interval_ms":500,"port":"/dev/ttyUSB0","reading":null,"retry_in_ms":null,"#
+                + #""since":"2026-05-28T20:26:40.000Z","state":"not-connected","transport":"serial","wanted":false}"#)
+    }
+
+    @Test func meterWithData_hasItsReading_withUnitsInTheKeys() async throws {
+        try await bench.connect()
+
+        let answer = try await bench.request(.get, ServerBench.meter())
+
+        let status = try answer.decode(MeterStatus.self)
+        #expect(status.state == "data-available")
+        #expect(status.age_ms == 480)
+        #expect(status.counters.readings == 2)
+        let voltage = try #require(status.reading?.reading[.voltage])
+        #expect((4.9...5.13).contains(voltage))
+        #expect(
+            try answer.keys(of: "reading") == [
+                "voltage_V", "current_A", "power_W", "energy_Wh", "charge_mAh", "temperature_C", "dp_V", "dn_V",
+                "resistance_ohm",
+            ])
+    }
+
+    @Test func scan_listsWhatIsThere() async throws {
+        #expect(try await bench.request(.get, "/v1/scan").text == "[]")
+
+        try await bench.plugIn()
+
+        #expect(
+            try await bench.request(.get, "/v1/scan").text
+                == #"[{"id":"02:00:00:00:25:0C","model":"UM25C","name":null,"port":"/dev/ttyUSB0","#
+                + #""state":"not-connected","transport":"serial"}]"#)
+    }
+
+    @Test(arguments: ["", "{}", #"{"wait_ms":null}"#])
+    func connect_returnsAtOnce_withoutAWait(body: String) async throws {
+        try await bench.plugIn()
+
+        let answer = try await bench.request(.post, ServerBench.meter("/connect"), body)
+
+        #expect(answer.status == 200)
+        let status = try answer.decode(MeterStatus.self)
+        #expect(status.wanted)
+        #expect(status.state == "connecting")
+    }
+
+    @Test func connect_waitsForNothing_whereThereIsData() async throws {
+        try await bench.connect()
+
+        let answer = try await bench.request(.post, ServerBench.meter("/connect"), #"{"wait_ms":60000}"#)
+
+        #expect(try answer.decode(MeterStatus.self).state == "data-available")
+    }
+
+    @Test func disconnect_letsGo() async throws {
+        try await bench.connect()
+
+        let status = try await bench.request(.post, ServerBench.meter("/disconnect")).decode(MeterStatus.self)
+
+        #expect(status.state == "not-connected")
+        #expect(!status.wanted)
+        #expect(bench.links.openChannels == 0)
+    }
+
+    @Test func meter_mayBeAPath_withItsSlashesEncoded() async throws {
+        bench.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: "/dev/rfcomm 0%")
+
+        let connected = try await bench.request(
+            .post, "/v1/meters/%2Fdev%2Frfcomm%200%25/connect", #"{"model":"um25c"}"#)
+        let status = try connected.decode(MeterStatus.self)
+        #expect(status.id == "port:pi:/dev/rfcomm 0%")
+        #expect(status.local_only)
+
+        let again = try await bench.request(.get, "/v1/meters/port%3api%3a%2fdev%2frfcomm%200%25")
+        #expect(try again.decode(MeterStatus.self).id == status.id)
+    }
+
+    @Test func settings_areWrittenAndRead_andNullTakesOneBack() async throws {
+        try await bench.plugIn()
+        let route = ServerBench.meter("/settings")
+        #expect(try await bench.request(.get, route).text == #"{"settings":{}}"#)
+
+        let written = try await bench.request(.patch, route, #"{"settings":{"name":"Bench","poll-interval":"2s"}}"#)
+        #expect(written.text == #"{"settings":{"name":"Bench","poll-interval":"2s"}}"#)
+        #expect(try await bench.request(.get, "/v1/meters/bench/settings").text == written.text)
+
+        let reset = try await bench.request(.patch, route, #"{"settings":{"name":null}}"#)
+        #expect(reset.text == #"{"settings":{"poll-interval":"2s"}}"#)
+    }
+
+    @Test func command_reachesTheMeter() async throws {
+        try await bench.connect()
+        bench.loop.advance(by: .milliseconds(100))
+
+        let answer = try await bench.request(
+            .post, ServerBench.meter("/commands"), #"{"command":"brightness","number":3}"#)
+
+        #expect(answer.status == 200)
+        #expect(try answer.decode(MeterStatus.self).id == "02:00:00:00:25:0C")
+        #expect(bench.links.written(to: ServerBench.path).last == 0xD3)
+    }
+
+    // MARK: - Errors
+
+    private func expect(
+        _ answer: Answer, _ status: Int, _ code: ErrorCode, _ message: String, _ next: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(answer.status == status, sourceLocation: sourceLocation)
+        #expect(answer.contentType == "application/json; charset=utf-8", sourceLocation: sourceLocation)
+        #expect(
+            answer.error == ErrorBody(code: code, message: message, next: next), "\(answer.text)",
+            sourceLocation: sourceLocation)
+    }
+
+    @Test func unknownMeter_is404() async throws {
+        for (method, rest) in [
+            (HTTPRequest.Method.get, ""), (.post, "/disconnect"), (.get, "/settings"), (.get, "/readings"),
+        ] {
+            expect(
+                try await bench.request(method, "/v1/meters/bench\(rest)"), 404, .noSuchMeter,
+                "no meter is called \"bench\"", "meterctl scan lists the meters that are there")
+        }
+    }
+
+    @Test func ambiguousMeter_is409_withTheCandidates() async throws {
+        try await bench.plugIn()
+        try await bench.directory.declare(
+            DeclaredPort(path: "/dev/rfcomm0", model: .um25c, id: .mac(MACAddress(bits: 0x0200_0000_250D))))
+
+        expect(
+            try await bench.request(.get, "/v1/meters/02"), 409, .ambiguousMeter,
+            "\"02\" may mean 02:00:00:00:25:0C, 02:00:00:00:25:0D", "type more of the id or name")
+    }
+
+    @Test func commandToAMeterThatIsNotConnected_is409() async throws {
+        try await bench.plugIn()
+
+        expect(
+            try await bench.request(.post, ServerBench.meter("/commands"), #"{"command":"rotate"}"#), 409,
+            .notConnected, "02:00:00:00:25:0C is not-connected, so it takes no command",
+            "meterctl connect 02:00:00:00:25:0C")
+    }
+
+    @Test func meterWithoutModel_is422() async throws {
+        let sighting = Sighting(id: ServerBench.id, model: nil, name: nil, link: .serial(path: ServerBench.path))
+        await bench.directory.take(.appeared(sighting))
+
+        expect(
+            try await bench.request(.post, ServerBench.meter("/connect")), 422, .modelUnknown,
+            "nothing tells which model 02:00:00:00:25:0C is", "meterctl connect 02:00:00:00:25:0C --model MODEL")
+    }
+
+    @Test func waitThatIsOver_is504() async throws {
+        try await bench.plugIn()
+        bench.links.refuse(ServerBench.path, with: ChannelFailure(.busy, "somebody has it"))
+
+        let answering = Task { try await bench.request(.post, ServerBench.meter("/connect"), #"{"wait_ms":3000}"#) }
+        let answer = try await bench.loop.advance(until: answering)
+
+        #expect(answer.status == 504)
+        #expect(answer.error?.code == .timedOut)
+        #expect(answer.error?.message.hasSuffix("without data after 3000 ms: somebody has it") == true)
+    }
+
+    @Test func storeThatFails_is500_withTheStoresWords() async throws {
+        let bench = ServerBench(repository: FailingRepository())
+        try await bench.plugIn()
+
+        expect(
+            try await bench.request(.get, ServerBench.meter("/settings")), 500, .store,
+            "reading the settings of 02:00:00:00:25:0C: no space is left in /var/lib/meterd", "nothing stored was lost")
+    }
+
+    @Test func connectDuringTheShutdown_is503() async throws {
+        try await bench.plugIn()
+        await bench.directory.shutdown()
+
+        expect(
+            try await bench.request(.post, ServerBench.meter("/connect")), 503, .shuttingDown, "meterd is stopping",
+            "try again once it runs")
+    }
+
+    @Test func unknownCommand_is400_withThoseThatExist() async throws {
+        try await bench.connect()
+
+        let answer = try await bench.request(.post, ServerBench.meter("/commands"), #"{"command":"explode"}"#)
+
+        #expect(answer.status == 400)
+        #expect(answer.error?.code == .badRequest)
+        #expect(answer.error?.message == "no command is called explode")
+        #expect(answer.error?.next.hasPrefix("the commands are next-screen, previous-screen, rotate") == true)
+    }
+
+    @Test func illegalSetting_is400_withWhatIsLegal() async throws {
+        try await bench.plugIn()
+
+        expect(
+            try await bench.request(.patch, ServerBench.meter("/settings"), #"{"settings":{"poll-interval":"often"}}"#),
+            400, .badRequest, "poll-interval cannot be \"often\"",
+            "it takes a time such as 500ms, 2s or 1m, up to 1h")
+    }
+
+    @Test(arguments: [
+        ("{", "it is no valid JSON"), ("[]", "the whole has the wrong type"), ("{}", "command is missing"),
+        (#"{"command":7}"#, "command has the wrong type"),
+        (#"{"command":"rotate","number":"x"}"#, "number has the wrong type"),
+        ("\u{FF}", "it is no valid JSON"),
+    ])
+    func brokenBody_is400_andSaysWhere(body: String, words: String) async throws {
+        try await bench.connect()
+
+        expect(
+            try await bench.request(.post, ServerBench.meter("/commands"), body), 400, .badRequest,
+            "the request's JSON cannot be read: \(words)",
+            "see Docs/API.md for what /v1/meters/02%3A00%3A00%3A00%3A25%3A0C/commands takes")
+    }
+
+    @Test func oversizedBody_is413() async throws {
+        try await bench.plugIn()
+        let body = #"{"settings":{"notes":""# + String(repeating: "x", count: 70_000) + #""}}"#
+
+        expect(
+            try await bench.request(.patch, ServerBench.meter("/settings"), body), 413, .badRequest,
+            "the request's body is longer than 65536 bytes",
+            "see Docs/API.md for what /v1/meters/02%3A00%3A00%3A00%3A25%3A0C/settings takes")
+    }
+
+    @Test(arguments: [
+        (HTTPRequest.Method.get, "/"), (.get, "/v1"), (.get, "/v2/status"), (.post, "/v1/status"),
+        (.delete, "/v1/meters/bench"), (.get, "/v1/meters/a/b/c"),
+    ])
+    func unknownRoute_is404_inTheSameForm(method: HTTPRequest.Method, path: String) async throws {
+        let answer = try await bench.request(method, path)
+
+        #expect(answer.status == 404)
+        #expect(answer.error?.code == .notFound)
+        #expect(answer.error?.message.hasPrefix("\(method) \(path):") == true)
+    }
+
+    @Test(arguments: ["%", "%2", "%zz", "%ff%fe"])
+    func brokenPercentEncoding_is400(reference: String) async throws {
+        let answer = try await bench.request(.get, "/v1/meters/\(reference)")
+
+        #expect(answer.status == 400)
+        #expect(answer.error?.code == .badRequest)
+        #expect(answer.error?.message == "\"\(reference)\" is not properly percent-encoded")
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Gateway
+import GatewayAPI
+import GatewayServer
+import Hummingbird
+import HummingbirdTesting
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Testing
+
+/// The routes over a directory on virtual edges, with one UM25C.
+struct ServerBench {
+    static let id = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
+    static let path = "/dev/ttyUSB0"
+
+    let loop = VirtualLoop()
+    let links: SimulatedLinks
+    let store = InMemoryMeterStore()
+    let log = LogBook()
+    let directory: MeterDirectory
+    let routes: MeterRoutes
+
+    init(repository: (any MeterRepository)? = nil) {
+        links = SimulatedLinks(loop: loop)
+        let recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
+        let edges = MeterDirectory.Edges(
+            loop: loop, opener: links, sightings: ScriptedSightings(), repository: repository ?? store,
+            recorder: recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) })
+        directory = MeterDirectory(edges: edges, logger: log.logger)
+        routes = MeterRoutes(
+            directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release")
+        ) {
+            recorder.status(path: "/var/lib/meterd/meterd.sqlite")
+        }
+    }
+
+    /// Plugs the UM25C in.
+    func plugIn() async throws {
+        links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: Self.path)
+        let sighting = Sighting(id: Self.id, model: .um25c, name: nil, link: .serial(path: Self.path))
+        await directory.take(.appeared(sighting))
+    }
+
+    /// The same, with data.
+    func connect() async throws {
+        try await plugIn()
+        _ = try await directory.connect("\(Self.id)", ConnectRequest())
+        loop.advance(by: .seconds(1))
+    }
+
+    /// One request to the router.
+    func request(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> Answer {
+        try await Application(router: routes.router()).test(.router) { client in
+            try await client.execute(uri: uri, method: method, body: body.map { ByteBuffer(string: $0) }) { response in
+                Answer(
+                    status: response.status.code, contentType: response.headers[.contentType],
+                    text: String(buffer: response.body))
+            }
+        }
+    }
+
+    /// The route of the UM25C.
+    static func meter(_ rest: String = "") -> String { "/v1/meters/02%3A00%3A00%3A00%3A25%3A0C\(rest)" }
+}
+
+struct Answer {
+    var status: Int
+    var contentType: String?
+    var text: String
+
+    func decode<Body: Decodable>(_ type: Body.Type = Body.self) throws -> Body {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+
+    var error: ErrorBody? {
+        // A body that is no error shows as nil in the test.
+        try? decode(ErrorBody.self)
+    }
+
+    /// The keys of the answer's object, and of an object inside it.
+    func keys(of inner: String? = nil) throws -> Set<String> {
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        guard let inner else { return Set(object.keys) }
+        return Set(try #require(object[inner] as? [String: Any]).keys)
+    }
+}

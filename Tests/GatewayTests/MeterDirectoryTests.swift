@@ -1,0 +1,275 @@
+import Gateway
+import GatewayAPI
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct MeterDirectoryTests {
+    private let store = InMemoryMeterStore()
+    private let bench: DirectoryBench
+
+    init() { bench = DirectoryBench(store) }
+
+    // MARK: - What is remembered
+
+    @Test func meter_isRemembered_whenItIsFirstSeen() async throws {
+        try await bench.plugIn(.um25c)
+
+        #expect(
+            await store.meters() == [
+                KnownMeter(
+                    id: .um, model: .um25c, link: .serial(path: .port), lastSeen: bench.host.loop.wallNow)
+            ])
+        #expect(try await bench.status().state == "not-connected")
+        #expect(try await bench.status().wanted == false)
+        #expect(bench.host.links.attempts == 0)
+    }
+
+    @Test func wantedMeter_isConnectedAgain_afterARestart_withNoCommand() async throws {
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+        #expect(await bench.leave() == .none)
+
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+        #expect(try await next.status().state == "offline")
+        #expect(try await next.status().wanted)
+        try await next.plugIn(.um25c)
+        next.host.loop.advance(by: .seconds(1))
+
+        #expect(try await next.status().state == "data-available")
+        #expect(await next.leave() == .none)
+    }
+
+    @Test func disconnect_isRemembered_overARestart() async throws {
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+        _ = try await bench.directory.disconnect("\(MeterID.um)")
+        #expect(await bench.leave() == .none)
+
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+        try await next.plugIn(.um25c)
+        next.host.loop.advance(by: .seconds(60))
+
+        #expect(try await next.status().state == "not-connected")
+        #expect(next.host.links.attempts == 0)
+    }
+
+    @Test func shutdown_isNoDisconnect() async throws {
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+
+        #expect(await bench.leave() == .none)
+
+        #expect(await store.meters().map(\.isWanted) == [true])
+    }
+
+    @Test func settings_areRemembered_overARestart() async throws {
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.set(["name": "Bench", "poll-interval": "2s"], for: "\(MeterID.um)")
+
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+
+        #expect(try await next.status().name == "Bench")
+        #expect(try await next.status().poll_interval_ms == 2000)
+    }
+
+    // MARK: - Watching
+
+    @Test func run_followsTheWatcher_untilItIsCancelled() async throws {
+        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: .port)
+        bench.sightings.see(.appeared(.of(.um25c)))
+        let running = Task { await bench.directory.run() }
+        while await bench.directory.scan().isEmpty { await Task.yield() }
+        bench.sightings.see(.vanished(.of(.um25c)))
+        while await !bench.directory.scan().isEmpty { await Task.yield() }
+
+        running.cancel()
+        await running.value
+        #expect(try await bench.status().state == "offline")
+    }
+
+    @Test func nothingIsTakenUp_afterTheShutdown() async throws {
+        #expect(await bench.leave() == .none)
+
+        try await bench.plugIn(.um25c)
+        let failure = await bench.failure { try await $0.connect(.port, ConnectRequest(model: "um25c")) }
+
+        #expect(failure?.code == .shuttingDown)
+        #expect(await bench.directory.status().isEmpty)
+        #expect(await store.meters().isEmpty)
+    }
+
+    @Test func meterThatWasConnected_staysLeft_afterTheShutdown() async throws {
+        try await bench.plugIn(.um25c)
+        #expect(await bench.leave() == .none)
+
+        let failure = await bench.failure { try await $0.connect("\(MeterID.um)", ConnectRequest()) }
+
+        #expect(failure?.code == .shuttingDown)
+        #expect(bench.host.links.attempts == 0)
+    }
+
+    // MARK: - Ports that a person declares
+
+    @Test func declaredPort_isConnected_andWatchedAgainAfterARestart() async throws {
+        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: "/dev/rfcomm0")
+        let status = try await bench.directory.connect("/dev/rfcomm0", ConnectRequest(model: "UM25C"))
+        #expect(status.id == "port:pi:/dev/rfcomm0")
+        #expect(status.local_only)
+        bench.host.loop.advance(by: .seconds(1))
+        let id = MeterID.port(host: "pi", path: "/dev/rfcomm0")
+        #expect(try await bench.status(of: id).state == "data-available")
+        #expect(await bench.leave() == .none)
+
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+
+        #expect(next.sightings.watched == [DeclaredPort(path: "/dev/rfcomm0", model: .um25c, id: id)])
+        #expect(try await next.status(of: id).wanted)
+    }
+
+    @Test func declaredPort_mayBeNamedByItsPath() async throws {
+        _ = try await bench.directory.connect("/dev/rfcomm0", ConnectRequest(model: "um25c", id: "aabbccddeeff"))
+
+        #expect(try await bench.directory.disconnect("/dev/rfcomm0").id == "AA:BB:CC:DD:EE:FF")
+    }
+
+    @Test func declaredPort_ofTheConfiguration_isWantedUnlessSomebodyLetItGo() async throws {
+        let port = DeclaredPort(path: "/dev/rfcomm0", model: .um25c, id: .um, name: "bench")
+        try await bench.directory.declare(port, wanted: true)
+        #expect(try await bench.status().wanted)
+        _ = try await bench.directory.disconnect("\(MeterID.um)")
+
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+        try await next.directory.declare(port, wanted: true)
+
+        #expect(try await next.status().wanted == false)
+        #expect(next.sightings.watched == [port])
+    }
+
+    @Test func portDeclaredForAnotherMeter_belongsToThatOneAlone() async throws {
+        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: .port)
+        _ = try await bench.directory.connect(.port, ConnectRequest(model: "um25c"))
+        bench.host.loop.advance(by: .seconds(1))
+
+        let status = try await bench.directory.connect(.port, ConnectRequest(model: "um25c", id: "\(MeterID.um)"))
+        bench.host.loop.advance(by: .seconds(1))
+
+        #expect(status.id == "\(MeterID.um)")
+        #expect(try await bench.status().state == "data-available")
+        #expect(try await bench.status(of: .port(host: "pi", path: .port)).state == "offline")
+        #expect(bench.host.links.openChannels == 1)
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+        #expect(next.sightings.watched.map(\.id) == [.um])
+    }
+
+    @Test func anotherMeterOnTheSameNode_isTheOneThatThePathMeans() async throws {
+        let first = MeterID.usb(vendor: 0x5FC9, product: 0x63, serial: "A")
+        let second = MeterID.usb(vendor: 0x5FC9, product: 0x63, serial: "B")
+        try await bench.plugIn(.km003c, id: first, at: "/dev/ttyACM0")
+        await bench.directory.take(.vanished(.of(.km003c, id: first, at: "/dev/ttyACM0")))
+        try await bench.plugIn(.km003c, id: second, at: "/dev/ttyACM0")
+
+        #expect(try await bench.directory.connect("/dev/ttyACM0", ConnectRequest()).id == "\(second)")
+    }
+
+    @Test(arguments: [
+        (String.port, ConnectRequest(model: "um99"), "\"um99\" is no model"),
+        (.port, ConnectRequest(id: "aabbccddeeff"), "\"\" is no model"),
+        (.port, ConnectRequest(model: "um25c", id: "bench"), "\"bench\" is no meter id"),
+        ("bench", ConnectRequest(model: "um25c"), "\"bench\" is no device path, so it takes no model or id"),
+    ])
+    func declaring_saysWhatIsWrong(_ path: String, _ request: ConnectRequest, _ message: String) async {
+        let failure = await bench.failure { try await $0.connect(path, request) }
+
+        #expect(failure?.code == .badRequest)
+        #expect(failure?.message == message)
+        #expect(failure?.next.isEmpty == false)
+        #expect(await store.meters().isEmpty)
+        #expect(bench.sightings.watched.isEmpty)
+    }
+
+    // MARK: - Connecting
+
+    @Test func connect_returnsWithData_whenAskedToWait() async throws {
+        try await bench.plugIn(.um25c)
+
+        let connecting = Task { try await bench.directory.connect("\(MeterID.um)", ConnectRequest(wait_ms: 10_000)) }
+        let status = try await bench.host.loop.advance(until: connecting)
+
+        #expect(status.state == "data-available")
+        #expect(status.reading?.reading[.voltage] != nil)
+    }
+
+    @Test func connect_timesOut_andSaysWhatIsWrong_andGoesOnTrying() async throws {
+        try await bench.plugIn(.um25c)
+        bench.host.links.refuse(.port, with: ChannelFailure(.permission, "no permission to open /dev/ttyUSB0"))
+
+        let connecting = Task { try await bench.directory.connect("\(MeterID.um)", ConnectRequest(wait_ms: 5000)) }
+        let error = await #expect(throws: GatewayError.self) { try await bench.host.loop.advance(until: connecting) }
+
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.hasSuffix("without data after 5000 ms: no permission to open /dev/ttyUSB0") == true)
+        #expect(try await bench.status().wanted)
+        bench.host.links.refuse(.port, with: nil)
+        bench.host.loop.advance(by: .seconds(72))
+        #expect(try await bench.status().state == "data-available")
+    }
+
+    @Test func connect_needsAModel() async throws {
+        await bench.directory.take(.appeared(.of(nil)))
+
+        let failure = await bench.failure { try await $0.connect("\(MeterID.um)", ConnectRequest()) }
+
+        #expect(failure?.code == .modelUnknown)
+        #expect(failure?.next == "meterctl connect 02:00:00:00:25:0C --model MODEL")
+        #expect(try await bench.status().wanted == false)
+    }
+
+    @Test func unknownMeter_isNoSuchMeter() async {
+        let failure = await bench.failure { try await $0.disconnect("bench") }
+
+        #expect(failure?.code == .noSuchMeter)
+        #expect(failure?.message == "no meter is called \"bench\"")
+    }
+
+    @Test func meter_mayBeCalledByItsName() async throws {
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.set(["name": "Bench meter"], for: "\(MeterID.um)")
+
+        #expect(try await bench.directory.session("bench").id == .um)
+    }
+
+    // MARK: - Settings
+
+    @Test func settings_takeEffect_andNullTakesThemBack() async throws {
+        try await bench.plugIn(.um25c)
+        #expect(try await bench.directory.set(["poll-interval": "2s"], for: "\(MeterID.um)") == ["poll-interval": "2s"])
+        #expect(try await bench.status().poll_interval_ms == 2000)
+
+        #expect(try await bench.directory.set(["poll-interval": nil], for: "\(MeterID.um)").isEmpty)
+
+        #expect(try await bench.status().poll_interval_ms == 500)
+        #expect(try await bench.directory.settings(of: "\(MeterID.um)").isEmpty)
+    }
+
+    @Test func illegalSetting_changesNothing() async throws {
+        try await bench.plugIn(.um25c)
+
+        let failure = await bench.failure {
+            try await $0.set(["name": "Bench", "poll-interval": "50ms"], for: "\(MeterID.um)")
+        }
+
+        #expect(failure?.code == .badRequest)
+        #expect(failure?.next == "the shortest is 100ms")
+        #expect(try await bench.directory.settings(of: "\(MeterID.um)").isEmpty)
+        #expect(try await bench.status().name == nil)
+    }
+}

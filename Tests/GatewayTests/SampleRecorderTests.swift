@@ -1,0 +1,243 @@
+import Gateway
+import GatewayAPI
+import MeterModel
+import MeterTestKit
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct SampleRecorderTests {
+    private let loop = VirtualLoop()
+    private let store = ScriptedSampleStore()
+    private let log = LogBook()
+
+    private func recorder(_ change: (inout SampleRecorder.Limits) -> Void = { _ in }) -> SampleRecorder {
+        var limits = SampleRecorder.Limits()
+        change(&limits)
+        return SampleRecorder(repository: store, loop: loop, limits: limits, logger: log.logger)
+    }
+
+    private func append(_ voltages: ClosedRange<Int>, to track: SampleTrack) {
+        for voltage in voltages {
+            var reading = Reading()
+            reading[.voltage] = Double(voltage)
+            track.append(WallTime(millisecondsSince1970: Int64(voltage) * 500), reading)
+        }
+    }
+
+    @Test func batch_isWritten_whenTheIntervalIsOver() async throws {
+        let recorder = recorder()
+        let track = recorder.track(for: .um)
+        async let running: Void = recorder.run()
+        await loop.timers(reach: 1)
+        append(1...10, to: track)
+
+        loop.advance(by: .milliseconds(59_999))
+        #expect(store.appendCount == 0)
+        #expect(recorder.status(path: "").unsaved == 10)
+        loop.advance(by: .milliseconds(1))
+        #expect(await store.nextAppend() == Array(1...10))
+
+        recorder.finish()
+        await running
+        #expect(recorder.status(path: "x") == StoreStatus(path: "x", unsaved: 0, saved: 10, dropped: 0, error: nil))
+        #expect(store.appendCount == 1)
+        #expect(loop.pendingTimers == 0)
+    }
+
+    @Test func batch_isWritten_whenItIsLarge_beforeTheInterval() async throws {
+        let recorder = recorder { $0.chunkReadingsMax = 4 }
+        let track = recorder.track(for: .um)
+        async let running: Void = recorder.run()
+        append(1...6, to: track)
+
+        #expect(await store.nextAppend() == [1, 2, 3, 4])
+
+        recorder.finish()
+        await running
+        #expect(store.savedVoltages == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test func meters_areWrittenInChunksOfTheirOwn() async throws {
+        let recorder = recorder()
+        append(1...3, to: recorder.track(for: .um))
+        append(4...5, to: recorder.track(for: .tc))
+        async let running: Void = recorder.run()
+        recorder.finish()
+        await running
+
+        #expect(store.savedChunks.map(\.meter) == [.um, .tc])
+        #expect(store.savedChunks.map(\.count) == [3, 2])
+        #expect(store.appendCount == 1, "one transaction")
+    }
+
+    @Test func failedWrite_losesNothing_andIsTriedAgain() async throws {
+        let recorder = recorder()
+        let track = recorder.track(for: .um)
+        async let running: Void = recorder.run()
+        await loop.timers(reach: 1)
+        append(1...3, to: track)
+        store.fail(with: StoreError(.diskFull, "no space is left"))
+        loop.advance(by: .seconds(60))
+        #expect(await store.nextAppend() == [1, 2, 3])
+        await loop.timers(reach: 2)
+        let failed = recorder.status(path: "")
+        #expect(failed.error == "no space is left")
+        #expect(failed.unsaved == 3)
+        #expect(failed.saved == 0)
+
+        store.fail(with: nil)
+        append(4...4, to: track)
+        loop.advance(by: .seconds(5))
+        #expect(await store.nextAppend() == [1, 2, 3, 4])
+
+        recorder.finish()
+        await running
+        #expect(recorder.status(path: "") == StoreStatus(path: "", unsaved: 0, saved: 4, dropped: 0, error: nil))
+        #expect(store.savedVoltages == [1, 2, 3, 4])
+        #expect(log.entries(saying: "the store takes readings again").count == 1)
+        #expect(loop.pendingTimers == 0)
+    }
+
+    @Test func failedWrites_haveOneRetryBetweenThem_howeverManyThereAre() async throws {
+        let recorder = recorder { $0.chunkReadingsMax = 1 }
+        let track = recorder.track(for: .um)
+        store.fail(with: StoreError(.readOnly, "read-only"))
+        async let running: Void = recorder.run()
+        for voltage in 1...10 {
+            append(voltage...voltage, to: track)
+            _ = await store.nextAppend()
+        }
+
+        // The beat and one retry. What the tenth write does after it failed, it has not done for certain.
+        #expect(loop.pendingTimers <= 2)
+        recorder.finish()
+        await running
+        #expect(loop.pendingTimers == 0)
+    }
+
+    @Test func memory_isBounded_theOldestGo_andAreCounted() async throws {
+        let recorder = recorder {
+            $0.chunkReadingsMax = 4
+            $0.keptBytesMax = 400
+        }
+        let track = recorder.track(for: .um)
+        store.fail(with: StoreError(.diskFull, "no space is left"))
+        async let running: Void = recorder.run()
+        for chunk in 0..<100 {
+            append(4 * chunk + 1...4 * chunk + 4, to: track)
+            _ = await store.nextAppend()
+        }
+        store.fail(with: nil)
+        recorder.finish()
+        await running
+
+        let status = recorder.status(path: "")
+        #expect(status.dropped > 0)
+        #expect(status.dropped + status.saved == 400)
+        #expect(status.unsaved == 0)
+        #expect(store.savedVoltages == Array(status.dropped + 1...400))
+        // The last failed write left at most what is allowed, and one more chunk may have come since.
+        #expect(store.savedChunks.dropLast().reduce(0) { $0 + $1.bytes.count } <= 400)
+    }
+
+    @Test func finish_writesWhatIsThere() async throws {
+        let recorder = recorder()
+        append(1...3, to: recorder.track(for: .um))
+        recorder.finish()
+
+        await recorder.run()
+
+        #expect(store.savedVoltages == [1, 2, 3])
+        #expect(loop.pendingTimers == 0)
+    }
+
+    @Test func finish_tellsTheLoss_whenTheStoreTakesNothing() async throws {
+        let recorder = recorder()
+        append(1...3, to: recorder.track(for: .um))
+        store.fail(with: StoreError(.diskFull, "no space is left"))
+        recorder.finish()
+
+        await recorder.run()
+
+        let told = log.entries(saying: "readings lost: the store took none at the end")
+        #expect(told.map { $0.values["readings"] } == ["3"])
+    }
+
+    @Test func oldReadings_arePruned_byAgeAndSize() async throws {
+        let recorder = recorder {
+            $0.maxAge = .seconds(86_400)
+            $0.maxBytes = 12_345
+        }
+        async let running: Void = recorder.run()
+        await loop.timers(reach: 1)
+        loop.advance(by: .seconds(60))
+        let (cutoff, maxBytes) = await store.nextPrune()
+        recorder.finish()
+        await running
+
+        #expect(cutoff == WallTime(millisecondsSince1970: 1_780_000_000_000 + 60_000 - 86_400_000))
+        #expect(maxBytes == 12_345)
+    }
+}
+
+/// A store that fails when a test says so, and with which a test can keep pace.
+private final class ScriptedSampleStore: SampleRepository {
+    private struct State {
+        var failure: StoreError?
+        var saved: [SampleChunk] = []
+        var appendCount = 0
+    }
+
+    private let state = Mutex(State())
+    private let appends: AsyncStream<[SampleChunk]>
+    private let appended: AsyncStream<[SampleChunk]>.Continuation
+    private let prunes: AsyncStream<(WallTime, Int64)>
+    private let pruned: AsyncStream<(WallTime, Int64)>.Continuation
+
+    init() {
+        (appends, appended) = AsyncStream.makeStream()
+        (prunes, pruned) = AsyncStream.makeStream()
+    }
+
+    var appendCount: Int { state.withLock { $0.appendCount } }
+    var savedChunks: [SampleChunk] { state.withLock { $0.saved } }
+    var savedVoltages: [Int] { Self.voltages(savedChunks) }
+
+    func fail(with error: StoreError?) { state.withLock { $0.failure = error } }
+
+    /// The next batch that was handed over, taken or not.
+    func nextAppend() async -> [Int] {
+        var iterator = appends.makeAsyncIterator()
+        return Self.voltages(await iterator.next() ?? [])
+    }
+
+    func nextPrune() async -> (WallTime, Int64) {
+        var iterator = prunes.makeAsyncIterator()
+        return await iterator.next() ?? (WallTime(millisecondsSince1970: 0), 0)
+    }
+
+    func append(_ chunks: [SampleChunk]) throws {
+        let failure = state.withLock { state in
+            state.appendCount += 1
+            if state.failure == nil { state.saved += chunks }
+            return state.failure
+        }
+        appended.yield(chunks)
+        if let failure { throw failure }
+    }
+
+    func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) -> [StoredSample] { [] }
+
+    func prune(before cutoff: WallTime, maxBytes: Int64) -> Int {
+        pruned.yield((cutoff, maxBytes))
+        return 0
+    }
+
+    private static func voltages(_ chunks: [SampleChunk]) -> [Int] {
+        chunks.flatMap { chunk in
+            // A chunk that cannot be read shows as a missing voltage in the test.
+            ((try? chunk.samples()) ?? []).map { Int($0.reading[.voltage] ?? -1) }
+        }
+    }
+}

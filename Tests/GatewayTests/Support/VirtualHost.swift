@@ -1,0 +1,74 @@
+import Gateway
+import GatewayAPI
+import Logging
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Testing
+
+/// Everything around sessions, in memory and in virtual time.
+struct VirtualHost {
+    let loop = VirtualLoop()
+    let links: SimulatedLinks
+    let store = InMemoryMeterStore()
+    let recorder: SampleRecorder
+    let log = LogBook()
+
+    init() {
+        links = SimulatedLinks(loop: loop)
+        recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
+    }
+
+    /// A session of a meter that is not there yet.
+    func session(
+        _ model: ModelName?, id: MeterID = .um, isWanted: Bool = true, settings: [String: String] = [:]
+    ) -> DeviceSession {
+        DeviceSession(
+            id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
+            opener: links, track: recorder.track(for: id), dice: SimulatorNoise(seed: 7), logger: log.logger)
+    }
+
+    /// A session whose meter was plugged in at once.
+    func pluggedIn(
+        _ model: ModelName, id: MeterID = .um, at path: String = .port, isWanted: Bool = true,
+        settings: [String: String] = [:]
+    ) async throws -> DeviceSession {
+        links.plug(try #require(SimulatorCatalogue.meter(model)), at: path)
+        let session = session(model, id: id, isWanted: isWanted, settings: settings)
+        await session.appeared(.of(model, id: id, at: path))
+        return session
+    }
+
+    /// The states that a meter went through since the start, each with where it came from.
+    func transitions(of id: MeterID = .um) -> [(from: String, to: String)] {
+        log.entries(saying: "meter state changed").filter { $0.values["meter.id"] == "\(id)" }.map {
+            ($0.values["from"] ?? "", $0.values["to"] ?? "")
+        }
+    }
+
+    /// Ends the sessions and says what is left of them.
+    func leave(_ sessions: DeviceSession...) async -> Leftovers {
+        for session in sessions { await session.shutdown() }
+        return Leftovers(on: loop, links)
+    }
+}
+
+extension MeterID {
+    static let um = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
+    static let tc = MeterID.mac(MACAddress(bits: 0x0200_0000_660C))
+}
+
+extension String {
+    /// Where the meter of a test is, if there is one.
+    static let port = "/dev/ttyUSB0"
+}
+
+extension Sighting {
+    static func of(_ model: ModelName?, id: MeterID = .um, at path: String = .port, name: String? = nil) -> Sighting {
+        Sighting(id: id, model: model, name: name, link: .serial(path: path))
+    }
+}
+
+extension DeviceSession {
+    var state: String { status().state }
+}

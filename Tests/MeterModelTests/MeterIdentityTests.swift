@@ -1,0 +1,86 @@
+import MeterModel
+import Testing
+
+struct MACAddressTests {
+    @Test(arguments: [
+        "AA:BB:CC:DD:EE:0F", "aa:bb:cc:dd:ee:0f", "AA-BB-CC-DD-EE-0F", "aabbccddee0f", "AaBbCcDdEe0F",
+        "  AA:BB:CC:DD:EE:0F", "aabbccddee0f\n", "\t AA-BB-CC-DD-EE-0F \r\n",
+    ])
+    func everyForm_isOneAddress(_ text: String) throws {
+        let address = try #require(MACAddress(text))
+
+        #expect(address.description == "AA:BB:CC:DD:EE:0F")
+        #expect(address == MACAddress(bits: 0xAABB_CCDD_EE0F))
+    }
+
+    @Test(arguments: [
+        "", " ", "AA:BB:CC:DD:EE", "AA:BB:CC:DD:EE:0F:11", "AA:BB:CC:DD:EE:0G", "AA:BB-CC:DD-EE:0F",
+        "AA BB CC DD EE 0F",
+        "AABB:CCDD:EE0F", "A:BB:CC:DD:EE:0FF", "aabbccddee0", "aabbccddee0f0", "AA:BB:CC:DD:EE:0É",
+        "AA:BB:CC: DD:EE:0F",
+    ])
+    func anythingElse_isNoAddress(_ text: String) {
+        #expect(MACAddress(text) == nil)
+    }
+
+    @Test func bitsAbove48_areDropped() {
+        #expect(MACAddress(bits: 0xFFFF_0000_0000_0001) == MACAddress(bits: 1))
+        #expect(MACAddress(bits: 1).description == "00:00:00:00:00:01")
+    }
+}
+
+struct MeterIDTests {
+    @Test(arguments: [
+        (MeterID.mac(MACAddress(bits: 0x0200_0000_250C)), "02:00:00:00:25:0C"),
+        (.usb(vendor: 0x5FC9, product: 0x63, serial: "007965"), "usb:5fc9:0063:007965"),
+        (.usbPort(vendor: 0x28E9, product: 0x028A, host: "pi", path: "1-1.4"), "usb:28e9:028a:pi:1-1.4"),
+        (.usbPort(vendor: 0, product: 0xFFFF, host: "pi", path: "1-1.4:1.0"), "usb:0000:ffff:pi:1-1.4:1.0"),
+        (.port(host: "pi", path: "/dev/rfcomm0"), "port:pi:/dev/rfcomm0"),
+        (
+            .port(host: "pi", path: "/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0-port0"),
+            "port:pi:/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0-port0"
+        ),
+    ])
+    func id_isWrittenInOneForm_andReadBack(_ id: MeterID, _ text: String) {
+        #expect(id.description == text)
+        #expect(MeterID(text) == id)
+    }
+
+    @Test(arguments: [
+        ("aabbccddeeff", "AA:BB:CC:DD:EE:FF"), (" aa-bb-cc-dd-ee-ff ", "AA:BB:CC:DD:EE:FF"),
+        ("USB:5FC9:63:007965", "usb:5fc9:0063:007965"), ("Port:pi:/dev/rfcomm0", "port:pi:/dev/rfcomm0"),
+    ])
+    func otherForms_areNormalised(_ text: String, _ normal: String) {
+        #expect(MeterID(text)?.description == normal)
+    }
+
+    @Test(arguments: [
+        "", "usb", "usb:5fc9", "usb:5fc9:0063", "usb:5fc9:0063:", "usb:xyz:0063:1", "usb:10000:0063:1",
+        "usb:5fc9:0063::path",
+        "usb:5fc9:0063:pi:", "port", "port:pi", "port:pi:", "port::/dev/x", "bench meter", "AA:BB:CC",
+    ])
+    func anythingElse_isNoID(_ text: String) {
+        #expect(MeterID(text) == nil)
+    }
+
+    @Test func localIDs_areThoseWithAPortInThem() {
+        #expect(!MeterID.mac(MACAddress(bits: 1)).isLocalOnly)
+        #expect(!MeterID.usb(vendor: 1, product: 2, serial: "3").isLocalOnly)
+        #expect(MeterID.usbPort(vendor: 1, product: 2, host: "pi", path: "1-1").isLocalOnly)
+        #expect(MeterID.port(host: "pi", path: "/dev/rfcomm0").isLocalOnly)
+    }
+}
+
+struct ModelNameTests {
+    @Test func anyCase_isOneModel() {
+        #expect(ModelName("UM25C") == .um25c)
+        #expect(ModelName("Atorch-USB") == .atorchUSB)
+        #expect(ModelName("um25") == nil)
+    }
+
+    /// `status` prints the name in capitals and `capture` writes it down in lower case; `replay` reads that.
+    @Test(arguments: [ModelName.um24c, .um25c, .um34c, .tc66, .tc66c, .fnb48, .fnb48s, .fnb58, .c1, .km002c, .km003c])
+    func displayName_inLowerCase_isTheModelAgain(_ model: ModelName) {
+        #expect(ModelName(model.displayName.lowercased()) == model)
+    }
+}

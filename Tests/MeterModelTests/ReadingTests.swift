@@ -1,0 +1,105 @@
+import MeterModel
+import Testing
+
+struct ReadingTests {
+    @Test func newReading_hasNothing() {
+        let reading = Reading()
+
+        #expect(reading.supported == [])
+        #expect(Quantity.allCases.allSatisfy { reading[$0] == nil })
+        #expect(reading.description.isEmpty)
+    }
+
+    @Test func nil_isUnknown_whichIsNotAbsent() {
+        var reading = Reading()
+        reading[.current] = nil
+
+        #expect(reading.supported == QuantitySet(.current))
+        #expect(reading.known == [])
+        #expect(reading != Reading())
+        #expect(reading.description == "current_A=null")
+    }
+
+    @Test func zero_isAValue_whichIsNotUnknown() {
+        var zero = Reading()
+        zero[.current] = 0
+        var unknown = Reading()
+        unknown[.current] = nil
+
+        #expect(zero[.current] == 0)
+        #expect(zero != unknown)
+        #expect(zero.description == "current_A=0.0")
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, .signalingNaN])
+    func whatIsNoNumber_isUnknown(_ value: Double) {
+        var reading = Reading()
+        reading[.voltage] = 5
+        reading[.voltage] = value
+
+        #expect(reading[.voltage] == nil)
+        #expect(reading.supported.contains(.voltage))
+    }
+
+    @Test func forgettingAValue_leavesNoTrace_inEquality() {
+        var once = Reading()
+        once[.voltage] = 5
+        once[.voltage] = nil
+        var never = Reading()
+        never[.voltage] = nil
+
+        #expect(once == never)
+        #expect(once.hashValue == never.hashValue)
+    }
+
+    @Test func forEach_goesBySupported_inOrder() {
+        var reading = Reading()
+        reading[.temperature] = 25
+        reading[.voltage] = 5.1
+        reading[.power] = nil
+        var seen: [String] = []
+        reading.forEach { seen.append("\($0.key) \($1.map { "\($0)" } ?? "null")") }
+
+        #expect(seen == ["voltage_V 5.1", "power_W null", "temperature_C 25.0"])
+    }
+
+    /// Stored chunks and programs that read the JSON depend on both.
+    @Test func quantities_keepTheirPlaces_andTheirKeys() {
+        let keys = Quantity.allCases.sorted { $0.rawValue < $1.rawValue }.map(\.key)
+
+        #expect(Quantity.allCases.map(\.rawValue) == Array(0...15))
+        #expect(
+            keys == [
+                "voltage_V", "current_A", "power_W", "energy_Wh", "charge_mAh", "temperature_C", "dp_V", "dn_V",
+                "resistance_ohm", "cc1_V", "cc2_V", "frequency_Hz", "power_factor", "vdd_V", "price", "duration_s",
+            ])
+    }
+}
+
+struct HexTests {
+    @Test func encode_isLowerCase_withTwoDigitsAByte() {
+        #expect(Hex.encode([0x00, 0x0F, 0xF0, 0xAB]) == "000ff0ab")
+        #expect(Hex.encode([]).isEmpty)
+    }
+
+    @Test(arguments: ["09c9ff", "09 C9 FF", "0x09 0xc9, 0xFF", "09:c9:ff", "09\r\nc9\tff\n", "09,c9,ff", " 09c9ff "])
+    func decode_takesUsualForms(_ text: String) {
+        #expect(Hex.decode(text) == [0x09, 0xC9, 0xFF])
+    }
+
+    @Test(arguments: ["0", "09c", "0 9", "xyz", "09g9", "x09", "09 0x", "é9"])
+    func decode_refusesTheRest(_ text: String) {
+        #expect(Hex.decode(text) == nil)
+    }
+
+    @Test func everyByte_survivesTheRoundTrip() {
+        let bytes = Array(UInt8.min...UInt8.max)
+
+        #expect(Hex.decode(Hex.encode(bytes)) == bytes)
+    }
+
+    @Test func trimmingBlanks_keepsTheMiddle() {
+        #expect(Array(Array(" \t a b\r\n".utf8).trimmingBlanks()) == Array("a b".utf8))
+        #expect(Array(" \n".utf8).trimmingBlanks().isEmpty)
+    }
+}

@@ -1,0 +1,60 @@
+import MeterModel
+import Testing
+
+struct WallTimeTests {
+    /// The numbers are from `date -u -d … +%s`, not from this code.
+    @Test(arguments: [
+        (Int64(0), "1970-01-01T00:00:00.000Z"),
+        (1, "1970-01-01T00:00:00.001Z"),
+        (-1, "1969-12-31T23:59:59.999Z"),
+        (-2_203_891_200_001, "1900-02-28T23:59:59.999Z"),
+        (-2_203_891_200_000, "1900-03-01T00:00:00.000Z"),
+        (951_825_600_000, "2000-02-29T12:00:00.000Z"),
+        (1_795_268_405_250, "2026-11-21T13:40:05.250Z"),
+        (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
+        (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+    ])
+    func time_isRFC3339_withMilliseconds(_ milliseconds: Int64, _ text: String) {
+        #expect(WallTime(millisecondsSince1970: milliseconds).description == text)
+    }
+
+    @Test func time_printsClamped_outsideFourDigitYears() {
+        #expect(WallTime(millisecondsSince1970: 253_402_300_800_000).description == "9999-12-31T23:59:59.999Z")
+        #expect(WallTime(millisecondsSince1970: .max).description == "9999-12-31T23:59:59.999Z")
+        #expect(WallTime(millisecondsSince1970: .min).description == "0000-01-01T00:00:00.000Z")
+    }
+
+    @Test func adding_stopsAtTheEndOfTime() {
+        #expect((WallTime(millisecondsSince1970: .max) + .seconds(1)).millisecondsSince1970 == .max)
+        #expect((WallTime(millisecondsSince1970: .min) + .seconds(-1)).millisecondsSince1970 == .min)
+        #expect((WallTime(millisecondsSince1970: 5) + .milliseconds(-7)).millisecondsSince1970 == -2)
+    }
+}
+
+struct DurationTextTests {
+    @Test(arguments: [
+        ("500ms", Duration.milliseconds(500)), ("2s", .seconds(2)), ("1.5s", .milliseconds(1500)),
+        ("3m", .seconds(180)),
+        ("1h", .seconds(3600)), ("10", .seconds(10)), ("0", .zero), ("0.4ms", .zero), ("10S", .seconds(10)),
+        ("5M", .seconds(300)),
+    ])
+    func shortText_isRead(_ text: String, _ duration: Duration) {
+        #expect(Duration(shortText: text) == duration)
+    }
+
+    @Test(arguments: [
+        "", "s", "ms", "-1s", "5 s", " 5s", "1d", "1m30s", "five", "nan", "infs", "1e300h", "1e400", "--1", "٣s",
+    ])
+    func anythingElse_isNoDuration(_ text: String) {
+        #expect(Duration(shortText: text) == nil)
+    }
+
+    @Test func milliseconds_areClamped_insteadOfTrapping() {
+        #expect(Duration.seconds(Int64.max).milliseconds == .max)
+        #expect(Duration.seconds(Int64.min).milliseconds == .min)
+        #expect(Duration.seconds(Int64.max).nanoseconds == .max)
+        #expect(Duration.milliseconds(-1500).milliseconds == -1500)
+        #expect(Duration.microseconds(1999).milliseconds == 1)
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import GatewayAPI
+import MeterCodec
+import MeterModel
+import Testing
+
+@testable import meterctl
+
+struct WordsTests {
+    @Test(arguments: [
+        (Quantity.voltage, 5.106, "5.106 V"), (.current, 0.05934, "0.059 A"), (.power, 116.0994, "116.099 W"),
+        (.energy, 0.0005, "0.001 Wh"), (.charge, 1234.4, "1234 mAh"), (.temperature, 25, "25.0 °C"),
+        (.temperature, -0.04, "0.0 °C"), (.temperature, -5.25, "-5.3 °C"), (.dataPlus, 2.7, "2.700 V"),
+        (.resistance, 9999.9, "9999.9 Ω"), (.frequency, 50, "50.0 Hz"), (.powerFactor, 0.98, "0.980"),
+        (.price, 29.5, "29.50"), (.duration, 3600, "3600 s"), (.voltage, 0, "0.000 V"),
+    ])
+    func quantity_hasItsUnit_andItsDigits(_ quantity: Quantity, _ value: Double, _ text: String) {
+        #expect(Words.quantity(quantity, value) == text)
+    }
+
+    @Test func unknown_isADash_andNeverZero() {
+        for quantity in Quantity.allCases { #expect(Words.quantity(quantity, nil) == "–") }
+    }
+
+    @Test(arguments: [
+        (0.0, 3, "0.000"), (-0.0004, 3, "0.000"), (-0.0005, 3, "-0.001"), (0.0999, 3, "0.100"),
+        (999.9996, 3, "1000.000"),
+        (12.5, 0, "13"), (-12.5, 0, "-13"), (0.05, 1, "0.1"), (123_456_789.123, 2, "123456789.12"),
+        (1e300, 3, "1e+300"),
+        (.nan, 3, "nan"), (-.infinity, 3, "-inf"),
+    ])
+    func decimal_roundsAndPads(_ value: Double, _ digits: Int, _ text: String) {
+        #expect(Words.decimal(value, digits: digits) == text)
+    }
+
+    @Test(arguments: [
+        (Int64(0), "0 ms"), (999, "999 ms"), (1000, "1 s"), (119_999, "119 s"), (120_000, "2 min"),
+        (7_199_999, "119 min"), (7_200_000, "2 h"), (172_799_999, "47 h"), (172_800_000, "2 d"),
+        (.max, "106751991167 d"),
+    ])
+    func age_isInTheUnitThatFits(_ milliseconds: Int64, _ text: String) {
+        #expect(Words.age(milliseconds: milliseconds) == text)
+    }
+
+    @Test func everyState_hasItsColour() {
+        #expect(ConnectionState.allCases.allSatisfy { Words.colour(of: $0.rawValue) != nil })
+        #expect(Words.colour(of: "data-available") == .green)
+        #expect(Words.colour(of: "of-the-future") == nil)
+    }
+
+    @Test func path_isOnePartOfAURL() {
+        #expect("/dev/rfcomm0".percentEncoded == "%2Fdev%2Frfcomm0")
+        #expect("AA:BB".percentEncoded == "AA%3ABB")
+        #expect("Bench ä%".percentEncoded == "Bench%20%C3%A4%25")
+        #expect("a-b.c_d~9".percentEncoded == "a-b.c_d~9")
+        #expect("\n".percentEncoded == "%0A")
+        #expect(meterPath("usb:5fc9:0063:1/2", "/connect") == "/v1/meters/usb%3A5fc9%3A0063%3A1%2F2/connect")
+    }
+}
+
+struct ReadingPrinterTests {
+    private func line(_ values: [Quantity: Double?], missed: Int? = nil) -> ReadingLine {
+        var reading = Reading()
+        for (quantity, value) in values { reading[quantity] = value }
+        return ReadingLine(time: "2026-11-21T13:40:05.250Z", values: ReadingBody(reading), missed: missed)
+    }
+
+    @Test func csv_hasOneHeader_andAnEmptyFieldForUnknown() throws {
+        var printer = ReadingPrinter(form: .csv)
+        let first = try printer.lines(for: line([.voltage: 5.1, .current: nil, .temperature: 25]))
+        let second = try printer.lines(for: line([.voltage: nil, .current: 0, .temperature: 26]))
+
+        #expect(first == ["time,voltage_V,current_A,temperature_C", "2026-11-21T13:40:05.250Z,5.1,,25.0"])
+        #expect(second == ["2026-11-21T13:40:05.250Z,,0.0,26.0"])
+    }
+
+    @Test func csv_keepsItsColumns_whenAReadingHasOthers() throws {
+        var printer = ReadingPrinter(form: .csv)
+        _ = try printer.lines(for: line([.voltage: 5.1, .current: 1]))
+
+        #expect(try printer.lines(for: line([.current: 2, .power: 3])) == ["2026-11-21T13:40:05.250Z,,2.0"])
+    }
+
+    @Test func json_isOneObject_withNullForUnknown() throws {
+        var printer = ReadingPrinter(form: .json)
+
+        #expect(
+            try printer.lines(for: line([.voltage: 5.1, .current: nil], missed: 3))
+                == [#"{"current_A":null,"missed":3,"time":"2026-11-21T13:40:05.250Z","voltage_V":5.1}"#])
+    }
+
+    @Test func people_seeTheTime_andWhatTheyLookAt() throws {
+        var printer = ReadingPrinter(form: .people)
+
+        #expect(
+            try printer.lines(for: line([.voltage: 5.1, .current: nil, .dataPlus: 2.7, .temperature: 25]))
+                == ["13:40:05.250  5.100 V  –  25.0 °C"])
+    }
+
+    @Test func readingLine_survivesItsJSON() throws {
+        let original = line([.voltage: 5.106, .current: nil, .charge: 0], missed: 2)
+        let text = try JSONOutput.line(original)
+
+        #expect(try JSONDecoder().decode(ReadingLine.self, from: Data(text.utf8)) == original)
+    }
+}
+
+struct DecodedFrameTests {
+    /// A worked block by protocols.md 1.3: 5.106 V, 0.0593 A, group 2 with 1234 mAh and 5678 mWh, mode unknown.
+    static let block: [UInt8] = {
+        var block = [UInt8](repeating: 0, count: 130)
+        func put(_ bytes: [UInt8], at offset: Int) { block.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
+        put([0x09, 0xC9, 0x13, 0xF2, 0x02, 0x51, 0x00, 0x00, 0x01, 0x2F, 0x00, 0x19, 0x00, 0x4D, 0x00, 0x02], at: 0)
+        put([0x00, 0x00, 0x04, 0xD2, 0x00, 0x00, 0x16, 0x2E], at: 32)
+        put([0x01, 0x0E, 0x00, 0x3C, 0xFF, 0xFF], at: 96)
+        put([0x00, 0x01, 0x86, 0x9F], at: 122)
+        put([0xFF, 0xF1], at: 128)
+        return block
+    }()
+
+    @Test func frame_isOneObject_asTheCommandLinesDocumentSays() throws {
+        var decoder = UMDecoder()
+        decoder.append(Self.block)
+        let step = decoder.next()
+        guard case .frame(let frame) = step else {
+            Issue.record("no frame but \(String(describing: step))")
+            return
+        }
+
+        let text = try JSONOutput.line(DecodedFrame(frame, raw: decoder.frameBytes))
+
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        #expect(Swift.Set(object.keys) == ["model", "reading", "groups", "details", "raw"])
+        #expect(object["model"] as? String == "UM25C")
+        #expect(object["raw"] as? String == Hex.encode(Self.block))
+        let reading = try #require(object["reading"] as? [String: Double])
+        #expect(
+            reading == [
+                "voltage_V": 5.106, "current_A": 0.0593, "power_W": 0.303, "energy_Wh": 5.678, "charge_mAh": 1234,
+                "temperature_C": 25, "dp_V": 2.7, "dn_V": 0.6, "resistance_ohm": 9999.9,
+            ])
+        let groups = try #require(object["groups"] as? [[String: Double]])
+        #expect(groups.count == 10)
+        #expect(groups[2] == ["index": 2, "charge_mAh": 1234, "energy_mWh": 5678])
+        let details = try #require(object["details"] as? [String: Any])
+        #expect(details["charging_mode"] is NSNull)
+        #expect(details["charging_mode_code"] as? Int == 65_535)
+        #expect(details["recorder_running"] as? Bool == false)
+    }
+}

@@ -1,0 +1,240 @@
+import Gateway
+import GatewayAPI
+import Logging
+import MeterModel
+import Testing
+
+@testable import meterd
+
+struct ConfigurationTests {
+    private func defaults() -> Configuration { Configuration(environment: [:], userID: 0) }
+
+    private func read(_ text: String) throws -> Configuration {
+        var configuration = defaults()
+        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
+        return configuration
+    }
+
+    private func failure(of text: String) -> ConfigurationError? {
+        do {
+            _ = try read(text)
+            return nil
+        } catch {
+            return error as? ConfigurationError
+        }
+    }
+
+    // MARK: - Defaults
+
+    @Test func rootsDefaults_areTheSystemsPlaces() {
+        let configuration = Configuration(environment: ["HOME": "/root", "XDG_RUNTIME_DIR": "/run/user/0"], userID: 0)
+
+        #expect(configuration.stateDirectory == "/var/lib/meterd")
+        #expect(configuration.socketPath == "/run/meterd/control.sock")
+        #expect(configuration.logLevel == .info)
+        #expect(configuration.flushInterval == .seconds(60))
+        #expect(configuration.keepDays == 400)
+        #expect(configuration.maxMegabytes == 2048)
+        #expect(configuration.ports.isEmpty)
+    }
+
+    @Test func usersDefaults_areTheirOwnPlaces() {
+        let configuration = Configuration(
+            environment: ["HOME": "/home/ada", "XDG_RUNTIME_DIR": "/run/user/1000"], userID: 1000)
+
+        #expect(configuration.stateDirectory == "/home/ada/.local/state/meterd")
+        #expect(configuration.socketPath == "/run/user/1000/meterd/control.sock")
+    }
+
+    @Test func xdgStateHome_isObeyed() {
+        let configuration = Configuration(
+            environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "/data/state"], userID: 1000)
+
+        #expect(configuration.stateDirectory == "/data/state/meterd")
+    }
+
+    @Test func withoutAHomeOrSession_everythingIsUnderTmp() {
+        let configuration = Configuration(environment: [:], userID: 1000)
+
+        #expect(configuration.stateDirectory == "/tmp/meterd-1000/.local/state/meterd")
+        #expect(configuration.socketPath == "/tmp/meterd-1000/control.sock")
+    }
+
+    @Test func emptyVariables_countAsNotSet() throws {
+        let empty = ["HOME": "", "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": ""]
+        var configuration = Configuration(environment: empty, userID: 1000)
+        #expect(configuration == Configuration(environment: [:], userID: 1000))
+
+        try configuration.apply(
+            environment: ["METERD_STATE_DIRECTORY": "", "METERD_SOCKET": "", "METERD_LOG_LEVEL": ""])
+        #expect(configuration == Configuration(environment: [:], userID: 1000))
+    }
+
+    // MARK: - The file
+
+    @Test func everyKey_isRead() throws {
+        let configuration = try read(
+            """
+            state-directory = "/data/meterd"
+            socket = "/data/control.sock"
+            log-level = "Debug"
+
+            [store]
+            flush-interval = "30s"
+            keep-days = 30
+            max-megabytes = 512
+
+            [[port]]
+            path = "/dev/rfcomm0"
+            model = "UM25C"
+            id = "aa-bb-cc-dd-ee-ff"
+            name = "Bench"
+            connect = false
+
+            [[port]]
+            path = "/dev/ttyUSB0"
+            model = "tc66c"
+            """)
+
+        #expect(configuration.stateDirectory == "/data/meterd")
+        #expect(configuration.socketPath == "/data/control.sock")
+        #expect(configuration.logLevel == .debug)
+        #expect(configuration.flushInterval == .seconds(30))
+        #expect(configuration.keepDays == 30)
+        #expect(configuration.maxMegabytes == 512)
+        let bench = DeclaredPort(
+            path: "/dev/rfcomm0", model: .um25c, id: .mac(MACAddress(bits: 0xAABB_CCDD_EEFF)), name: "Bench")
+        #expect(
+            configuration.ports == [
+                .init(declared: bench, connects: false),
+                .init(declared: DeclaredPort(path: "/dev/ttyUSB0", model: .tc66c), connects: true),
+            ])
+        let limits = configuration.recorderLimits
+        #expect(limits.flushInterval == .seconds(30))
+        #expect(limits.maxAge == .seconds(30 * 86_400))
+        #expect(limits.maxBytes == 512 * 1024 * 1024)
+    }
+
+    @Test func emptyFile_changesNothing() throws {
+        #expect(try read("") == defaults())
+        #expect(try read("# nothing\n[store]\n") == defaults())
+    }
+
+    @Test(arguments: [
+        ("stat-directory = \"/x\"", "stat-directory", "state-directory"), ("sockets = \"/x\"", "sockets", "socket"),
+        ("loglevel = \"info\"", "loglevel", "log-level"), ("[stores]", "stores", "store"),
+        ("[[ports]]", "ports", "port"), ("[store]\nflush = \"1s\"", "store.flush", "store.flush-interval"),
+        ("[store]\nkeep_days = 1", "store.keep_days", "store.keep-days"),
+        ("[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nconect = true", "port.conect", "port.connect"),
+    ])
+    func unknownKey_namesTheNearest(_ text: String, _ key: String, _ nearest: String) {
+        let error = failure(of: text)
+
+        #expect(error?.message == "meterd.toml: unknown key \"\(key)\"")
+        #expect(error?.next == "did you mean \"\(nearest)\"?")
+    }
+
+    @Test(arguments: [
+        ("state-directory = 1", "state-directory", "a text in quotes"), ("socket = true", "socket", "a text in quotes"),
+        ("log-level = 3", "log-level", "a text in quotes"), ("store = 1", "store", "a table, [store]"),
+        ("port = 1", "port", "an array of tables, [[port]]"), ("port = [1]", "port", "an array of tables, [[port]]"),
+        ("[port]\npath = \"/dev/x\"", "port", "an array of tables, [[port]]"),
+        ("[store]\nflush-interval = 60", "store.flush-interval", "a text in quotes"),
+        ("[store]\nkeep-days = \"30\"", "store.keep-days", "a whole number from 1 to 36500"),
+        ("[store]\nkeep-days = 1.5", "store.keep-days", "a whole number from 1 to 36500"),
+        ("[store]\nmax-megabytes = false", "store.max-megabytes", "a whole number from 16 to 1000000"),
+        ("[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nconnect = \"yes\"", "port.connect", "true or false"),
+        ("[[port]]\npath = 7", "port.path", "a text in quotes"),
+        ("[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nname = 7", "port.name", "a text in quotes"),
+    ])
+    func wrongType_namesTheKey_andWhatItTakes(_ text: String, _ key: String, _ expected: String) {
+        let error = failure(of: text)
+
+        #expect(error?.message == "meterd.toml: \(key) has the wrong type")
+        #expect(error?.next == "it takes \(expected)")
+    }
+
+    @Test(arguments: [
+        ("[store]\nkeep-days = 0", "store.keep-days cannot be 0", "it takes a whole number from 1 to 36500"),
+        ("[store]\nkeep-days = 36501", "store.keep-days cannot be 36501", "it takes a whole number from 1 to 36500"),
+        (
+            "[store]\nmax-megabytes = 15", "store.max-megabytes cannot be 15",
+            "it takes a whole number from 16 to 1000000"
+        ),
+        ("[store]\nflush-interval = \"0s\"", "store.flush-interval cannot be \"0s\"", "it takes a time from 1s to 1h"),
+        (
+            "[store]\nflush-interval = \"soon\"", "store.flush-interval cannot be \"soon\"",
+            "it takes a time from 1s to 1h"
+        ),
+        ("[store]\nflush-interval = \"2h\"", "store.flush-interval cannot be \"2h\"", "it takes a time from 1s to 1h"),
+        (
+            "[[port]]\nmodel = \"um25c\"", "a [[port]] has no path",
+            "give it the device, for example path = \"/dev/rfcomm0\""
+        ),
+        (
+            "[[port]]\npath = \"rfcomm0\"", "a [[port]] has no path",
+            "give it the device, for example path = \"/dev/rfcomm0\""
+        ),
+        (
+            "[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nid = \"bench\"", "\"bench\" is no meter id",
+            "give a MAC address or a usb:… id"
+        ),
+    ])
+    func badValue_saysWhatIsLegal(_ text: String, _ message: String, _ next: String) {
+        let error = failure(of: text)
+
+        #expect(error?.message == "meterd.toml: \(message)")
+        #expect(error?.next == next)
+    }
+
+    @Test(arguments: ["[[port]]\npath = \"/dev/x\"", "[[port]]\npath = \"/dev/x\"\nmodel = \"um99\""])
+    func portWithoutAKnownModel_listsThem(_ text: String) {
+        let error = failure(of: text)
+
+        #expect(error?.message == "meterd.toml: the [[port]] /dev/x names no model that is known")
+        #expect(error?.next.hasPrefix("the models are um24c, um25c, um34c, tc66") == true)
+    }
+
+    @Test func unknownLogLevel_listsThem() {
+        let error = failure(of: "log-level = \"loud\"")
+
+        #expect(error?.message.contains("log-level cannot be \"loud\"") == true)
+        #expect(error?.next == "it takes trace, debug, info, notice, warning, error, critical")
+    }
+
+    @Test func brokenTOML_namesTheFile_andTheLine() {
+        let error = failure(of: "socket = \"/x\"\nlog-level =\n")
+
+        #expect(error?.message.hasPrefix("meterd.toml: ") == true)
+        #expect(error?.message.contains("2") == true)
+    }
+
+    // MARK: - The environment
+
+    @Test func environment_countsForMoreThanTheFile() throws {
+        var configuration = try read("state-directory = \"/file\"\nsocket = \"/file.sock\"\nlog-level = \"error\"")
+        try configuration.apply(
+            environment: [
+                "METERD_STATE_DIRECTORY": "/env", "METERD_SOCKET": "/env.sock", "METERD_LOG_LEVEL": "TRACE",
+            ])
+
+        #expect(configuration.stateDirectory == "/env")
+        #expect(configuration.socketPath == "/env.sock")
+        #expect(configuration.logLevel == .trace)
+    }
+
+    @Test func unknownLogLevel_inTheEnvironment_namesTheVariable() {
+        var configuration = defaults()
+        let error = #expect(throws: ConfigurationError.self) {
+            try configuration.apply(environment: ["METERD_LOG_LEVEL": "loud"])
+        }
+
+        #expect(error?.message == "METERD_LOG_LEVEL cannot be \"loud\"")
+    }
+
+    @Test(arguments: [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3), ("socket", "sockets", 1)])
+    func editDistance_countsChanges(_ one: String, _ other: String, _ distance: Int) {
+        #expect(one.editDistance(to: other) == distance)
+        #expect(other.editDistance(to: one) == distance)
+    }
+}

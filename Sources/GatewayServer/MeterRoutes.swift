@@ -57,7 +57,8 @@ package struct MeterRoutes: Sendable {
             let body = try await JSON.decode(CommandRequest.self, from: request)
             guard let kind = MeterCommand.Kind(rawValue: body.command) else {
                 let names = MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-                throw GatewayError(.badRequest, "no command is called \(body.command)", next: "the commands are \(names)")
+                throw GatewayError(
+                    .badRequest, "no command is called \(body.command)", next: "the commands are \(names)")
             }
             let session = try await directory.session(try reference(in: context))
             try await session.perform(MeterCommand(kind, body.number))
@@ -85,7 +86,9 @@ extension String {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else { return nil }
+            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
+                return nil
+            }
             bytes.append(high << 4 | low)
         }
         return String(validating: bytes, as: UTF8.self)

@@ -39,13 +39,15 @@ package struct SerialLine: Sendable {
 
     /// Throws away what has come and closes.
     ///
-    /// - Parameter discardingOutput: also what the line has not sent yet. Without it the kernel may wait up to 30 s for
-    ///   a line that takes nothing.
+    /// - Parameter discardingOutput: also what the line has not sent yet, where its driver can do that. The kernel may
+    ///   wait up to 30 s for a device that takes nothing (closing_wait), which must not hold up other meters.
     package func close(discardingOutput: Bool) {
         // None of these can do more than fail on a line that is gone already.
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
-        descriptor.close()
+        var unsent: Int32 = 0
+        let isKnown = ioctl(descriptor.raw, UInt(TIOCOUTQ), &unsent) == 0
+        if isKnown && unsent == 0 { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 
     /// Keeps others out, in both customary ways. TIOCEXCL makes their open(2) fail, but not root's; the lock is what

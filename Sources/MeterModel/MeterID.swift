@@ -29,7 +29,9 @@ package enum MeterID: Hashable, Sendable {
             .map(String.init)
         switch (parts.first?.lowercased(), parts.count) {
         case ("usb", 4...):
-            guard let vendor = UInt16(parts[1], radix: 16), let product = UInt16(parts[2], radix: 16) else { return nil }
+            guard let vendor = UInt16(parts[1], radix: 16), let product = UInt16(parts[2], radix: 16) else {
+                return nil
+            }
             if parts.count == 4, !parts[3].isEmpty {
                 self = .usb(vendor: vendor, product: product, serial: parts[3])
             } else if parts.count == 5, !parts[3].isEmpty, !parts[4].isEmpty {

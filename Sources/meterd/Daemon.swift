@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Gateway
 import GatewayAPI
 import GatewayServer
@@ -88,12 +87,12 @@ struct Daemon {
 
     private func prepareDirectories() throws {
         for directory in [configuration.stateDirectory, (configuration.socketPath as String).parentFolder] {
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+            do throws(Errno) {
+                try Folder.make(directory)
             } catch {
                 throw ConfigurationError(
-                    "\(directory) cannot be made: \(error)", next: "make it, or choose another with --state-directory or --socket")
+                    "\(directory) cannot be made: \(error)",
+                    next: "make it, or choose another with --state-directory or --socket")
             }
         }
         if SocketProbe.somebodyListens(at: configuration.socketPath) {

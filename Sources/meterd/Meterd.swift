@@ -12,7 +12,8 @@ struct Meterd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "meterd",
         abstract: "Connects USB power meters, reads them for ever, and keeps what they say.",
-        discussion: "meterctl talks to it. Configuration: /etc/meterd/meterd.toml, then METERD_… variables, then flags.",
+        discussion:
+            "meterctl talks to it. Configuration: /etc/meterd/meterd.toml, then METERD_… variables, then flags.",
         version: "meterd \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))"
     )
 
@@ -63,7 +64,8 @@ struct Meterd: AsyncParsableCommand {
                 guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
                     // Why it cannot be read, errno says better than the error thrown.
                     throw ConfigurationError(
-                        "\(path) cannot be read: \(String(cString: strerror(errno)))", next: "check the path and its mode")
+                        "\(path) cannot be read: \(String(cString: strerror(errno)))",
+                        next: "check the path and its mode")
                 }
                 try ConfigurationFile(text: text, path: path).apply(to: &configuration)
             }

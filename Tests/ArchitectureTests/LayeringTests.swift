@@ -68,7 +68,8 @@ struct LayeringTests {
 private func imports(in source: String) -> Set<String> {
     let kinds = "struct|class|enum|protocol|func|var|let|typealias"
     let levels = "public|package|internal|fileprivate|private"
-    let pattern = "^[ \\t]*(?:@\\w+(?:\\(\\w+\\))?[ \\t]+)*(?:(?:\(levels))[ \\t]+)?import[ \\t]+(?:(?:\(kinds))[ \\t]+)?(\\w+)"
+    let pattern =
+        "^[ \\t]*(?:@\\w+(?:\\(\\w+\\))?[ \\t]+)*(?:(?:\(levels))[ \\t]+)?import[ \\t]+(?:(?:\(kinds))[ \\t]+)?(\\w+)"
     guard let regex = try? Regex(pattern, as: (Substring, Substring).self).anchorsMatchLineEndings() else {
         Issue.record("the import pattern is no pattern")
         return []

@@ -89,7 +89,11 @@ private func functions(in source: String) -> [(name: String, length: Int)] {
             continue
         }
         let rest = lines[(index + 1)...]
-        guard let end = rest.firstIndex(where: { $0.prefix { $0 == " " }.count == indent && $0.hasPrefix(String(repeating: " ", count: indent) + "}") }) else { continue }
+        guard
+            let end = rest.firstIndex(where: {
+                $0.prefix { $0 == " " }.count == indent && $0.hasPrefix(String(repeating: " ", count: indent) + "}")
+            })
+        else { continue }
         found.append((name, end - index + 1))
     }
     return found

@@ -164,6 +164,22 @@ struct ConnectionMachineTests {
         }
     }
 
+    /// A moment that is due is dealt with: a driver that wakes the machine when it asks never spins.
+    @Test(arguments: UInt64(0)..<100)
+    func woke_alwaysMovesOn(seed: UInt64) {
+        var dice = Dice(seed: seed)
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        var now = MonotonicTime.seconds(0)
+        var channelOpen = false
+        for step in 0..<200 {
+            now = now + .milliseconds(Int(dice.next() % 20_000))
+            walk(&machine, &channelOpen, event: dice.next() % 9, at: now, dice: dice.next())
+            for _ in 0..<3 { walk(&machine, &channelOpen, event: 8, at: now, dice: dice.next()) }
+            let next = machine.nextWake
+            #expect(next.map { $0 > now } ?? true, "seed \(seed) step \(step): stuck in \(machine.state)")
+        }
+    }
+
     private func walk(
         _ machine: inout ConnectionMachine, _ channelOpen: inout Bool, event: UInt64, at now: MonotonicTime,
         dice: UInt64
@@ -173,10 +189,11 @@ struct ConnectionMachineTests {
         case 1: if machine.vanished() == .closeChannel { channelOpen = false }
         case 2: machine.connectWanted(at: now)
         case 3: if machine.disconnectWanted() == .closeChannel { channelOpen = false }
-        case 4 where channelOpen: if machine.channelOpened(at: now) == .closeChannel, machine.state != .connected {
-            // Opened twice: the driver's second channel is the one to close.
-            _ = machine.lineReady(at: now)
-        }
+        case 4 where channelOpen:
+            if machine.channelOpened(at: now) == .closeChannel, machine.state != .connected {
+                // Opened twice: the driver's second channel is the one to close.
+                _ = machine.lineReady(at: now)
+            }
         case 5: _ = machine.lineReady(at: now)
         case 6 where channelOpen:
             machine.channelClosed(at: now, dice: dice)

@@ -20,7 +20,8 @@ enum DecoderVerifier {
         let stream = frames.flatMap { $0 }
         for size in [1, 2, 3, 7, 20, 64, max(1, stream.count)] {
             let (found, skipped) = feed(stream, chunk: size, to: make())
-            #expect(found.map(Hex.encode) == frames.map(Hex.encode), "in pieces of \(size)", sourceLocation: sourceLocation)
+            #expect(
+                found.map(Hex.encode) == frames.map(Hex.encode), "in pieces of \(size)", sourceLocation: sourceLocation)
             #expect(skipped == 0, "in pieces of \(size)", sourceLocation: sourceLocation)
         }
         let dirty = rubbish + frames.flatMap { $0 + rubbish }

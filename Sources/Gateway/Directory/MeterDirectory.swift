@@ -138,7 +138,8 @@ package actor MeterDirectory {
         }
     }
 
-    package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String] {
+    package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String]
+    {
         let session = try await session(reference)
         let valid = try MeterSettings.validated(changes, for: await session.profile)
         let stored = try await store("writing the settings of \(session.id)") { [edges] in
@@ -188,10 +189,6 @@ extension MeterDirectory {
             id = parsed
         }
         try await declare(DeclaredPort(path: path, model: model, id: id))
-        // What is there is there now; the watch would say so within a second.
-        let declaredID = id ?? .port(host: edges.hostName, path: path)
-        await sessions[declaredID]?.appeared(
-            Sighting(id: declaredID, model: model, name: nil, link: .serial(path: path)))
     }
 
     /// Takes a link from whatever meter was last on it: a node has one device behind it, and this is another one.

@@ -13,6 +13,9 @@ extension DeviceSession {
         var sent: CheckedContinuation<Bool, Never>
     }
 
+    /// More than these wait for nobody: a meter takes two a second at best.
+    private static let commandsMax = 32
+
     /// Sends a command as soon as the line is free. Returns when it went out; meters of most families do not answer.
     package func perform(_ command: MeterCommand) async throws(GatewayError) {
         guard exchange != nil, var driver else {
@@ -27,6 +30,10 @@ extension DeviceSession {
             throw GatewayError(.badRequest, "\(error)", next: commandHelp)
         }
         self.driver = driver
+        guard commandQueue.count < Self.commandsMax else {
+            throw GatewayError(
+                .refused, "\(commandQueue.count) commands wait for \(id) already", next: "wait until they are sent")
+        }
         let wasSent = await withCheckedContinuation { continuation in
             commandQueue.append(QueuedCommand(command: command, bytes: bytes, sent: continuation))
             exchange?.commandQueued()

@@ -18,8 +18,8 @@ package struct MeterSettings: Hashable, Sendable {
         package var legal: String {
             switch self {
             case .name: "text of 1 to 64 characters"
-            case .notes: "text of at most 1000 characters"
-            case .pollInterval: "a time such as 500ms, 2s or 1m, up to 1h"
+            case .notes: "text of at most 1000 characters, line ends allowed"
+            case .pollInterval: "a time from 10ms to 1h, such as 500ms, 2s or 1m"
             case .staleAfter: "a time such as 3s, from 1s to 1h"
             case .temperatureUnit: "C or F, as the meter's own menu is set"
             }
@@ -49,7 +49,7 @@ package struct MeterSettings: Hashable, Sendable {
     package mutating func apply(_ key: Key, _ value: String) throws(GatewayError) {
         switch key {
         case .name where (1...64).contains(value.count) && value.allSatisfy(\.isPrintable): name = value
-        case .notes where value.count <= 1000: notes = value
+        case .notes where value.count <= 1000 && value.allSatisfy({ $0 == "\n" || $0.isPrintable }): notes = value
         case .pollInterval:
             pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
         case .staleAfter: staleAfter = try Self.duration(value, key: key, in: .seconds(1) ... .seconds(3600))
@@ -94,5 +94,7 @@ package struct MeterSettings: Hashable, Sendable {
 }
 
 extension Character {
-    fileprivate var isPrintable: Bool { !isNewline && unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } }
+    fileprivate var isPrintable: Bool {
+        !isNewline && unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+    }
 }

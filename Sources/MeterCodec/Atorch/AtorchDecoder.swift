@@ -60,7 +60,8 @@ package struct AtorchDecoder: FrameDecoder {
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
         if AtorchCheck.byte(ofMessage: report) != report.u8(AtorchReport.length - 1),
-            let inner = (4..<AtorchReport.length).first(where: { starts(raw, at: $0) })
+            // Not in `raw`: what has come behind the report must not matter, as it may come later.
+            let inner = (4..<AtorchReport.length).first(where: { starts(report, at: $0) })
         {
             return .rubbish(count: inner, .truncated(have: inner))
         }

@@ -77,7 +77,7 @@ extension TC66Block: FrameContent {
     package var groups: [GroupTotals] { (0..<2).compactMap(groupTotals) }
 
     package var device: DeviceInfo? {
-        DeviceInfo(model: .tc66, serial: String(serial), firmware: firmware, powerOnCount: powerOnCount)
+        DeviceInfo(serial: String(serial), firmware: firmware, powerOnCount: powerOnCount)
     }
 
     package var details: [FrameDetail] {

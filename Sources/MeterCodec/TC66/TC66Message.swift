@@ -44,7 +44,7 @@ extension TC66Message: FrameContent {
     package var device: DeviceInfo? {
         switch self {
         case .block(let block): block.device
-        case .mode: DeviceInfo(model: .tc66)
+        case .mode: nil
         }
     }
 

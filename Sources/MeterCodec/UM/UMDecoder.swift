@@ -29,7 +29,9 @@ package struct UMDecoder: FrameDecoder {
             buffer.drop(1)
             return .skipped(count: 1, because: error)
         }
-        let block = buffer.withBytes { UMBlock(UnsafeRawBufferPointer(rebasing: $0.prefix(UMBlock.length)), model: model) }
+        let block = buffer.withBytes {
+            UMBlock(UnsafeRawBufferPointer(rebasing: $0.prefix(UMBlock.length)), model: model)
+        }
         buffer.take(UMBlock.length)
         return .frame(.um(block))
     }

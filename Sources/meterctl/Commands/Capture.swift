@@ -65,7 +65,8 @@ private struct CaptureFile: Sendable {
 
     private var failure: CommandFailure {
         CommandFailure(
-            .error, "\(path) cannot be written: \(String(cString: strerror(errno)))", next: "choose another file with -o")
+            .error, "\(path) cannot be written: \(String(cString: strerror(errno)))",
+            next: "choose another file with -o")
     }
 }
 
@@ -119,7 +120,8 @@ private struct CaptureText {
     }
 
     private static func message(_ data: Data, path: String, line: Int) throws -> TrafficReplay.Message {
-        guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex) else {
+        guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex)
+        else {
             // Which part is wrong, a person sees in the line itself.
             throw CommandFailure(
                 .error, "\(path), line \(line), is no message", next: "give a file that meterctl capture wrote, or hex")

@@ -7,7 +7,8 @@ import MeterModel
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Decode raw bytes of a meter, with no hardware and no daemon.",
-        discussion: "Takes hex (blanks and line ends allowed) or binary, one or more frames. Exit code 1 where no frame "
+        discussion:
+            "Takes hex (blanks and line ends allowed) or binary, one or more frames. Exit code 1 where no frame "
             + "is found.\nModels: \(MeterCatalogue.decoderNames.joined(separator: ", "))."
     )
 

@@ -38,7 +38,8 @@ struct PortConsole {
             if let path = await port.path { Terminal.talk("plugged in at \(path)") }
         case nil: break
         default:
-            throw CommandFailure(.usage, "\"\(words[0])\" is nothing to type here", next: "see meterctl simulate --help")
+            throw CommandFailure(
+                .usage, "\"\(words[0])\" is nothing to type here", next: "see meterctl simulate --help")
         }
     }
 

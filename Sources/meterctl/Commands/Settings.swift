@@ -41,7 +41,11 @@ struct Get: AsyncParsableCommand {
     func run() async throws {
         let body: SettingsBody = try await daemon.client.call(.get, meterPath(meter, "/settings"))
         if let key {
-            if let value = body.settings[key] ?? nil { Terminal.line(value) } else { Terminal.talk("\(key) is not set") }
+            if let value = body.settings[key] ?? nil {
+                Terminal.line(value)
+            } else {
+                Terminal.talk("\(key) is not set")
+            }
         } else if json {
             Terminal.line(try JSONOutput.pretty(body.settings))
         } else {

@@ -18,7 +18,8 @@ struct Table {
 
     func print() {
         let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0 }
+        let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].text.count : 0 }.max() ?? 0
+        }
         for row in rows {
             var line = ""
             for (column, cell) in row.enumerated() {

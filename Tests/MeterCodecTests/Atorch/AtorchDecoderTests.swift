@@ -192,6 +192,17 @@ struct AtorchDecoderTests {
         #expect(AtorchReply(outcome).bytes == bytes)
     }
 
+    /// Found by fuzzing: a last byte FF was read together with what came behind it, if that had come already.
+    @Test func lastByteFF_isJudgedTheSame_whetherOrNotMoreHasCome() {
+        let report = Array(usbReport.dropLast()) + [0xFF]
+        let stream = report + [0x55, 0x01] + usbReport
+        for chunk in [1, 36, stream.count] {
+            let (frames, skipped) = DecoderVerifier.feed(stream, chunk: chunk, to: AtorchDecoder())
+            #expect(frames == [report, usbReport])
+            #expect(skipped == 2)
+        }
+    }
+
     @Test func replyBetweenReports_disturbsNeither() {
         let stream = usbReport + AtorchReply(.done).bytes + usbReport
         for chunk in [1, 20, stream.count] {

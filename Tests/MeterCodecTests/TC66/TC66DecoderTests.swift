@@ -27,7 +27,7 @@ struct TC66DecoderTests {
                 GroupTotals(index: 1, charge_mAh: 34, energy_mWh: 91),
             ])
         #expect(
-            frame.content.device == DeviceInfo(model: .tc66, serial: "48724", firmware: "1.18", powerOnCount: 40))
+            frame.content.device == DeviceInfo(serial: "48724", firmware: "1.18", powerOnCount: 40))
         #expect(
             frame.content.details.contains(
                 FrameDetail("unknown_16_43", .text(String(repeating: "0", count: 48) + "efbeadde"))))

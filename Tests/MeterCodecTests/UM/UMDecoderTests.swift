@@ -84,7 +84,8 @@ struct UMDecoderTests {
     }
 
     @Test func details_nameTheChargingMode() throws {
-        let frame = try #require(decodedFrames(workedBlock(word: 0x09C9, trailer: [0xFF, 0xF1]), with: UMDecoder()).first)
+        let frame = try #require(
+            decodedFrames(workedBlock(word: 0x09C9, trailer: [0xFF, 0xF1]), with: UMDecoder()).first)
         #expect(frame.content.details.contains(FrameDetail("charging_mode", .text("DCP1.5A"))))
         #expect(frame.content.groups.count == 10)
     }

@@ -1,0 +1,19 @@
+import Glibc
+
+/// Makes folders.
+package enum Folder {
+    /// Makes the folder at `path` and those above it, where they are missing.
+    ///
+    /// - Parameter mode: of the folders that are made. One that is there keeps its own.
+    package static func make(_ path: String, mode: UInt32 = 0o750) throws(Errno) {
+        var partial = path.hasPrefix("/") ? "/" : ""
+        for name in path.split(separator: "/") {
+            partial += partial.isEmpty || partial.hasSuffix("/") ? "\(name)" : "/\(name)"
+            guard mkdir(partial, mode) != 0 else { continue }
+            let error = Errno(errno)
+            var status = stat()
+            let isFolder = stat(partial, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            if !isFolder { throw error }
+        }
+    }
+}

@@ -124,6 +124,21 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // MARK: Benchmarks (make bench)
+
+        .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO",
+                "USBTransport", "SimulatedPort", "MeterStore",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Benchmarks",
+            exclude: ["CBenchmarks"],
+            swiftSettings: strict
+        ),
+
         // MARK: Tests
 
         .testTarget(name: "MeterModelTests", dependencies: ["MeterModel"], swiftSettings: strict),
@@ -135,7 +150,9 @@ let package = Package(
             name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"],
             swiftSettings: strict
         ),
-        .testTarget(name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict),
+        .testTarget(
+            name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict
+        ),
         .testTarget(
             name: "GatewayTests",
             dependencies: [

@@ -1,0 +1,80 @@
+import FoundationEssentials
+import Glibc
+import LinuxIO
+
+/// A program that this one started.
+final class ChildProcess {
+    let pid: pid_t
+    private var hasEnded = false
+
+    /// - Parameter output: where standard output goes; standard error goes to `errors`.
+    init(_ path: String, _ arguments: [String], output: String = "/dev/null", errors: String = "/dev/null") throws {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        let words = ([path] + arguments).map { strdup($0) }
+        defer { words.forEach { free($0) } }
+        var pid = pid_t()
+        let code = posix_spawn(&pid, path, &actions, nil, words + [nil], environ)
+        guard code == 0 else { throw BenchmarkError("\(path) cannot be started: errno \(code)") }
+        self.pid = pid
+    }
+
+    deinit { end() }
+
+    /// Asks it to end, and waits until it has.
+    func end() {
+        guard !hasEnded else { return }
+        kill(pid, SIGTERM)
+        _ = wait()
+    }
+
+    /// Waits for its own end.
+    ///
+    /// - Returns: true when it ended well.
+    func wait() -> Bool {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) == -1, errno == EINTR {}
+        hasEnded = true
+        return status == 0
+    }
+}
+
+/// This program's own file, and what lies beside it.
+enum OwnProgram {
+    static let path = FileTree.canonical("/proc/self/exe") ?? CommandLine.arguments[0]
+
+    static func neighbour(_ name: String) throws -> String {
+        let neighbour = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/\(name)"
+        guard access(neighbour, X_OK) == 0 else {
+            throw BenchmarkError("there is no \(neighbour): swift build -c release --product \(name)")
+        }
+        return neighbour
+    }
+}
+
+/// Why a figure cannot be had.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// A folder that is removed with its content.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/meter-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw BenchmarkError("no temporary folder: errno \(errno)") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        // What a killed run leaves in /tmp does no harm either.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

@@ -1,0 +1,79 @@
+import CBenchmarks
+import MeterCodec
+import MeterModel
+import MeterSimulator
+
+/// How fast each decoder is on one core, and how often it asks for memory.
+///
+/// A frame comes in by `append`, as from a channel, and its readings are taken. The first rounds are not counted, so
+/// that what is counted is the steady state.
+enum DecodeBenchmark {
+    static func run() {
+        Report.title("Decoding, one core (processor time of the thread; best of 5 rounds)")
+        let um = SimulatedUM(model: .um25c, refresh: .milliseconds(10))
+        measure("UM blocks", frames(of: um, asking: [0xF0]), UMDecoder(), per: "block", goal: 1_000_000)
+        let tc66 = SimulatedTC66(model: .tc66c, refresh: .milliseconds(10))
+        let getva = TC66Request.values.bytes
+        measure(
+            "TC66 blocks, AES included", frames(of: tc66, asking: getva), TC66Decoder(), per: "block", goal: 200_000)
+        let km003c = SimulatedKM003C(model: .km003c, refresh: .milliseconds(10))
+        let adc = KM003CHeader(.getData, id: 1, parameter: KM003CAttributes.adc.rawValue).bytes
+        measure("KM003C ADC packets", frames(of: km003c, asking: adc), KM003CDecoder(), per: "packet", goal: 3_000_000)
+        var fnb58 = SimulatedFNB58()
+        _ = fnb58.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
+        let packets = fnb58.due(at: .seconds(1))
+        measure("FNIRSI USB samples", packets, FNIRSIUSBDecoder(), per: "packet", goal: 5_000_000)
+        var atorch = SimulatedAtorch(model: .atorchUSB)
+        measure("Atorch reports", atorch.due(at: .seconds(30)), AtorchDecoder(), per: "report", goal: nil)
+    }
+
+    /// Thirty different answers.
+    private static func frames(of meter: some SimulatedMeter, asking request: [UInt8]) -> [[UInt8]] {
+        var meter = meter
+        return (1...30).map { meter.receive(request, at: .milliseconds(500 * $0)).flatMap { $0 } }
+    }
+
+    private static func measure(
+        _ name: String, _ frames: [[UInt8]], _ fresh: some FrameDecoder, per frame: String, goal: Double?
+    ) {
+        var decoder = fresh
+        var sum = 0.0
+        var readings = 0
+        func round(_ repetitions: Int) {
+            for _ in 0..<repetitions {
+                for frame in frames {
+                    decoder.append(frame)
+                    while let step = decoder.next() {
+                        guard case .frame(let frame) = step else { continue }
+                        frame.forEachReading { reading in
+                            sum += reading[.voltage] ?? 0
+                            readings += 1
+                        }
+                    }
+                }
+            }
+        }
+        round(50)
+        var best = 0.0
+        var allocations = 0.0
+        for _ in 0..<5 {
+            readings = 0
+            let allocated = cb_allocations()
+            let start = Clocks.thread
+            var repetitions = 0
+            while Clocks.thread - start < 0.25 {
+                round(200)
+                repetitions += 200
+            }
+            let rate = Double(readings) / (Clocks.thread - start)
+            if rate > best {
+                best = rate
+                allocations = Double(cb_allocations() - allocated) / Double(repetitions * frames.count)
+            }
+        }
+        precondition(sum.isFinite && readings > 0, "The decoder reads what the simulator sends")
+        let goals = goal.map { (best >= $0, "\($0.grouped)/s") }
+        Report.figure(name, "\(best.grouped)/s", goal: goals)
+        Report.figure("  heap allocations per \(frame)", allocations.fixed(2))
+    }
+}

@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the ordinary build knows nothing of it: what is fuzzed is compiled anew here, with
+// coverage and the address sanitizer. The links under Sources are the main package's own files.
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+    .unsafeFlags(["-sanitize=fuzzer,address"]),
+]
+
+let package = Package(
+    name: "MeterFuzz",
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2")
+    ],
+    targets: [
+        .target(name: "MeterModel", swiftSettings: strict),
+        .target(
+            name: "MeterCodec",
+            dependencies: [
+                "MeterModel",
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
+        // Only what reads and writes stored chunks.
+        .target(name: "Gateway", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "CFuzzer"),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["CFuzzer", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator"],
+            swiftSettings: strict,
+            // libFuzzer itself comes without its main: Fuzz has one. See `run` for the library's path.
+            linkerSettings: [.unsafeFlags(["-sanitize=address"]), .linkedLibrary("stdc++")]
+        ),
+    ]
+)

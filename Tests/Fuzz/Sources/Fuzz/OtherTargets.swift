@@ -1,0 +1,127 @@
+import Gateway
+import MeterCodec
+import MeterModel
+import MeterSimulator
+
+extension FuzzTarget {
+    /// Stored chunks: any bytes end in samples or an error, and samples survive being stored.
+    static let chunks = FuzzTarget(name: "chunk", run: runChunk, seeds: chunkSeeds)
+
+    /// The first byte says how many samples the chunk claims, and in its top bit that the check is put right.
+    private static func runChunk(_ input: [UInt8]) {
+        guard let meter = MeterID("01:02:03:04:05:06"), let first = input.first else { return }
+        var bytes = Array(input.dropFirst())
+        if first & 0x80 != 0 { bytes = [1] + bytes + check([1] + bytes) }
+        let chunk = SampleChunk(
+            meter: meter, first: WallTime(millisecondsSince1970: 0), last: WallTime(millisecondsSince1970: 0),
+            count: Int(first & 0x7F), bytes: bytes)
+        let samples: [StoredSample]
+        do {
+            samples = try chunk.samples()
+        } catch {
+            return promise(!error.description.isEmpty, "an error has words")
+        }
+        promise(samples.count == chunk.count, "a chunk holds as many samples as it says")
+        var builder = SampleChunkBuilder(meter: meter)
+        for sample in samples {
+            sample.reading.forEach { quantity, value in promise(value?.isFinite ?? true, "\(quantity) is a number") }
+            builder.append(sample.time, sample.reading)
+        }
+        guard let again = builder.finish() else { return promise(samples.isEmpty, "samples make a chunk") }
+        // Any other error than none would be a chunk that its own builder made and its own reader refuses.
+        promise((try? again.samples()) == samples, "samples come back from a chunk as they went in")
+    }
+
+    /// FNV-1a, little-endian, as SampleChunkFormat describes it.
+    private static func check(_ bytes: [UInt8]) -> [UInt8] {
+        var hash: UInt32 = 0x811C_9DC5
+        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        return (0..<4).map { UInt8(truncatingIfNeeded: hash >> UInt32(8 * $0)) }
+    }
+
+    private static func chunkSeeds() -> [[UInt8]] {
+        guard let meter = MeterID("01:02:03:04:05:06") else { return [] }
+        return DecoderTarget.all.compactMap { target in
+            var builder = SampleChunkBuilder(meter: meter)
+            for stream in target.streams() {
+                var decoder = target.make(true)
+                decoder.append(stream)
+                while let step = decoder.next() {
+                    guard case .frame(let frame) = step else { continue }
+                    frame.forEachReading { reading in
+                        guard builder.count < 100 else { return }
+                        let time = 1_800_000_000_000 + 500 * Int64(builder.count)
+                        builder.append(WallTime(millisecondsSince1970: time), reading)
+                    }
+                }
+            }
+            return builder.finish().map { [0x80 | UInt8($0.count)] + $0.bytes.dropFirst().dropLast(4) }
+        }
+    }
+}
+
+extension FuzzTarget {
+    /// A replay of any recording answers, pushes and ends its rounds on any input, and never sends without end.
+    static let replay = FuzzTarget(
+        name: "replay", run: runReplay,
+        seeds: {
+            [
+                [0x04, 0x01, 0xF0, 0x05, 0x82, 0x09, 0xC9, 0x00, 0x01, 0xF0],
+                [0x01, 0x82, 0xAA, 0x07, 0x03, 0x81, 0x55, 0x02, 0x84, 0x01, 0x02, 0x03, 0x04],
+            ]
+        })
+
+    /// Each message is a step of time, a byte with direction and length, and so many bytes. What is asked of the replay
+    /// are the same bytes again.
+    private static func runReplay(_ input: [UInt8]) {
+        var messages: [TrafficReplay.Message] = []
+        var rest = input[...]
+        var time = Duration.zero
+        while rest.count >= 2, messages.count < 64 {
+            let head = Array(rest.prefix(2))
+            rest = rest.dropFirst(2)
+            time += .milliseconds(Int64(head[0]))
+            let bytes = Array(rest.prefix(Int(head[1] & 0x1F)))
+            rest = rest.dropFirst(bytes.count)
+            messages.append(.init(time: time, direction: head[1] & 0x80 != 0 ? .fromMeter : .toMeter, bytes: bytes))
+        }
+        var meter = TrafficReplay(model: .um25c, messages: messages)
+        meter.faults = SimulatorFaults(SimulatorFaults.Kind.allCases[input.count % 5], every: 3)
+        let longest = messages.reduce(0) { $0 + $1.bytes.count + 7 }
+        for (index, message) in messages.enumerated() {
+            let sent = meter.receive(message.bytes, at: .milliseconds(7 * index))
+            promise(
+                sent.reduce(0) { $0 + $1.count } <= longest * max(1, message.bytes.count), "an answer has an end")
+            let moment = Duration.milliseconds(Int64(index) * Int64(index) * 97)
+            promise(meter.due(at: moment).count <= 2 * messages.count + 1, "a round has an end")
+            promise(meter.nextDue.map { $0 >= .zero } ?? true, "what is due has a time")
+        }
+        meter.powerCycle()
+        promise(meter.due(at: .zero).count <= messages.count, "it begins anew")
+    }
+}
+
+extension FuzzTarget {
+    /// What people and files write: hex, addresses, ids, times. What is read can be printed and read again.
+    static let text = FuzzTarget(
+        name: "text", run: runText,
+        seeds: {
+            [
+                "0x09, c9 01:ff", "AA:BB:CC:DD:EE:FF", "aa-bb-cc-dd-ee-ff", "usb:0483:fffe:071KBP", "1.5s", "500ms",
+                "usb:1a86:7523:box:1-1.4", "port:box:/dev/rfcomm0", "um25c",
+            ].map { Array($0.utf8) }
+        })
+
+    private static func runText(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        if let bytes = Hex.decode(text) { promise(Hex.decode(Hex.encode(bytes)) == bytes, "hex reads what it writes") }
+        promise(Hex.decode(Hex.encode(input)) == input, "hex keeps bytes")
+        if let mac = MACAddress(text) { promise(MACAddress(mac.description) == mac, "an address reads what it prints") }
+        if let id = MeterID(text) { promise(MeterID(id.description) == id, "an id reads what it prints") }
+        if let name = ModelName(text) { promise(ModelName(name.rawValue) == name, "a model reads what it prints") }
+        if let duration = Duration(shortText: text) { promise(duration >= .zero, "a time is not negative") }
+        let words = input.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let stamp = WallTime(millisecondsSince1970: Int64(bitPattern: words)).description
+        promise(stamp.utf8.count == 24, "a moment prints in 24 characters")
+    }
+}

@@ -1,0 +1,98 @@
+import MeterCodec
+import MeterModel
+
+/// Puts check sums right, so that the fuzzer reaches what lies behind them. Every other byte stays as it is.
+enum Repair {
+    /// Walks over the places where something may begin. `fix` works on the bytes from one on and says how far it got.
+    private static func walk(_ stream: [UInt8], _ fix: (inout ArraySlice<UInt8>) -> Int) -> [UInt8] {
+        var stream = stream
+        var start = 0
+        while start < stream.count {
+            start += max(1, fix(&stream[start...]))
+        }
+        return stream
+    }
+
+    static func um(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            let start = rest.startIndex
+            guard rest.count >= UMBlock.length,
+                let model = UMScales.model(word: UInt16(rest[start]) << 8 | UInt16(rest[start + 1]))
+            else { return 1 }
+            switch UMScales.of(model).trailer {
+            case .constant(let first, let second):
+                rest[start + 128] = first
+                rest[start + 129] = second
+            case .xor:
+                rest[start + 129] = rest.prefix(UMBlock.length).withUnsafeBytes(UMScales.xorCheck)
+            }
+            return UMBlock.length
+        }
+    }
+
+    /// Takes plain text: seals each 64 bytes and encrypts the whole.
+    static func tc66(_ plain: [UInt8]) -> [UInt8] {
+        let length = TC66Piece.length
+        var plain = plain
+        for start in stride(from: 0, through: plain.count - length, by: length) {
+            let check = Checksum.crc16Modbus(plain[start..<start + TC66Piece.checkOffset])
+            let word: [UInt8] = [UInt8(truncatingIfNeeded: check), UInt8(truncatingIfNeeded: check >> 8), 0, 0]
+            plain.replaceSubrange(start + TC66Piece.checkOffset..<start + length, with: word)
+        }
+        let whole = plain.count / TC66Cipher.blockLength * TC66Cipher.blockLength
+        return (TC66Cipher.meter.encrypt(Array(plain[..<whole])) ?? []) + plain[whole...]
+    }
+
+    static func fnirsiUSB(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            guard rest.first == FNIRSIUSBPacket.startMark, rest.count >= FNIRSIUSBPacket.length else { return 1 }
+            let packet = rest.prefix(FNIRSIUSBPacket.length)
+            rest[rest.startIndex + FNIRSIUSBPacket.length - 1] = packet.withUnsafeBytes { FNIRSIUSBPacket.check($0) }
+            return FNIRSIUSBPacket.length
+        }
+    }
+
+    static func fnirsiBLE(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            let start = rest.startIndex
+            guard rest.first == FNIRSIBLEFrame.startMark, rest.count >= 3 else { return 1 }
+            let length = Int(rest[start + 2]) + FNIRSIBLEFrame.overhead
+            guard rest.count >= length else { return 1 }
+            rest[start + length - 1] = FNIRSIBLEFrame.check(rest.prefix(length - 1))
+            return length
+        }
+    }
+
+    static func atorch(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            guard rest.starts(with: [0xFF, 0x55, 0x01]), rest.count >= AtorchReport.length else { return 1 }
+            let report = rest.prefix(AtorchReport.length)
+            rest[rest.startIndex + AtorchReport.length - 1] = report.withUnsafeBytes { AtorchCheck.byte(ofMessage: $0) }
+            return AtorchReport.length
+        }
+    }
+
+    /// Memory answers, and settings that come alone.
+    static func km003c(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            let start = rest.startIndex
+            if rest.first == KM003CKind.memoryAnswer.rawValue, rest.count >= KM003CMemoryRange.answerLength {
+                put(Checksum.crc32(rest[start + 4..<start + 16]), into: &rest, at: start + 16)
+                return KM003CMemoryRange.answerLength
+            }
+            let payload = start + KM003CHeader.length + KM003CPayloadHeader.length
+            guard rest.first == KM003CKind.data.rawValue, rest.endIndex >= payload + KM003CSettings.length,
+                rest[start + 4] == 0x08, rest[start + 5] == 0
+            else { return 1 }
+            for (range, offset) in KM003CSettings.checks {
+                let check = Checksum.crc32(rest[payload + range.lowerBound..<payload + range.upperBound])
+                put(check, into: &rest, at: payload + offset)
+            }
+            return payload + KM003CSettings.length - start
+        }
+    }
+
+    private static func put(_ word: UInt32, into bytes: inout ArraySlice<UInt8>, at place: Int) {
+        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: word >> UInt32(8 * index)) }
+    }
+}

@@ -1,0 +1,89 @@
+import MeterCodec
+import MeterModel
+import MeterSimulator
+
+/// What simulated meters send, as streams to start from: a few good frames each, and each fault once.
+enum Streams {
+    static func um() -> [[UInt8]] {
+        [ModelName.um24c, .um25c, .um34c].flatMap { model in
+            asked(SimulatedUM(model: model), requests: [[0xF0], [0xF0]])
+        }
+    }
+
+    static func tc66() -> [[UInt8]] {
+        let requests = [TC66Request.query, .values, .values].map(\.bytes)
+        return asked(SimulatedTC66(model: .tc66c), requests: requests)
+            + asked(SimulatedTC66(model: .tc66, mode: .boot), requests: [TC66Request.query.bytes])
+    }
+
+    /// Answers before they are encrypted.
+    static func tc66Plain() -> [[UInt8]] {
+        asked(SimulatedTC66(model: .tc66c), requests: [TC66Request.values.bytes]).compactMap { cipher in
+            var plain = [UInt8](repeating: 0, count: cipher.count)
+            let isDecrypted = cipher.withUnsafeBytes { cipher in
+                plain.withUnsafeMutableBytes { TC66Cipher.meter.decrypt(cipher, into: $0) }
+            }
+            return isDecrypted ? plain : nil
+        }
+    }
+
+    static func fnirsiUSB() -> [[UInt8]] {
+        [false, true].flatMap { startsWithGarbage in
+            pushed(SimulatedFNB58(startsWithGarbage: startsWithGarbage), start: FNIRSIUSBCommand.start.bytes)
+        } + asked(SimulatedFNB58(), requests: [FNIRSIUSBCommand.hello.bytes])
+    }
+
+    static func fnirsiBLE() -> [[UInt8]] {
+        pushed(SimulatedFNB58BLE(), start: FNIRSIBLECommand.start.bytes)
+            + asked(SimulatedFNB58BLE(), requests: [FNIRSIBLECommand.info.bytes])
+    }
+
+    static func atorch() -> [[UInt8]] {
+        let replies: [AtorchReply.Outcome] = [.done, .failed, .unsupported, .undefined]
+        return [ModelName.atorchUSB, .atorchDC, .atorchAC].flatMap { pushed(SimulatedAtorch(model: $0), start: []) }
+            + [replies.flatMap { AtorchReply($0).bytes }]
+    }
+
+    static func km003c() -> [[UInt8]] {
+        let meter = SimulatedKM003C(model: .km003c, grantsStreaming: true)
+        var driver = KM003CDriver(model: .km003c, graphRate: .fifty)
+        let opening = driver.opening().map(\.bytes)
+        let requests = [
+            driver.poll(), driver.request(.settings), driver.request([.adc, .pd]), driver.request([]), driver.poll(),
+        ]
+        // A PD trace has its lengths inside, and a memory answer announces bytes without a header.
+        let trace = KM003CHeader(.data, id: 9).bytes + KM003CPayloadHeader(.pdTrace, hasNext: true, size: 0).bytes
+        let records: [UInt8] = [5, 2, 0x0B, 1, 0, 0, 5, 0, 0x0B, 1, 0, 0]
+        let tail = KM003CPayloadHeader(.unknown80, size: 8).bytes + [UInt8](repeating: 0x3C, count: 8)
+        var memory: [UInt8] = [KM003CKind.memoryAnswer.rawValue, 2, 1, 1]
+        for word in [0x420, 20, UInt32.max] { memory.appendLE(word) }
+        memory.appendLE(Checksum.crc32(memory[4...]))
+        return asked(meter, requests: opening + requests)
+            + [trace + records + tail, memory + [UInt8](repeating: 0xE7, count: 32) + requests.joined()]
+    }
+
+    /// The answers to some requests half a second apart: in order, then with each fault.
+    private static func asked(_ meter: some SimulatedMeter, requests: [[UInt8]]) -> [[UInt8]] {
+        faults.map { fault in
+            var meter = meter
+            meter.faults = fault
+            return requests.enumerated().flatMap { index, request in
+                meter.receive(request, at: .milliseconds(500 * (index + 1))).flatMap { $0 }
+            }
+        }
+    }
+
+    /// What a meter pushes in its first two seconds.
+    private static func pushed(_ meter: some SimulatedMeter, start: [UInt8]) -> [[UInt8]] {
+        faults.map { fault in
+            var meter = meter
+            meter.faults = fault
+            let answer = meter.receive(start, at: .milliseconds(100)).flatMap { $0 }
+            return answer + meter.due(at: .milliseconds(2100)).flatMap { $0 }.prefix(512)
+        }
+    }
+
+    private static var faults: [SimulatorFaults] {
+        [.none] + SimulatorFaults.Kind.allCases.map { SimulatorFaults($0, every: 2) }
+    }
+}

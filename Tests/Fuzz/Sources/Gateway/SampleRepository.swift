@@ -1,0 +1,1 @@
+../../../../Sources/Gateway/Ports/SampleRepository.swift

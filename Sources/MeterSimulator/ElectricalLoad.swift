@@ -8,12 +8,18 @@ package struct ElectricalLoad: Sendable {
     package var startCurrent: Double
     /// The time in which the current falls to half, seconds.
     package var halfLife: Double
+    /// The temperature around the meter, which it shows while nothing flows, degrees Celsius.
+    package var ambient: Double
     package var seed: UInt64
 
-    package init(supply: Double = 5.12, startCurrent: Double = 1.5, halfLife: Double = 1800, seed: UInt64 = 1) {
+    package init(
+        supply: Double = 5.12, startCurrent: Double = 1.5, halfLife: Double = 1800, ambient: Double = 24,
+        seed: UInt64 = 1
+    ) {
         self.supply = supply
         self.startCurrent = startCurrent
         self.halfLife = halfLife
+        self.ambient = ambient
         self.seed = seed
     }
 
@@ -28,17 +34,18 @@ package struct ElectricalLoad: Sendable {
         package var power: Double { voltage * current }
     }
 
-    /// The state during step number `step` of `length` seconds each.
+    /// The state during step number `step` of `length` seconds each; before the first step, that of the first.
     package func state(step: Int, length: Double) -> State {
-        let seconds = Double(step) * length
+        let step = max(0, step)
+        let seconds = max(0, Double(step) * length)
         var noise = SimulatorNoise(seed: seed &+ UInt64(truncatingIfNeeded: step) &* 7919)
-        let halvings = min(seconds / halfLife, 40)
+        let halvings = halfLife > 0 ? min(seconds / halfLife, 40) : 40
         let decayed = startCurrent * Self.powerOfHalf(halvings)
         let current = max(0, decayed * (1 + 0.01 * noise.wobble()))
         return State(
             voltage: supply - 0.08 * current + 0.002 * noise.wobble(),
             current: current,
-            temperature: 24 + 6 * current + 0.3 * noise.wobble(),
+            temperature: ambient + 6 * current + 0.3 * noise.wobble(),
             dataPlus: 2.7 + 0.01 * noise.wobble(),
             dataMinus: 2.7 + 0.01 * noise.wobble()
         )

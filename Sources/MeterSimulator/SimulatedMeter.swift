@@ -34,8 +34,8 @@ package struct SimulatorFaults: Hashable, Sendable {
 
     /// nil: nothing goes wrong.
     package var kind: Kind?
-    /// Every how many answers, 1 = all.
-    package var period: Int
+    /// Every how many answers, 1 = all; never less.
+    package private(set) var period: Int
 
     package init(_ kind: Kind? = nil, every period: Int = 1) {
         self.kind = kind

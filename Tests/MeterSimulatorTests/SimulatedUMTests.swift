@@ -22,6 +22,26 @@ struct SimulatedUMTests {
         #expect(first != later)
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
+    func refreshOfNothing_isAMillisecond(refresh: Duration) throws {
+        var meter = SimulatedUM(model: .um25c, refresh: refresh)
+        let first = meter.receive([0xF0], at: .milliseconds(1))
+        let second = meter.receive([0xF0], at: .milliseconds(2))
+        #expect(first.count == 1)
+        #expect(first != second)
+    }
+
+    /// Each renewal at its own moment: in floating point some of them came a request late.
+    @Test func everyStep_isANewOne_alsoWhereTheLengthIsNoBinaryNumber() {
+        var meter = SimulatedUM(model: .um25c, load: ElectricalLoad(supply: 20), refresh: .milliseconds(100))
+        var last = meter.receive([0xF0], at: .zero)
+        for step in 1...200 {
+            let answer = meter.receive([0xF0], at: .milliseconds(100 * step))
+            #expect(answer != last, "step \(step)")
+            last = answer
+        }
+    }
+
     @Test func command_isObeyed_unlessTooSoonAfterAnother() throws {
         var meter = SimulatedUM(model: .um25c)
         _ = meter.receive([0xD2], at: .seconds(1))

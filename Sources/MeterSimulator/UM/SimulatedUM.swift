@@ -21,11 +21,11 @@ package struct SimulatedUM: SimulatedMeter {
     private var lastStep = 0
     private var answers = 0
 
-    /// - Parameter refresh: how often the values renew; half a second on the real thing.
+    /// - Parameter refresh: how often the values renew, a millisecond at least; half a second on the real thing.
     package init(model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(500)) {
         self.model = model
         self.load = load
-        self.refresh = refresh
+        self.refresh = max(refresh, .milliseconds(1))
     }
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
@@ -53,8 +53,9 @@ package struct SimulatedUM: SimulatedMeter {
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
     private mutating func advance(to time: Duration) {
-        let step = max(lastStep, Int(Double(time.nanoseconds) / 1e9 / stepLength))
-        // After a long pause only the last hour is counted step by step; more would freeze the simulator.
+        let step = max(lastStep, time.wholeSteps(of: refresh))
+        // After a long pause only the last 7200 steps are counted, an hour of the usual ones; more would freeze the
+        // simulator.
         for passed in max(lastStep, step - 7200)..<step {
             let state = load.state(step: passed, length: stepLength)
             groups[selectedGroup].add(state, seconds: stepLength)

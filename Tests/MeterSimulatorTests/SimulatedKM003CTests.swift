@@ -120,12 +120,27 @@ struct SimulatedKM003CTests {
     @Test(
         arguments: [[UInt8]]([
             [0x04, 0x09, 0, 0], [0x08, 0x09, 0, 0], [0x01, 0x09, 0, 0], [0x0E, 0x09, 0x08, 0],
-            [0x4C, 0x09, 0, 2] + [UInt8](repeating: 1, count: 32),
             [0x44, 0x09, 1, 1] + [UInt8](repeating: 1, count: 32),
         ]))
     func unknownRequest_isRejected(request: [UInt8]) {
         var meter = SimulatedKM003C(model: .km003c)
         #expect(meter.receive(request + [0x02, 0x0A, 0, 0], at: .zero) == [[0x06, 0x09, 0, 0], [0x05, 0x0A, 0, 0]])
+    }
+
+    @Test(arguments: [(false, UInt8(0x01)), (true, 0x03)])
+    func authentication_isAnsweredByWhetherStreamingIsGranted(isGranted: Bool, word: UInt8) throws {
+        var meter = SimulatedKM003C(model: .km003c, grantsStreaming: isGranted)
+        let request: [UInt8] = [0x4C, 0x09, 0x00, 0x02] + [UInt8](repeating: 1, count: 32)
+        let answer = try #require(meter.receive(request, at: .zero).first)
+        #expect(Array(answer.prefix(4)) == [0x4C, 0x00, word, 0x02])
+        #expect(answer.count == 36)
+    }
+
+    @Test(arguments: [[0x00], [0xFF], [0x41], [0x02], [0x05], [0x4C], [0x13, 0x37, 0x00]] as [[UInt8]])
+    func strayBytes_costNoMoreThanOneRequest(stray: [UInt8]) {
+        var meter = SimulatedKM003C(model: .km003c)
+        _ = meter.receive(stray + [0x0C, 0x07, 0x02, 0x00], at: .zero)
+        #expect(meter.receive([0x0C, 0x08, 0x02, 0x00], at: .zero).last?.prefix(2) == [0x41, 0x08])
     }
 
     @Test func request_mayComeInPieces() {

@@ -41,10 +41,26 @@ package struct KM003CADC: Sendable {
     /// The payload has no check sum; this is what tells two halves of different answers from a whole one.
     package var implausibleOffset: Int? {
         if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
+        if !isAveragePlausible(at: 8) { return 8 }
+        if !isAveragePlausible(at: 12) { return 12 }
         if let celsius, !(-60...200).contains(celsius) { return 24 }
-        if u8(36) > 7 { return 36 }
+        if !(2...4).contains(supplyVoltage) || isTailEarly { return 34 }
+        if rate == nil { return 36 }
         return nil
     }
+
+    /// Whether an average and its uncalibrated twin, eight bytes on, say the same to a tenth and a little: captured ones
+    /// are within a quarter of a percent. An average is not compared with the value of the moment, nor the averaged lines
+    /// with the lines: while a charger and a phone agree on a voltage they are far apart (9.09 V beside 1.85 V and
+    /// 0.067 V beside 0.894 V in one captured attach).
+    private func isAveragePlausible(at offset: Int) -> Bool {
+        let (calibrated, raw) = (Int64(i32(offset)), Int64(i32(offset + 8)))
+        return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
+    }
+
+    /// Rate and flags, 0 to 3 and 80, stand where the supply voltage belongs, which then reads as 3.277 V, and no flag
+    /// stands in its own place: two bytes before them were lost.
+    private var isTailEarly: Bool { u8(34) < 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
     /// Twice the voltage and eight times the current that the meter is made for.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {

@@ -36,8 +36,8 @@ package struct KM003CDecoder: FrameDecoder {
             return nil
         case .bad(let error):
             return nextQueueRest(because: error)
-        case .whole(let length):
-            return nextMessage(length)
+        case .whole(let kind, let length):
+            return nextMessage(kind, length)
         }
     }
 
@@ -53,8 +53,7 @@ package struct KM003CDecoder: FrameDecoder {
         return buffer.count
     }
 
-    private mutating func nextMessage(_ length: Int) -> DecodeStep? {
-        guard let kind = KM003CKind(rawValue: buffer[0]) else { return nil }
+    private mutating func nextMessage(_ kind: KM003CKind, _ length: Int) -> DecodeStep {
         let message = buffer.withBytes {
             KM003CMessage(UnsafeRawBufferPointer(rebasing: $0.prefix(length)), kind: kind, graphRate: graphRate)
         }
@@ -83,11 +82,11 @@ package struct KM003CDecoder: FrameDecoder {
         switch buffer.withBytes(rest.judge) {
         case .incomplete:
             return nil
-        case .bad:
+        case .foreign:
             queueRest = nil
             return skipRubbish(because: error)
-        case .whole(let length):
-            buffer.take(length)
+        case .sample:
+            buffer.take(KM003CQueueSample.length)
             queueRest = rest.next
             return .frame(.km003c(KM003CMessage(queueRest: buffer.lastTaken, graphRate: rest.rate)))
         }
@@ -109,7 +108,11 @@ package struct KM003CDecoder: FrameDecoder {
 
     private static func checkError(_ message: KM003CMessage) -> CodecError? {
         if let offset = message.adc?.implausibleOffset { return .implausibleField(offset: offset) }
-        guard !message.payloads.isEmpty, let settings = message.payload(.settings) else { return nil }
-        return settings.withUnsafeBytes(KM003CSettings.checkError)
+        guard !message.payloads.isEmpty else { return nil }
+        let offset = message.payload(.queue)?.withUnsafeBytes {
+            KM003CQueueSample.implausibleOffset(in: $0, rate: message.graphRate)
+        }
+        if let offset { return .implausibleField(offset: offset) }
+        return message.payload(.settings)?.withUnsafeBytes(KM003CSettings.checkError)
     }
 }

@@ -11,6 +11,12 @@ package struct KM003CDriver: MeterDriver {
     private var isGraphStarted = false
     /// The numbers of requests that are answered by accept or reject, the newest last.
     private var awaited: [UInt8] = []
+    /// The numbers of requests for data that are not answered yet, the newest last.
+    private var asked: [UInt8] = []
+    /// Whether the last data answered one of them: what follows a queue belongs to it.
+    private var isLastDataOurs = false
+    /// No more requests than this are remembered of either sort: older answers come no more.
+    private static let rememberedMax = 8
 
     /// - Parameter graphRate: also starts the graph and asks for the samples it buffers. A real meter fills the buffer
     ///   only for a host that has authenticated (protocols.md 4.5).
@@ -35,7 +41,10 @@ package struct KM003CDriver: MeterDriver {
 
     /// What asks for any attributes, for example the settings, which `poll` does not ask for.
     package mutating func request(_ attributes: KM003CAttributes) -> [UInt8] {
-        KM003CHeader(.getData, id: nextID(), parameter: attributes.rawValue).bytes
+        let id = nextID()
+        asked.append(id)
+        if asked.count > Self.rememberedMax { asked.removeFirst() }
+        return KM003CHeader(.getData, id: id, parameter: attributes.rawValue).bytes
     }
 
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
@@ -75,15 +84,14 @@ package struct KM003CDriver: MeterDriver {
     private mutating func control(_ kind: KM003CKind, parameter: UInt16 = 0) -> Outgoing {
         let id = nextID()
         awaited.append(id)
-        if awaited.count > 8 { awaited.removeFirst() }
+        if awaited.count > Self.rememberedMax { awaited.removeFirst() }
         // Two requests in one packet could be read as one; answers come in under 1 ms (protocols.md 4.1).
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// An accept or reject is four bytes without a check, easily seen in rubbish: it counts only with the number of a
-    /// request that waits for it.
+    /// No answer has a check, so rubbish can look like one: it counts only with the number of a request that waits for
+    /// it.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
-        let passedOver = MeterEvent.skipped(count: KM003CHeader.length, because: .implausibleField(offset: 1))
         switch message.kind {
         case .accept:
             return takeAwaited(message.id) ? .acknowledged : passedOver
@@ -92,9 +100,25 @@ package struct KM003CDriver: MeterDriver {
         case .disconnect:
             // Seen from a meter that an earlier program had left (protocols.md 4.3); it answers nothing of ours.
             return passedOver
+        case .data:
+            isLastDataOurs = takeAsked(message.id)
+            return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         default:
-            return .frame(.km003c(message))
+            // A sample behind a queue has no number of its own.
+            return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         }
+    }
+
+    /// The message taken last is no answer of ours.
+    private var passedOver: MeterEvent {
+        .skipped(count: decoder.frameBytes.count, because: .implausibleField(offset: 1))
+    }
+
+    /// A request is answered once, and the meter answers in order, so that older requests are not answered any more.
+    private mutating func takeAsked(_ id: UInt8) -> Bool {
+        guard let place = asked.firstIndex(of: id) else { return false }
+        asked.removeFirst(place + 1)
+        return true
     }
 
     private mutating func takeAwaited(_ id: UInt8) -> Bool {

@@ -7,7 +7,8 @@ package struct KM003CFraming: Sendable {
 
     /// Whose messages are looked for.
     package enum Side: Sendable {
-        /// What a meter sends: fewer kinds, so that it is harder to see a message in rubbish.
+        /// What a meter sends to a driver, which neither reads memory nor authenticates: fewer kinds, so that it is
+        /// harder to see a message in rubbish.
         case meter
         /// A capture of both directions.
         case both
@@ -15,7 +16,7 @@ package struct KM003CFraming: Sendable {
 
     package enum Extent: Hashable, Sendable {
         case incomplete
-        case whole(length: Int)
+        case whole(KM003CKind, length: Int)
         case bad(CodecError)
     }
 
@@ -30,10 +31,10 @@ package struct KM003CFraming: Sendable {
         let header = KM003CHeader(word: bytes.u32LE(0))
         guard isPlausible(header, kind) else { return .bad(.implausibleField(offset: 2)) }
         return switch kind {
-        case .data: dataExtent(bytes, header)
+        case .data: Self.unlessItSwallows(dataExtent(bytes, header), bytes)
         case .memoryAnswer: Self.memoryAnswerExtent(bytes)
-        case .memoryRead, .streamingAuth: bytes.count < 36 ? .incomplete : .whole(length: 36)
-        default: .whole(length: KM003CHeader.length)
+        case .memoryRead, .streamingAuth: bytes.count < 36 ? .incomplete : .whole(kind, length: 36)
+        default: .whole(kind, length: KM003CHeader.length)
         }
     }
 
@@ -43,11 +44,9 @@ package struct KM003CFraming: Sendable {
         case .data: true
         // Payloads are full of a byte and three zeros: number 0 is not believed, and the driver does not use it.
         case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
-        case .memoryAnswer: header.rawWord == 0x0101
+        case .memoryRead, .memoryAnswer: fromEither && header.rawWord == 0x0101
         // 0201, 0203 and 0205 answer the host's 0200 (protocols.md 4.7).
-        case .streamingAuth:
-            [0x0201, 0x0203, 0x0205].contains(header.rawWord) || fromEither && header.rawWord == 0x0200
-        case .memoryRead: fromEither && header.rawWord == 0x0101
+        case .streamingAuth: fromEither && [0x0200, 0x0201, 0x0203, 0x0205].contains(header.rawWord)
         case .connect, .stopGraph, .pdMonitorOff: fromEither && header.rawWord == 0
         case .startGraph: fromEither && header.rawWord & 1 == 0 && KM003CRate(index: header.parameter) != nil
         case .pdMonitorOn: fromEither && header.rawWord & 1 == 0 && header.parameter <= 1
@@ -61,19 +60,20 @@ package struct KM003CFraming: Sendable {
         while true {
             guard bytes.count >= offset + KM003CPayloadHeader.length else { return .incomplete }
             let payload = KM003CPayloadHeader(word: bytes.u32LE(offset))
-            guard payload.isPlausible, seen.isDisjoint(with: payload.attribute) else {
+            guard payload.isPlausible(from: side), seen.isDisjoint(with: payload.attribute) else {
                 let rest = KM003CHeader(word: bytes.u32LE(offset))
                 let isEmpty = offset == KM003CHeader.length && header.objectCount == 0 && beginsMessage(rest)
-                return isEmpty ? .whole(length: offset) : .bad(.implausibleField(offset: offset))
+                return isEmpty ? .whole(.data, length: offset) : .bad(.implausibleField(offset: offset))
             }
             seen.formUnion(payload.attribute)
             offset += KM003CPayloadHeader.length
             switch Self.payloadExtent(payload, bytes, at: offset) {
+            case .incomplete: return .incomplete
+            case .bad(let error): return .bad(error)
             case .whole(let length): offset += length
-            case let other: return other
             }
             guard offset <= Self.longest else { return .bad(.impossibleLength(offset)) }
-            guard payload.hasNext else { return bytes.count >= offset ? .whole(length: offset) : .incomplete }
+            guard payload.hasNext else { return bytes.count >= offset ? .whole(.data, length: offset) : .incomplete }
         }
     }
 
@@ -82,10 +82,55 @@ package struct KM003CFraming: Sendable {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
+    /// Refuses a data message inside which the commonest answer begins: bytes were lost, or it never was a message.
+    /// What the message still lacks is not waited for then.
+    private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
+        let end =
+            switch extent {
+            case .bad: 0
+            case .incomplete: bytes.count
+            case .whole(_, let length): length
+            }
+        var offset = 1
+        while offset < end, offset + adcAnswerStart <= bytes.count {
+            // Measurements are the lowest attribute and come first: header, payload header with or without a next one.
+            if bytes[offset] == KM003CKind.data.rawValue, bytes.u32LE(offset + 4) & ~0x8000 == adcPayloadHeader {
+                return .bad(.truncated(have: offset))
+            }
+            offset += 1
+        }
+        return extent
+    }
+
+    private static let adcAnswerStart = KM003CHeader.length + KM003CPayloadHeader.length
+    private static let adcPayloadHeader = KM003CPayloadHeader(.adc, size: KM003CADC.length).word
+
+    private enum PayloadExtent {
+        case incomplete
+        case whole(length: Int)
+        case bad(CodecError)
+    }
+
+    /// Calls `body` for each payload of a message that was measured whole: its header and where its bytes are.
+    static func forEachPayload(
+        in message: UnsafeRawBufferPointer, _ body: (KM003CPayloadHeader, Range<Int>) -> Void
+    ) {
+        var offset = KM003CHeader.length
+        while offset + KM003CPayloadHeader.length <= message.count {
+            let header = KM003CPayloadHeader(word: message.u32LE(offset))
+            offset += KM003CPayloadHeader.length
+            guard case .whole(let length) = payloadExtent(header, message, at: offset) else { return }
+            let end = min(offset + length, message.count)
+            body(header, offset..<end)
+            offset = end
+            if !header.hasNext { return }
+        }
+    }
+
     /// How long a payload is, whether or not all of it is there.
     private static func payloadExtent(
         _ header: KM003CPayloadHeader, _ bytes: UnsafeRawBufferPointer, at offset: Int
-    ) -> Extent {
+    ) -> PayloadExtent {
         guard header.attribute == .pdTrace, header.size == 0 else { return .whole(length: header.payloadLength) }
         // Two lists of 5-byte records, each behind its length in one byte (protocols.md 4.6).
         var length = 0
@@ -103,13 +148,17 @@ package struct KM003CFraming: Sendable {
         let expected = Checksum.crc32(bytes[4..<16])
         let found = bytes.u32LE(16)
         guard expected == found else { return .bad(.wrongCheck(expected: expected, found: found)) }
-        return .whole(length: KM003CMemoryRange.answerLength)
+        let range = KM003CMemoryRange(bytes)
+        guard range.size <= KM003CMemoryRange.longest else { return .bad(.impossibleLength(Int(range.size))) }
+        return .whole(.memoryAnswer, length: KM003CMemoryRange.answerLength)
     }
 }
 
 /// What a memory answer says was read.
 package struct KM003CMemoryRange: Hashable, Sendable {
     package static let answerLength = 20
+    /// As many log samples of 16 bytes as a catalogue entry can count; nothing else is as long (protocols.md 4.7, 4.8).
+    package static let longest: UInt32 = 65_535 * 16
 
     package let address: UInt32
     /// In bytes, before they were padded for the cipher.

@@ -94,14 +94,20 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
     package var size: Int { Int(word >> 22) }
 
     /// Whether it is a header that a meter could have sent: one known attribute, a size that fits it.
-    package var isPlausible: Bool {
+    ///
+    /// The limits are generous and still matter: whatever size is believed, so many good bytes rubbish can swallow. A
+    /// PD status of 88 bytes is the longest captured, and 8 bytes of attribute 80.
+    package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
         case .adc: size == KM003CADC.length && chunk == 0
         case .queue: size == KM003CQueueSample.length || word >> 16 == 0
-        case .settings: size > 0 && chunk == 0
-        case .pd: (size == 0 || size >= 12) && chunk == 0
-        case .pdTrace, .fastQueue, .quickCharge, .unknown80: true
-        case .logCatalogue: size % 48 == 0
+        case .settings: size == KM003CSettings.length && chunk == 0
+        case .pd: (size == 0 || (12...300).contains(size)) && chunk == 0
+        case .pdTrace: size == 0 && chunk == 0
+        case .unknown80: size <= 32 && chunk == 0
+        case .logCatalogue: size % 48 == 0 && (chunk == 0 || size == 48)
+        // Nobody has seen one, and no driver asks for them.
+        case .fastQueue, .quickCharge: side == .both
         default: false
         }
     }

@@ -44,7 +44,9 @@ package struct KM003CMessage: Sendable {
         graphRate = nil
     }
 
-    /// - Parameter raw: exactly one message, measured by `KM003CFraming`, which found its kind.
+    /// - Parameters:
+    ///   - raw: exactly one message, measured by `KM003CFraming`.
+    ///   - kind: which the framing found.
     package init(_ raw: UnsafeRawBufferPointer, kind: KM003CKind, graphRate: KM003CRate?) {
         let header = KM003CHeader(word: raw.u32LE(0))
         content = .message(kind)
@@ -72,29 +74,15 @@ package struct KM003CMessage: Sendable {
     private static func parsePayloads(_ raw: UnsafeRawBufferPointer) -> (KM003CADC?, [KM003CPayload]) {
         var adc: KM003CADC?
         var payloads: [KM003CPayload] = []
-        var offset = KM003CHeader.length
-        while offset + KM003CPayloadHeader.length <= raw.count {
-            let header = KM003CPayloadHeader(word: raw.u32LE(offset))
-            offset += KM003CPayloadHeader.length
-            let rest = UnsafeRawBufferPointer(rebasing: raw[offset...])
-            let length = min(rest.count, traceLength(header, rest) ?? header.payloadLength)
-            let bytes = UnsafeRawBufferPointer(rebasing: rest.prefix(length))
+        KM003CFraming.forEachPayload(in: raw) { header, range in
+            let bytes = UnsafeRawBufferPointer(rebasing: raw[range])
             if header.attribute == .adc {
                 adc = KM003CADC(bytes)
             } else {
                 payloads.append(KM003CPayload(attribute: header.attribute, bytes: Array(bytes)))
             }
-            offset += length
-            if !header.hasNext { break }
         }
         return (adc, payloads)
-    }
-
-    /// The length of a PD trace whose header says 0; nil for any other payload.
-    private static func traceLength(_ header: KM003CPayloadHeader, _ rest: UnsafeRawBufferPointer) -> Int? {
-        guard header.attribute == .pdTrace, header.size == 0 else { return nil }
-        let first = 1 + Int(rest.u8(0))
-        return first + 1 + Int(rest.u8(first))
     }
 
     /// nil for what has no header of its own.

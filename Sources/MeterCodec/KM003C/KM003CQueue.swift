@@ -44,6 +44,30 @@ package struct KM003CQueueSample: Hashable, Sendable {
         lines = [raw.u16LE(offset + 12), raw.u16LE(offset + 14), raw.u16LE(offset + 16), raw.u16LE(offset + 18)]
     }
 
+    var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
+
+    /// The most that neighbours in one answer are apart, milliseconds: four of the slowest samples.
+    static let longestStep: UInt16 = 2000
+
+    /// The offset of a sample that no meter takes, or that cannot follow the one before it; nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - samples: a queue's payload.
+    ///   - rate: where it is known, each step is a whole number of its steps.
+    static func implausibleOffset(in samples: UnsafeRawBufferPointer, rate: KM003CRate?) -> Int? {
+        let unit = rate?.sequenceStep ?? 1
+        var last: UInt16?
+        for offset in stride(from: 0, through: samples.count - length, by: length) {
+            let sample = Self(samples, at: offset)
+            guard sample.isPlausible else { return offset }
+            if let last, case let step = sample.sequence &- last {
+                guard step > 0, step <= longestStep, step % unit == 0 else { return offset }
+            }
+            last = sample.sequence
+        }
+        return nil
+    }
+
     /// - Parameter lineStep: volts in one step of the four lines, nil where the rate is not known.
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()

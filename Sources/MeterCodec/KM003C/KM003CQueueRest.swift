@@ -27,15 +27,17 @@ struct KM003CQueueRest: Sendable {
     /// What would follow one sample more.
     var next: Self { Self(rate: rate, sequence: sequence &+ rate.sequenceStep) }
 
+    enum Verdict {
+        case incomplete
+        case sample
+        case foreign
+    }
+
     /// Whether these bytes, which begin no message, begin that sample.
-    func judge(_ bytes: UnsafeRawBufferPointer) -> KM003CFraming.Extent {
+    func judge(_ bytes: UnsafeRawBufferPointer) -> Verdict {
         let found = bytes.count == 1 ? UInt16(bytes.u8(0)) | sequence & 0xFF00 : bytes.u16LE(0)
-        guard found == sequence else { return .bad(.implausibleField(offset: 0)) }
+        guard found == sequence else { return .foreign }
         guard bytes.count >= KM003CQueueSample.length else { return .incomplete }
-        let sample = KM003CQueueSample(bytes, at: 0)
-        guard KM003CADC.isPlausible(microvolts: sample.microvolts, microamperes: sample.microamperes) else {
-            return .bad(.implausibleField(offset: 4))
-        }
-        return .whole(length: KM003CQueueSample.length)
+        return KM003CQueueSample(bytes, at: 0).isPlausible ? .sample : .foreign
     }
 }

@@ -4,8 +4,9 @@ package import MeterModel
 /// A KM003C or KM002C on its serial interface (protocols.md sections 4 and 11): repeats each request's number, answers
 /// only what a host without authentication may see, and fills a queue while the graph runs.
 ///
-/// Memory reads and authentication are refused. A real meter fills the queue only for a host that authenticated;
-/// `grantsStreaming` stands for that.
+/// Memory reads are refused, and an authentication is answered by whether streaming is granted: what is encrypted in the
+/// request is not looked at. A real meter fills the queue only for a host that authenticated; `grantsStreaming` stands
+/// for that.
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -32,7 +33,7 @@ package struct SimulatedKM003C: SimulatedMeter {
     }
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
-        lastStep = max(lastStep, Int(Double(time.nanoseconds) / 1e9 / stepLength))
+        lastStep = max(lastStep, time.wholeSteps(of: refresh))
         queue?.fill(from: load, until: time)
         received += bytes
         var writes: [[UInt8]] = []
@@ -58,16 +59,34 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
-    /// Takes one request: four bytes, and 32 more behind a memory read or an authentication.
+    /// Takes one request: four bytes, and 32 more behind a memory read or an authentication. Bytes that begin none are
+    /// dropped, so that a stray one does not shift all that follow.
     private mutating func takeRequest() -> KM003CHeader? {
-        guard received.count >= KM003CHeader.length else { return nil }
-        let header = KM003CHeader(word: received.withUnsafeBytes { $0.u32LE(0) })
-        let isLong = header.kind == .memoryRead || header.kind == .streamingAuth
-        let length = isLong ? KM003CHeader.length + 32 : KM003CHeader.length
-        guard received.count >= length else { return nil }
-        received.removeFirst(length)
-        return header
+        while received.count >= KM003CHeader.length {
+            let header = KM003CHeader(word: received.withUnsafeBytes { $0.u32LE(0) })
+            guard let length = Self.requestLength(header) else {
+                received.removeFirst()
+                continue
+            }
+            guard received.count >= length else { return nil }
+            received.removeFirst(length)
+            return header
+        }
+        return nil
     }
+
+    /// How long the request is that such a header begins, nil when no host sends it (protocols.md 4.2, 4.3). Those that
+    /// have no name in `KM003CKind` are requests too, and are refused.
+    private static func requestLength(_ header: KM003CHeader) -> Int? {
+        switch (header.kind, UInt8(truncatingIfNeeded: header.word)) {
+        case (.memoryRead, _): header.rawWord == 0x0101 ? encryptedLength : nil
+        case (.streamingAuth, _): header.rawWord == 0x0200 ? encryptedLength : nil
+        case (_, 0x01...0x11): header.rawWord & 1 == 0 ? KM003CHeader.length : nil
+        default: nil
+        }
+    }
+
+    private static let encryptedLength = KM003CHeader.length + 32
 
     private mutating func answer(_ request: KM003CHeader, at time: Duration) -> [UInt8] {
         let accept = KM003CHeader(.accept, id: request.id).bytes
@@ -85,10 +104,19 @@ package struct SimulatedKM003C: SimulatedMeter {
             queue = nil
         case .pdMonitorOn, .pdMonitorOff:
             break
+        case .streamingAuth:
+            return authentication()
         default:
             return reject(request)
         }
         return accept
+    }
+
+    /// 0203 grants level 1, 0201 nothing; the number is 0 (protocols.md 4.2, 4.7). What stands in the 32 encrypted bytes
+    /// is not known: noise, as they look to whoever has not the key.
+    private func authentication() -> [UInt8] {
+        var noise = SimulatorNoise(seed: load.seed)
+        return [KM003CKind.streamingAuth.rawValue, 0, grantsStreaming ? 0x03 : 0x01, 0x02] + noise.bytes(32)
     }
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }

@@ -21,11 +21,12 @@ struct KM003CDecoderTests {
     @Test func memory_isTakenAsAnnounced_whateverItLooksLike() {
         let frames = [KM003CSample.memoryAnswer, KM003CSample.memory, KM003CSample.adc]
         for size in [1, 7, 64, 200] {
-            let (found, skipped) = DecoderVerifier.feed(frames.flatMap { $0 }, chunk: size, to: KM003CDecoder())
+            let (found, skipped) = DecoderVerifier.feed(
+                frames.flatMap { $0 }, chunk: size, to: KM003CDecoder(side: .both))
             #expect(found == frames)
             #expect(skipped == 0)
         }
-        let range = messages(KM003CSample.memoryAnswer).first?.memoryRange
+        let range = messages(KM003CSample.memoryAnswer, with: KM003CDecoder(side: .both)).first?.memoryRange
         #expect(range?.address == 0x420)
         #expect(range?.size == 24)
     }
@@ -33,7 +34,8 @@ struct KM003CDecoderTests {
     @Test func memoryAnswer_isNone_whenItsCheckIsWrong() {
         var broken = KM003CSample.memoryAnswer
         broken[16] ^= 1
-        let (found, skipped) = DecoderVerifier.feed(broken + KM003CSample.adc, chunk: 100, to: KM003CDecoder())
+        let (found, skipped) = DecoderVerifier.feed(
+            broken + KM003CSample.adc, chunk: 100, to: KM003CDecoder(side: .both))
         #expect(found == [KM003CSample.adc])
         #expect(skipped == broken.count)
     }
@@ -41,7 +43,7 @@ struct KM003CDecoderTests {
     @Test func emptyAnswer_isProvedByTheNextMessage() {
         let empty: [UInt8] = [0x41, 0x09, 0x00, 0x00]
         for next in [KM003CSample.adc, KM003CSample.reject, KM003CSample.memoryAnswer] {
-            let (found, skipped) = DecoderVerifier.feed(empty + next, chunk: 3, to: KM003CDecoder())
+            let (found, skipped) = DecoderVerifier.feed(empty + next, chunk: 3, to: KM003CDecoder(side: .both))
             #expect(found == [empty, next])
             #expect(skipped == 0)
         }
@@ -83,7 +85,10 @@ struct KM003CDecoderTests {
         }
     }
 
-    @Test(arguments: [(3, 0x7F), (7, 0x7F), (25, 0x7F), (36, 0x08)])
+    @Test(arguments: [
+        (3, 0x7F), (7, 0x7F), (11, 0x7F), (15, 0x7F), (19, 0x02), (23, 0x02), (25, 0x7F), (35, 0x00), (35, 0xFF),
+        (36, 0x04), (36, 0x08),
+    ])
     func measurements_areRefused_whenNoMeterMeasuresThem(offset: Int, value: UInt8) {
         var broken = KM003CSample.adc
         broken[8 + offset] = value
@@ -93,10 +98,107 @@ struct KM003CDecoderTests {
 
     @Test(arguments: [
         "410002020100000a", "4100020203000000", "4100820201800000", "4100020202000214", "41000202100040 02",
+        // Settings of 176 and of 1008 bytes, a status of 304, a trace with a size and with a chunk, attribute 80 with 36
+        // bytes, a catalogue of 2 by 96, and the two attributes that no meter was seen to use.
+        "410002020800002c", "41000202080000fc", "410002021000004c", "4100020220000001", "4100020220000100",
+        "4100020280000009", "4100020200020218", "4100020204000001", "4100020240000001",
     ])
     func implausiblePayloadHeader_isNoMessage(text: String) throws {
-        let bytes = try hex(text) + [UInt8](repeating: 0, count: 60)
+        let bytes = try hex(text) + [UInt8](repeating: 0, count: 1100)
         #expect(messages(bytes).isEmpty)
+    }
+
+    /// Whatever is lost, the next answer begins before this one's length is full.
+    @Test(arguments: 4...48, 1...9)
+    func answerWithBytesLost_costsItselfAlone(offset: Int, lost: Int) throws {
+        var damaged = KM003CSample.adc
+        damaged.removeSubrange(offset..<min(offset + lost, 52))
+        let (found, skipped) = DecoderVerifier.feed(
+            damaged + KM003CSample.adc + KM003CSample.adc, chunk: 500, to: KM003CDecoder())
+        #expect(found == [KM003CSample.adc, KM003CSample.adc])
+        #expect(skipped == damaged.count)
+    }
+
+    /// With CC2 at 2 mV, as on a cable, the averages look like a rate: the flag in the wrong place tells, even when the
+    /// next answer has not come whole.
+    @Test func twoBytesLostBeforeTheSupplyVoltage_areSeen_inAnyPieces() {
+        var answer = KM003CSample.adc
+        answer[8 + 38] = 2
+        #expect(messages(answer).count == 1)
+        var damaged = answer
+        damaged.removeSubrange(8 + 26..<8 + 28)
+        for size in [1, 7, 500] {
+            let (found, _) = DecoderVerifier.feed(damaged + answer + answer, chunk: size, to: KM003CDecoder())
+            #expect(found == [answer, answer])
+        }
+    }
+
+    /// As protocols.md 4.4 has them: an attach in a capture has 9.09 V with an average of 1.85 V, and D+ of 96 mV with an
+    /// average of 894 mV.
+    @Test func averages_mayLagBehind() {
+        var answer = KM003CSample.adc
+        answer.replaceSubrange(16..<20, with: [0x02, 0x45, 0x1C, 0x00])
+        answer.replaceSubrange(24..<28, with: [0x08, 0x45, 0x1C, 0x00])
+        answer.replaceSubrange(48..<50, with: [0x7E, 0x03])
+        #expect(messages(answer).count == 1)
+    }
+
+    @Test(arguments: [1, 3, 20, 500], [9, 13, 28, 31, 47])
+    func queueWithBytesLost_givesNoSample_andTheNextAnswerIsTaken(chunk: Int, offset: Int) {
+        var damaged = KM003CSample.queue(sequences: [500, 1000, 1500])
+        damaged.removeSubrange(offset..<offset + 3)
+        let (found, _) = DecoderVerifier.feed(
+            damaged + KM003CSample.adc + KM003CSample.adc, chunk: chunk, to: KM003CDecoder(graphRate: .two))
+        #expect(found == [KM003CSample.adc, KM003CSample.adc])
+    }
+
+    /// Nothing in the samples shows this one; the answer that begins among them does.
+    @Test func queueWithLineBytesLost_isNone_whenTheNextAnswerHasCome() {
+        var damaged = KM003CSample.queue(sequences: [500, 1000, 1500])
+        damaged.removeSubrange(60..<63)
+        let (found, skipped) = DecoderVerifier.feed(damaged + KM003CSample.adc, chunk: 500, to: KM003CDecoder())
+        #expect(found == [KM003CSample.adc])
+        #expect(skipped == damaged.count)
+    }
+
+    @Test(
+        arguments: [
+            ([0, 500, 500], nil), ([500, 0], nil), ([0, 2001], nil), ([0, 19], .fifty), ([0, 100, 150], .ten),
+            ([0, 999], .two),
+        ] as [([UInt16], KM003CRate?)])
+    func queue_isNone_whenItsSequenceCannotBe(sequences: [UInt16], rate: KM003CRate?) {
+        let bytes = KM003CSample.queue(sequences: sequences)
+        #expect(messages(bytes, with: KM003CDecoder(graphRate: rate)).allSatisfy { $0.queueSamples.isEmpty })
+        #expect(messages(bytes, with: KM003CDecoder(graphRate: rate, enforcesChecks: false)).count == 1)
+    }
+
+    /// Eight stray bytes once swallowed 77 answers as one message of 4008 bytes.
+    @Test(arguments: [
+        "4101020104003f0f", "41010201400000fa", "410102011000004b", "410102010802bf0c", "4101020100023f0c",
+        "4101020180000008",
+    ])
+    func strayHead_swallowsNoAnswers(text: String) throws {
+        let answers = [[UInt8]](repeating: KM003CSample.adc, count: 80)
+        for side in [KM003CFraming.Side.meter, .both] {
+            for chunk in [1, 52, 10_000] {
+                let (found, skipped) = DecoderVerifier.feed(
+                    try hex(text) + answers.joined(), chunk: chunk, to: KM003CDecoder(side: side))
+                #expect(found == answers)
+                #expect(skipped == 8)
+            }
+        }
+    }
+
+    @Test func memoryAnswer_isNone_whenItAnnouncesMoreThanThereIs() {
+        for size: UInt32 in [65_535 * 16 + 1, .max] {
+            var range: [UInt8] = [0x20, 0x04, 0x00, 0x00]
+            range.appendLE(size)
+            range += [0xFF, 0xFF, 0xFF, 0xFF]
+            range.appendLE(Checksum.crc32(range))
+            let (found, _) = DecoderVerifier.feed(
+                [0xC4, 0x02, 0x01, 0x01] + range + KM003CSample.adc, chunk: 7, to: KM003CDecoder(side: .both))
+            #expect(found == [KM003CSample.adc])
+        }
     }
 
     @Test func payloadTwiceInOneMessage_isNoMessage() {

@@ -58,10 +58,42 @@ struct KM003CDriverTests {
     @Test func leftoverDisconnect_isPassedOver() {
         var driver = KM003CDriver(model: .km003c)
         _ = driver.opening()
+        _ = driver.poll()
         #expect(
-            names(&driver, [0x03, 0x05, 0, 0] + KM003CSample.accept + KM003CSample.adc) == [
+            names(&driver, [0x03, 0x05, 0, 0] + KM003CSample.accept + adc(id: 2)) == [
                 "skipped 4", "acknowledged", "frame",
             ])
+    }
+
+    /// The measurements of the samples, as the answer to a request of that number.
+    private func adc(id: UInt8) -> [UInt8] { [0x41, id] + KM003CSample.adc.dropFirst(2) }
+
+    @Test func data_countOnlyWithTheNumberOfARequest_andOnce() {
+        var driver = KM003CDriver(model: .km003c)
+        #expect(names(&driver, adc(id: 1)) == ["skipped 52"])
+        _ = driver.poll()
+        _ = driver.poll()
+        #expect(names(&driver, adc(id: 3) + adc(id: 1) + adc(id: 1)) == ["skipped 52", "frame", "skipped 52"])
+        #expect(names(&driver, adc(id: 2)) == ["frame"])
+    }
+
+    @Test func data_areStillTaken_whenEarlierRequestsWereLost() {
+        var driver = KM003CDriver(model: .km003c)
+        for _ in 1...300 { _ = driver.poll() }
+        // 300 requests are 255 and 45; the answer to the one before comes no more.
+        #expect(names(&driver, adc(id: 45)) == ["frame"])
+        #expect(names(&driver, adc(id: 44)) == ["skipped 52"])
+        for _ in 1...9 { _ = driver.poll() }
+        #expect(names(&driver, adc(id: 46) + adc(id: 54)) == ["skipped 52", "frame"])
+    }
+
+    @Test func samplesBehindAQueue_goWithIt() {
+        let queue = Array(KM003CSample.queue(sequences: [20, 40]).dropFirst(2))
+        let more = KM003CSample.queueSamples(sequences: [60])
+        var driver = KM003CDriver(model: .km003c, graphRate: .fifty)
+        #expect(names(&driver, [0x41, 0x09] + queue + more) == ["skipped 48", "skipped 20"])
+        _ = driver.request(.queue)
+        #expect(names(&driver, [0x41, 0x01] + queue + more) == ["frame", "frame"])
     }
 
     @Test func commands_areAllRefused() {
@@ -73,12 +105,22 @@ struct KM003CDriverTests {
         }
     }
 
-    @Test func discardPartial_forgetsHalfAnAnswer_andAnnouncedMemory() {
+    @Test func discardPartial_forgetsHalfAnAnswer() {
         var driver = KM003CDriver(model: .km003c)
-        #expect(names(&driver, Array(KM003CSample.adc.prefix(30))).isEmpty)
+        _ = driver.poll()
+        #expect(names(&driver, Array(adc(id: 1).prefix(30))).isEmpty)
         #expect(driver.discardPartial() == 30)
-        #expect(names(&driver, KM003CSample.memoryAnswer) == ["frame"])
-        #expect(driver.discardPartial() == 0)
-        #expect(names(&driver, KM003CSample.adc) == ["frame"])
+        #expect(names(&driver, adc(id: 1)) == ["frame"])
+    }
+
+    /// The driver asks for neither, so it lets neither announce or hold bytes.
+    @Test func memoryAndAuthentication_areRubbish() {
+        for bytes in [KM003CSample.memoryAnswer, [0x4C, 0x00, 0x03, 0x02] + [UInt8](repeating: 0xEE, count: 32)] {
+            var driver = KM003CDriver(model: .km003c)
+            _ = driver.poll()
+            let names = names(&driver, bytes + adc(id: 1))
+            #expect(names.last == "frame")
+            #expect(names.filter { $0 == "frame" }.count == 1)
+        }
     }
 }

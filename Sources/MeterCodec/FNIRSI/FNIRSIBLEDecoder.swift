@@ -3,7 +3,8 @@ import MeterModel
 /// Cuts a FNIRSI meter's notifications into frames. A notification may hold several or a part of one, so it reads them
 /// as one stream and after rubbish goes on at the next AA whose check is right (protocols.md 3.5).
 ///
-/// The check is one byte, so a known type must also have its known length, and volts and amperes must be possible.
+/// The check is one byte, so a known type must also have its known length and possible values, and a type that nobody
+/// has described is short and holds no good frame of a known one.
 package struct FNIRSIBLEDecoder: FrameDecoder {
     private var buffer = ReceiveBuffer(capacity: 1024)
     private let enforcesCheck: Bool
@@ -23,8 +24,14 @@ package struct FNIRSIBLEDecoder: FrameDecoder {
         guard buffer.count >= 3 else { return nil }
         let payloadLength = Int(buffer[2])
         let kind = FNIRSIBLEFrame.Kind(rawValue: buffer[1])
-        if let kind, kind.payloadLength != payloadLength { return skip(.impossibleLength(payloadLength)) }
+        guard kind.map({ $0.payloadLength == payloadLength }) ?? (payloadLength <= Self.longestUnknownPayload) else {
+            return skip(.impossibleLength(payloadLength))
+        }
         let length = payloadLength + FNIRSIBLEFrame.overhead
+        if kind == nil, let start = buffer.withBytes({ firstKnownFrame(in: $0, before: length) }) {
+            buffer.drop(start)
+            return .skipped(count: start, because: .truncated(have: start))
+        }
         guard buffer.count >= length else { return nil }
         if let error = buffer.withBytes({ error(in: $0, length: length, kind: kind) }) { return skip(error) }
         let frame = buffer.withBytes { raw in
@@ -49,16 +56,55 @@ package struct FNIRSIBLEDecoder: FrameDecoder {
         return .skipped(count: count, because: error)
     }
 
+    /// Half as long again as the longest known one; a length byte alone could hold back 255 bytes of good frames.
+    private static let longestUnknownPayload = 32
+
+    /// Where a whole frame of a known type starts behind the first byte and before `end`. It is worth more than the
+    /// frame of an unknown type around it, which may be nothing but a stray start mark.
+    private func firstKnownFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
+        (1..<max(1, min(end, raw.count))).first { offset in
+            let rest = UnsafeRawBufferPointer(rebasing: raw[offset...])
+            guard rest.u8(0) == FNIRSIBLEFrame.startMark, let kind = FNIRSIBLEFrame.Kind(rawValue: rest.u8(1)) else {
+                return false
+            }
+            let length = kind.payloadLength + FNIRSIBLEFrame.overhead
+            guard rest.count >= length, Int(rest.u8(2)) == kind.payloadLength else { return false }
+            return checkError(in: rest, length: length) == nil && Self.implausibleOffset(rest, kind) == nil
+        }
+    }
+
     private func error(in raw: UnsafeRawBufferPointer, length: Int, kind: FNIRSIBLEFrame.Kind?) -> CodecError? {
+        if enforcesCheck || kind == nil, let error = checkError(in: raw, length: length) { return error }
+        return kind.flatMap { Self.implausibleOffset(raw, $0) }.map { .implausibleField(offset: $0) }
+    }
+
+    private func checkError(in raw: UnsafeRawBufferPointer, length: Int) -> CodecError? {
         let expected = FNIRSIBLEFrame.check(raw.prefix(length - 1))
         let found = raw.u8(length - 1)
-        if enforcesCheck || kind == nil, expected != found {
-            return .wrongCheck(expected: UInt32(expected), found: UInt32(found))
-        }
-        guard kind == .measurement else { return nil }
-        // Ten-thousandths here, hundred-thousandths in a USB packet.
-        if raw.u32LE(3) > FNIRSIUSBPacket.voltageMax / 10 { return .implausibleField(offset: 3) }
-        if raw.u32LE(7) > FNIRSIUSBPacket.currentMax / 10 { return .implausibleField(offset: 7) }
-        return nil
+        return expected == found ? nil : .wrongCheck(expected: UInt32(expected), found: UInt32(found))
+    }
+
+    /// The offset in the frame of the first field that no meter sends; the limits are those of a USB packet.
+    private static func implausibleOffset(_ raw: UnsafeRawBufferPointer, _ kind: FNIRSIBLEFrame.Kind) -> Int? {
+        let isPossible: [(offset: Int, Bool)] =
+            switch kind {
+            case .info: [(15, (1...10).contains(raw.u8(15))), (16, raw.u8(16) < 10)]
+            // Ten-thousandths here, hundred-thousandths in a USB packet.
+            case .measurement:
+                [
+                    (3, raw.u32LE(3) <= FNIRSIUSBPacket.voltageMax / 10),
+                    (7, raw.u32LE(7) <= FNIRSIUSBPacket.currentMax / 10),
+                ]
+            case .load: [(7, raw.u8(7) <= 1), (8, raw.u16LE(8) <= FNIRSIUSBPacket.temperatureMax)]
+            case .dataLines:
+                [
+                    (3, raw.u16LE(3) <= FNIRSIUSBPacket.dataLineMax),
+                    (5, raw.u16LE(5) <= FNIRSIUSBPacket.dataLineMax),
+                ]
+            // Thousandths; the voltage's 16 bits end below the limit.
+            case .quick: [(5, UInt32(raw.u16LE(5)) <= FNIRSIUSBPacket.currentMax / 100)]
+            case .totals: [(3, raw.u8(3) < 10)]
+            }
+        return isPossible.first { !$0.1 }?.offset
     }
 }

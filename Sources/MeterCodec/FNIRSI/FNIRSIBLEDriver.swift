@@ -30,10 +30,15 @@ package struct FNIRSIBLEDriver: MeterDriver {
         return heardSincePoll ? [] : FNIRSIBLECommand.start.bytes
     }
 
+    /// Frames alone show that the stream goes on; rubbish does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
-        heardSincePoll = true
+        var heard = false
         decoder.append(bytes)
-        Self.drain(&decoder, handle)
+        Self.drain(&decoder) { event in
+            if case .frame = event { heard = true }
+            handle(event)
+        }
+        if heard { heardSincePoll = true }
     }
 
     /// No command of the model is certain over Bluetooth, so this refuses all.

@@ -11,8 +11,6 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     package var keepAlivePeriod: Duration
     /// The least time between two commands; closer ones can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
-    /// The oldest firmware that streams at all, in hundredths; nil where none is known to fail.
-    package var firmwareMin: Int?
 
     /// How many keep-alives may go out without a packet coming back before the stream counts as ended: a lease's worth.
     package var silentKeepAlivesMax: Int {
@@ -24,7 +22,6 @@ package struct FNIRSIQuirks: Hashable, Sendable {
         switch (model, firmware) {
         case (.fnb58, 68): eager
         case (.fnb58, _), (.fnb48s, _): relaxed
-        case (.c1, _): eager.needing(firmware: 70)
         default: eager
         }
     }
@@ -39,10 +36,4 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     /// `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
-
-    private func needing(firmware: Int) -> FNIRSIQuirks {
-        var quirks = self
-        quirks.firmwareMin = firmware
-        return quirks
-    }
 }

@@ -9,7 +9,7 @@ package struct FNIRSIUSBDecoder: FrameDecoder {
     private var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
 
-    /// - Parameter enforcesCheck: false takes packets of the known types 03 and 04 with a wrong check byte too.
+    /// - Parameter enforcesCheck: false takes packets with a wrong check byte too.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
     }
@@ -63,10 +63,12 @@ package struct FNIRSIUSBDecoder: FrameDecoder {
     }
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+        guard raw.u8(1) == FNIRSIUSBPacket.samplesType || raw.u8(1) == FNIRSIUSBPacket.infoType else {
+            return .noPacket(.implausibleField(offset: 1))
+        }
         let expected = FNIRSIUSBPacket.check(raw)
         let found = raw.u8(FNIRSIUSBPacket.length - 1)
-        let checkMatters = enforcesCheck || !(3...4).contains(raw.u8(1))
-        if checkMatters, expected != found {
+        if enforcesCheck, expected != found {
             return .noPacket(.wrongCheck(expected: UInt32(expected), found: UInt32(found)))
         }
         if let offset = FNIRSIUSBPacket.implausibleOffset(raw) { return .refused(.implausibleField(offset: offset)) }

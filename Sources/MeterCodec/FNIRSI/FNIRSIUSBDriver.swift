@@ -37,10 +37,20 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return FNIRSIUSBCommand.start.bytes
     }
 
+    /// Packets alone show that the stream goes on; rubbish does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
-        silentKeepAlives = 0
+        var heard = false
         decoder.append(bytes)
-        Self.drain(&decoder, handle)
+        Self.drain(&decoder) { event in
+            switch event {
+            case .frame: heard = true
+            // A whole packet of impossible values, as after an unclean stop, is a packet.
+            case .skipped(FNIRSIUSBPacket.length, .implausibleField): heard = true
+            default: break
+            }
+            handle(event)
+        }
+        if heard { silentKeepAlives = 0 }
     }
 
     /// No command of the model is known on USB, so this refuses all.

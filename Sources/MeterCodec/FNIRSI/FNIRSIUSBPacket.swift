@@ -8,6 +8,8 @@ package struct FNIRSIUSBPacket: Sendable {
     /// How many samples a packet of type `samplesType` holds, 10 ms apart, the last one taken on arrival.
     package static let samplesPerPacket = 4
     package static let samplesType: UInt8 = 0x04
+    /// The type of what answers a hello. No other is known, and no other is taken for a packet.
+    package static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
 
@@ -32,6 +34,10 @@ package struct FNIRSIUSBPacket: Sendable {
     /// 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen (protocols.md 3.4).
     package static let voltageMax: UInt32 = 15_000_000
     package static let currentMax: UInt32 = 2_000_000
+    /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
+    package static let dataLineMax: UInt16 = 10_000
+    /// In tenths of a degree Celsius.
+    package static let temperatureMax: UInt16 = 2000
 
     /// The offset of the first field that no meter can have measured, nil when all are possible.
     package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
@@ -40,6 +46,9 @@ package struct FNIRSIUSBPacket: Sendable {
             let offset = sampleOffset(index)
             if packet.u32LE(offset) > voltageMax { return offset }
             if packet.u32LE(offset + 4) > currentMax { return offset + 4 }
+            if packet.u16LE(offset + 8) > dataLineMax { return offset + 8 }
+            if packet.u16LE(offset + 10) > dataLineMax { return offset + 10 }
+            if packet.u16LE(offset + 13) > temperatureMax { return offset + 13 }
         }
         return nil
     }

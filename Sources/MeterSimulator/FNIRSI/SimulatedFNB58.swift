@@ -101,7 +101,7 @@ package struct SimulatedFNB58: SimulatedMeter {
         let last = Int(time.milliseconds / 10)
         var packet: [UInt8] = [FNIRSIUSBPacket.startMark, FNIRSIUSBPacket.samplesType]
         for index in 0..<FNIRSIUSBPacket.samplesPerPacket {
-            let state = load.state(step: last - 3 + index, length: 0.01)
+            let state = load.state(step: max(0, last - 3 + index), length: 0.01)
             let isGarbage = firstIsGarbage && index == 0
             packet.appendLE(isGarbage ? 18_874_370 : UInt32(clamping: Int((state.voltage * 1e5).rounded())))
             packet.appendLE(isGarbage ? 17_039_408 : UInt32(clamping: Int((state.current * 1e5).rounded())))

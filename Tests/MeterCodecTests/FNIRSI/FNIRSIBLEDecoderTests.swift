@@ -128,9 +128,48 @@ struct FNIRSIBLEDecoderTests {
         #expect(decodedFrames(bytes, with: FNIRSIBLEDecoder(enforcesCheck: false)).isEmpty)
     }
 
+    /// What no meter sends, each by one step: 20.001 A in a 07; a sign of 2 and 200.1 degrees in a 05; 10.001 V on D+
+    /// and on D- in a 06; group 10 in an 08; 0 and 11 groups and group 10 in a 03.
+    @Test(
+        arguments: [
+            (7, "2d4f214e"), (5, "a9c90500022401"), (5, "a9c9050001d107"), (6, "112758020500"), (6, "580211270500"),
+            (8, "0a40e20100393000008d0e0000201c0000"), (3, "3a0069003cca00003e0300000007"),
+            (3, "3a0069003cca00003e0300000b07"), (3, "3a0069003cca00003e0300000a0a"),
+        ] as [(UInt8, String)])
+    func impossibleValue_isNoFrame(type: UInt8, payload: String) throws {
+        let bytes = try frame(type, hex(payload))
+        let good = frame(7, [0x2D, 0x4F, 0xD9, 0x07])
+        for enforcesCheck in [true, false] {
+            let decoder = FNIRSIBLEDecoder(enforcesCheck: enforcesCheck)
+            #expect(DecoderVerifier.feed(bytes + good, chunk: 64, to: decoder).frames == [good])
+        }
+    }
+
+    @Test(arguments: [1, 7, 20, 500])
+    func strayHeadOfAnUnknownType_costsNoFrame(chunk: Int) {
+        let good = [
+            frame(7, [0x2D, 0x4F, 0xD9, 0x07]), frame(6, [0xE3, 0x0C, 0x58, 0x02, 5, 0]),
+            frame(4, [0xCB, 0x17, 0x03, 0, 0x82, 0x4E, 0, 0, 0x69, 0x37, 0x06, 0]),
+        ]
+        let frames = (0..<20).map { good[$0 % 3] }
+        for head: [UInt8] in [[0xAA, 0x55, 0xFF], [0xAA, 0x55, 0x20], [0xAA, 0x55, 0x0C], [0xAA, 0x00, 0x00, 0xAA]] {
+            let (found, skipped) = DecoderVerifier.feed(
+                head + frames.joined(), chunk: chunk, to: FNIRSIBLEDecoder())
+            #expect(found == frames)
+            #expect(skipped == head.count)
+        }
+    }
+
+    @Test func unknownType_isTaken_upToALengthThatNoKnownOneComesNear() throws {
+        let longest = frame(0x21, [UInt8](repeating: 1, count: 32))
+        let tooLong = frame(0x21, [UInt8](repeating: 1, count: 33))
+        #expect(DecoderVerifier.feed(longest, chunk: 5, to: FNIRSIBLEDecoder()).frames == [longest])
+        #expect(decodedFrames(tooLong, with: FNIRSIBLEDecoder()).isEmpty)
+    }
+
     @Test func startMarkInsideAPayload_isNoFrame() {
-        // D+ and D- read AA07 04..: the beginning of a type 07 inside a good type 06.
-        let good = frame(6, [0xAA, 0x07, 0x04, 0xAA, 0x05, 0x00])
+        // D- and the protocol code read AA07 04..: the beginning of a type 07 inside a good type 06.
+        let good = frame(6, [0xE3, 0x0C, 0xAA, 0x07, 0x04, 0xAA])
         let (frames, skipped) = DecoderVerifier.feed(good + good, chunk: 3, to: FNIRSIBLEDecoder())
         #expect(frames == [good, good])
         #expect(skipped == 0)

@@ -22,11 +22,19 @@ struct FNIRSIBLEDriverTests {
         var driver = FNIRSIBLEDriver(model: .fnb58)
         _ = driver.opening()
 
-        driver.receive([0xAA]) { _ in }
+        // A captured frame, in two pieces.
+        driver.receive([0xAA, 0x07, 0x04, 0x2D]) { _ in }
+        driver.receive([0x4F, 0xD9, 0x07, 0x0A]) { _ in }
         #expect(driver.poll().isEmpty)
         #expect(driver.poll() == FNIRSIBLECommand.start.bytes)
-        driver.receive([0x07]) { _ in }
-        #expect(driver.poll().isEmpty)
+    }
+
+    @Test(arguments: [[0x07], [0x00, 0x13, 0x37], [0xAA, 0x07, 0x04, 0x2D, 0x4F, 0xD9, 0x07, 0x0B]] as [[UInt8]])
+    func poll_startsAgain_whenNothingButRubbishCame(rubbish: [UInt8]) {
+        var driver = FNIRSIBLEDriver(model: .fnb58)
+        _ = driver.opening()
+        driver.receive(rubbish) { _ in }
+        #expect(driver.poll() == FNIRSIBLECommand.start.bytes)
     }
 
     @Test func closing_stopsTheStream() {

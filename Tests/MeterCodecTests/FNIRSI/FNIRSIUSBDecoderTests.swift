@@ -100,6 +100,30 @@ struct FNIRSIUSBDecoderTests {
         }
     }
 
+    /// 10.001 V on D+ at 8, on D- at 10, 200.1 degrees at 13 of the third sample, which starts at 32.
+    @Test(arguments: [(8, [0x11, 0x27]), (10, [0x11, 0x27]), (13, [0xD1, 0x07])] as [(Int, [UInt8])])
+    func impossibleLinesAndTemperature_areRefused(offset: Int, value: [UInt8]) {
+        var sample = idle
+        sample.replaceSubrange(offset..<offset + 2, with: value)
+        var decoder = FNIRSIUSBDecoder()
+        decoder.append(packet(samples: [idle, idle, sample, idle]))
+
+        guard case .skipped(64, .implausibleField(offset: 32 + offset)) = decoder.next() else {
+            Issue.record("an impossible value at \(offset) passed")
+            return
+        }
+    }
+
+    @Test(arguments: [UInt8(0), 2, 5, 0x55, 0xAA, 0xFF])
+    func otherType_isNoPacket_whateverItsCheck(type: UInt8) {
+        let other = packet(type: type, samples: [idle, idle, idle, idle])
+        let good = packet(samples: [ordinary, ordinary, ordinary, ordinary])
+        for enforcesCheck in [true, false] {
+            let decoder = FNIRSIUSBDecoder(enforcesCheck: enforcesCheck)
+            #expect(DecoderVerifier.feed(other + good, chunk: 64, to: decoder).frames == [good])
+        }
+    }
+
     @Test func startMarkAmongRubbish_costsNoPacket() {
         let good = packet(samples: [ordinary, ordinary, ordinary, ordinary])
         let (frames, skipped) = DecoderVerifier.feed(

@@ -36,7 +36,7 @@ struct FNIRSIUSBDriverTests {
         #expect(FNIRSIQuirks.of(.fnb58, firmware: 68) == FNIRSIQuirks.of(.fnb48))
         #expect(FNIRSIQuirks.of(.fnb58, firmware: 67) == FNIRSIQuirks.of(.fnb58))
         #expect(FNIRSIQuirks.of(.fnb58) != FNIRSIQuirks.of(.fnb48))
-        #expect(FNIRSIQuirks.of(.c1).firmwareMin == 70)
+        #expect(FNIRSIQuirks.of(.c1) == FNIRSIQuirks.of(.fnb48))
     }
 
     @Test func poll_startsAnew_whenALeaseOfKeepAlivesBroughtNothing() {
@@ -50,12 +50,31 @@ struct FNIRSIUSBDriverTests {
         #expect(driver.poll()[1] == 0x83)
     }
 
-    @Test func poll_staysWithKeepOn_aslongAsBytesCome() {
+    /// A packet by protocols.md 3.3 whose samples are all of one voltage, in hundred-thousandths.
+    private func packet(volts: UInt8) -> [UInt8] {
+        let sample: [UInt8] = [0, 0, 0, volts, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]
+        let bytes = [0xAA, 0x04] + sample + sample + sample + sample + [0]
+        return bytes + [Checksum.crc8FNIRSI(bytes.dropFirst())]
+    }
+
+    /// The second holds 1342 V, as whole as the first: the stream goes on.
+    @Test(arguments: [UInt8(0), 8])
+    func poll_staysWithKeepOn_asLongAsPacketsCome(volts: UInt8) {
         var driver = FNIRSIUSBDriver(model: .c1)
         for _ in 0..<100 {
             #expect(driver.poll()[1] == 0x83)
-            driver.receive([0xAA]) { _ in }
+            driver.receive(packet(volts: volts)) { _ in }
         }
+    }
+
+    @Test(arguments: [[0xAA], [0x00, 0x13, 0x37], [UInt8](repeating: 0xAA, count: 64)] as [[UInt8]])
+    func poll_startsAnew_whenNothingButRubbishCame(rubbish: [UInt8]) {
+        var driver = FNIRSIUSBDriver(model: .c1)
+        let sent = (1...26).map { _ in
+            driver.receive(rubbish) { _ in }
+            return driver.poll()[1]
+        }
+        #expect(sent.last == 0x82)
     }
 
     @Test func closing_readsOnForALease() {

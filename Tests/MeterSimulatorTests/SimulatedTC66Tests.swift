@@ -58,7 +58,7 @@ struct SimulatedTC66Tests {
         #expect(try #require(reading[.charge]) == (state.current * 60 / 3.6).rounded(.down))
     }
 
-    @Test(arguments: [ElectricalLoad(), ElectricalLoad(startCurrent: -20)])
+    @Test(arguments: [ElectricalLoad(), ElectricalLoad(startCurrent: 0, ambient: -30)])
     func fahrenheit_readsAsTheSameTemperature(load: ElectricalLoad) throws {
         var meter = SimulatedTC66(model: .tc66, load: load, temperatureUnit: .fahrenheit)
         var driver = TC66Driver(model: .tc66, temperatureUnit: .fahrenheit)
@@ -67,6 +67,25 @@ struct SimulatedTC66Tests {
             if case .frame(let frame) = event { frame.content.forEachReading { temperature = $0[.temperature] } }
         }
         #expect(abs(try #require(temperature) - load.state(step: 10, length: 0.1).temperature) < 0.4)
+    }
+
+    @Test(arguments: [(-8.0, TemperatureUnit.celsius), (-30, .fahrenheit), (-8, .fahrenheit)])
+    func signWord_isOneBelowZero_inTheUnitShown(ambient: Double, unit: TemperatureUnit) throws {
+        let load = ElectricalLoad(startCurrent: 0, ambient: ambient)
+        var meter = SimulatedTC66(model: .tc66, load: load, temperatureUnit: unit)
+        let cipher = meter.receive(Array("getva".utf8), at: .seconds(1)).flatMap { $0 }
+        var plain = [UInt8](repeating: 0, count: cipher.count)
+        let worked = cipher.withUnsafeBytes { source in
+            plain.withUnsafeMutableBytes { TC66Cipher.meter.decrypt(source, into: $0) }
+        }
+        #expect(worked)
+
+        // -8 C is 17.6 F: above zero on that scale.
+        let state = load.state(step: 10, length: 0.1)
+        let shown = unit == .celsius ? state.temperature : state.temperature * 1.8 + 32
+        #expect(Array(plain[88..<92]) == [shown < 0 ? 1 : 0, 0, 0, 0])
+        #expect(plain[92] == UInt8(shown.magnitude.rounded()))
+        #expect((ambient == -8 && unit == .fahrenheit) == (plain[88] == 0))
     }
 
     @Test func commands_turnPagesAndScreen() throws {
@@ -103,6 +122,16 @@ struct SimulatedTC66Tests {
         #expect(three.samples.count == 3)
         #expect(abs(three.samples[0].voltage - load.state(step: 0, length: 0.1).voltage) < 0.0001)
         #expect(full.samples.count == 1440)
+    }
+
+    /// 0.1 s is no binary number: 4.7 / 0.1 is 46 and a bit in floating point.
+    @Test func values_areThoseOfTheWholeStep_atEachOfThem() throws {
+        let load = ElectricalLoad()
+        for step in 1...200 {
+            var meter = SimulatedTC66(model: .tc66, load: load)
+            let voltage = try #require(block(&meter, at: .milliseconds(100 * step)).reading[.voltage])
+            #expect(abs(voltage - load.state(step: step, length: 0.1).voltage) <= 0.00005001, "step \(step)")
+        }
     }
 
     @Test func powerCycle_countsUp_andKeepsSerialAndGroups() throws {

@@ -68,12 +68,7 @@ package struct TC66Block: Sendable {
     }
 }
 
-extension TC66Block: FrameContent {
-    /// A TC66C calls itself TC66, so the bytes cannot tell the two apart.
-    package var model: ModelName? { .tc66 }
-
-    package func forEachReading(_ body: (Reading) -> Void) { body(reading) }
-
+extension TC66Block {
     package var groups: [GroupTotals] { (0..<2).compactMap(groupTotals) }
 
     package var device: DeviceInfo? {

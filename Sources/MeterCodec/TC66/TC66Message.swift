@@ -28,10 +28,11 @@ package enum TC66Mode: String, CaseIterable, Sendable {
 }
 
 extension TC66Message: FrameContent {
+    /// A TC66C calls itself TC66, so the bytes cannot tell the two apart.
     package var model: ModelName? { .tc66 }
 
     package func forEachReading(_ body: (Reading) -> Void) {
-        if case .block(let block) = self { block.forEachReading(body) }
+        if case .block(let block) = self { body(block.reading) }
     }
 
     package var groups: [GroupTotals] {

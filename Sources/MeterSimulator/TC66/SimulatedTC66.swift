@@ -66,9 +66,9 @@ package struct SimulatedTC66: SimulatedMeter {
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
     private mutating func advance(to time: Duration) {
-        let step = max(lastStep, Int(Double(time.nanoseconds) / 1e9 / stepLength))
+        let step = max(lastStep, time.wholeSteps(of: refresh))
         // After a long pause only the last hour is counted step by step; more would freeze the simulator.
-        for passed in max(lastStep, step - Int(3600 / stepLength))..<step {
+        for passed in max(lastStep, step - Duration.seconds(3600).wholeSteps(of: refresh))..<step {
             groups[0].add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
         lastStep = step
@@ -77,7 +77,7 @@ package struct SimulatedTC66: SimulatedMeter {
 
     private mutating func record(until second: Int) {
         for passed in max(recordedSeconds, second - TC66Recording.longest)..<max(recordedSeconds, second) {
-            let state = load.state(step: Int(Double(passed) / stepLength), length: stepLength)
+            let state = load.state(step: Duration.seconds(passed).wholeSteps(of: refresh), length: stepLength)
             recording.appendLE(UInt32(clamping: Int((state.voltage * 10_000).rounded())))
             recording.appendLE(UInt32(clamping: Int((state.current * 100_000).rounded())))
         }

@@ -27,6 +27,19 @@ struct TC66CipherTests {
         #expect(decrypt(block + block + block, with: cipher) == plain + plain + plain)
     }
 
+    /// An empty `pac3`, whose check word is 0528 (protocols.md 11), encrypted with the meter's key by another program
+    /// (`openssl enc -aes-256-ecb -nopad`).
+    @Test func meterKey_givesWhatAnotherProgramMakesOfAnEmptyPiece() throws {
+        let plain = Array("pac3".utf8) + [UInt8](repeating: 0, count: 56) + [0x28, 0x05, 0, 0]
+        let cipher = try hex(
+            "4231f411e56f5c203c590b4a68fd5b092aca6ec4a4554d5542e8674b097e259c"
+                + "2aca6ec4a4554d5542e8674b097e259ce09c4004c92da948c3165eebdb8b9ec2")
+
+        #expect(TC66Cipher.meter.encrypt(plain) == cipher)
+        #expect(decrypt(cipher, with: .meter) == plain)
+        #expect(plain.withUnsafeBytes(TC66Piece.checkError) == nil)
+    }
+
     @Test func beginning_isTheFirstEightBytes() throws {
         let cipher = try TC66Cipher(key: key)
         let block = try hex(published)

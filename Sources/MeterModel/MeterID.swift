@@ -1,6 +1,7 @@
 /// What one meter is called everywhere: on the command line, in the store and, later, in the cloud.
 ///
-/// Source of the forms: product.md, Identity.
+/// Source of the forms: product.md, Identity. In the text, a colon or percent sign inside a serial or host is written
+/// `%3A` or `%25`, so that it does not end the part; a path is the last part and stands as it is.
 package enum MeterID: Hashable, Sendable {
     /// A meter with a radio: its normalised MAC address.
     case mac(MACAddress)
@@ -29,20 +30,20 @@ package enum MeterID: Hashable, Sendable {
             .map(String.init)
         switch (parts.first?.lowercased(), parts.count) {
         case ("usb", 4...):
-            guard let vendor = UInt16(parts[1], radix: 16), let product = UInt16(parts[2], radix: 16) else {
+            guard let vendor = UInt16(hexDigits: parts[1]), let product = UInt16(hexDigits: parts[2]) else {
                 return nil
             }
             if parts.count == 4, !parts[3].isEmpty {
-                self = .usb(vendor: vendor, product: product, serial: parts[3])
+                self = .usb(vendor: vendor, product: product, serial: parts[3].partDecoded)
             } else if parts.count == 5, !parts[3].isEmpty, !parts[4].isEmpty {
-                self = .usbPort(vendor: vendor, product: product, host: parts[3], path: parts[4])
+                self = .usbPort(vendor: vendor, product: product, host: parts[3].partDecoded, path: parts[4])
             } else {
                 return nil
             }
         case ("port", 3...):
             let path = parts[2...].joined(separator: ":")
             guard !parts[1].isEmpty, !path.isEmpty else { return nil }
-            self = .port(host: parts[1], path: path)
+            self = .port(host: parts[1].partDecoded, path: path)
         default:
             return nil
         }
@@ -53,10 +54,11 @@ extension MeterID: CustomStringConvertible {
     package var description: String {
         switch self {
         case .mac(let address): address.description
-        case .usb(let vendor, let product, let serial): "usb:\(vendor.fourHexDigits):\(product.fourHexDigits):\(serial)"
+        case .usb(let vendor, let product, let serial):
+            "usb:\(vendor.fourHexDigits):\(product.fourHexDigits):\(serial.partEncoded)"
         case .usbPort(let vendor, let product, let host, let path):
-            "usb:\(vendor.fourHexDigits):\(product.fourHexDigits):\(host):\(path)"
-        case .port(let host, let path): "port:\(host):\(path)"
+            "usb:\(vendor.fourHexDigits):\(product.fourHexDigits):\(host.partEncoded):\(path)"
+        case .port(let host, let path): "port:\(host.partEncoded):\(path)"
         }
     }
 }
@@ -65,7 +67,46 @@ extension MeterID: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.description < rhs.description }
 }
 
+extension String {
+    /// The text as one part of an id.
+    fileprivate var partEncoded: String {
+        var text = ""
+        for character in unicodeScalars {
+            switch character {
+            case ":": text += "%3A"
+            case "%": text += "%25"
+            default: text.unicodeScalars.append(character)
+            }
+        }
+        return text
+    }
+
+    /// What `partEncoded` was made from. A percent sign before anything else stands for itself.
+    fileprivate var partDecoded: String {
+        var text = ""
+        var rest = unicodeScalars[...]
+        while let first = rest.popFirst() {
+            let code = first == "%" ? String(String.UnicodeScalarView(rest.prefix(2))).lowercased() : ""
+            switch code {
+            case "3a": text += ":"
+            case "25": text += "%"
+            default:
+                text.unicodeScalars.append(first)
+                continue
+            }
+            rest = rest.dropFirst(2)
+        }
+        return text
+    }
+}
+
 extension UInt16 {
+    /// Hex digits and nothing else: no sign, no prefix.
+    fileprivate init?(hexDigits text: String) {
+        guard text.utf8.allSatisfy({ $0.hexDigitValue != nil }) else { return nil }
+        self.init(text, radix: 16)
+    }
+
     fileprivate var fourHexDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 4 - digits.count) + digits

@@ -1,5 +1,5 @@
 /// A measured quantity that a reading can carry. The raw value is its place in a reading and in stored chunks:
-/// append only, never renumber.
+/// append only, never renumber. There is room for 32 (see `Reading`).
 package enum Quantity: UInt8, CaseIterable, Sendable {
     case voltage = 0
     case current = 1

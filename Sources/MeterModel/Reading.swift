@@ -4,7 +4,8 @@
 /// not know just now (nil, `null` in JSON), and a value. A value of 0 always means that the meter said 0. The struct
 /// holds no reference, so that making and passing one never allocates.
 package struct Reading: Sendable {
-    private var values = InlineArray<16, Double>(repeating: 0)
+    /// As many places as a `QuantitySet` has bits.
+    private var values = InlineArray<32, Double>(repeating: 0)
     /// The quantities this model reports at all.
     package private(set) var supported: QuantitySet = []
     /// Those with a value. Always a subset of `supported`.

@@ -36,6 +36,10 @@ struct MeterIDTests {
         (.usbPort(vendor: 0x28E9, product: 0x028A, host: "pi", path: "1-1.4"), "usb:28e9:028a:pi:1-1.4"),
         (.usbPort(vendor: 0, product: 0xFFFF, host: "pi", path: "1-1.4:1.0"), "usb:0000:ffff:pi:1-1.4:1.0"),
         (.port(host: "pi", path: "/dev/rfcomm0"), "port:pi:/dev/rfcomm0"),
+        (.usb(vendor: 1, product: 2, serial: "a:b"), "usb:0001:0002:a%3Ab"),
+        (.usb(vendor: 1, product: 2, serial: "100%:%3A"), "usb:0001:0002:100%25%3A%253A"),
+        (.usbPort(vendor: 1, product: 2, host: "h:1%", path: "1-1:%3A"), "usb:0001:0002:h%3A1%25:1-1:%3A"),
+        (.port(host: "fe80::1", path: "/dev/x%25"), "port:fe80%3A%3A1:/dev/x%25"),
         (
             .port(host: "pi", path: "/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0-port0"),
             "port:pi:/dev/serial/by-path/pci-0000:00:14.0-usb-0:2:1.0-port0"
@@ -48,6 +52,7 @@ struct MeterIDTests {
 
     @Test(arguments: [
         ("aabbccddeeff", "AA:BB:CC:DD:EE:FF"), (" aa-bb-cc-dd-ee-ff ", "AA:BB:CC:DD:EE:FF"),
+        ("usb:1:2:50%", "usb:0001:0002:50%25"), ("usb:1:2:%3a%4", "usb:0001:0002:%3A%254"),
         ("USB:5FC9:63:007965", "usb:5fc9:0063:007965"), ("Port:pi:/dev/rfcomm0", "port:pi:/dev/rfcomm0"),
     ])
     func otherForms_areNormalised(_ text: String, _ normal: String) {
@@ -57,7 +62,9 @@ struct MeterIDTests {
     @Test(arguments: [
         "", "usb", "usb:5fc9", "usb:5fc9:0063", "usb:5fc9:0063:", "usb:xyz:0063:1", "usb:10000:0063:1",
         "usb:5fc9:0063::path",
-        "usb:5fc9:0063:pi:", "port", "port:pi", "port:pi:", "port::/dev/x", "bench meter", "AA:BB:CC",
+        "usb:5fc9:0063:pi:",
+        "usb:+12:0063:1", "usb:5fc9:-1:1", "usb:5fc9::1", "port", "port:pi", "port:pi:", "port::/dev/x", "bench meter",
+        "AA:BB:CC",
     ])
     func anythingElse_isNoID(_ text: String) {
         #expect(MeterID(text) == nil)

@@ -63,6 +63,15 @@ struct ReadingTests {
         #expect(seen == ["voltage_V 5.1", "power_W null", "temperature_C 25.0"])
     }
 
+    /// A reading has a place for each, and a set of them a bit.
+    @Test func everyQuantity_hasAPlaceOfItsOwn() {
+        #expect(Quantity.allCases.allSatisfy { Int($0.rawValue) < QuantitySet.RawValue.bitWidth })
+        var reading = Reading()
+        for quantity in Quantity.allCases { reading[quantity] = 1000 + Double(quantity.rawValue) }
+        #expect(Quantity.allCases.allSatisfy { reading[$0] == 1000 + Double($0.rawValue) })
+        #expect(reading.known == reading.supported)
+    }
+
     /// Stored chunks and programs that read the JSON depend on both.
     @Test func quantities_keepTheirPlaces_andTheirKeys() {
         let keys = Quantity.allCases.sorted { $0.rawValue < $1.rawValue }.map(\.key)

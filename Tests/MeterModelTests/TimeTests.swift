@@ -44,7 +44,8 @@ struct DurationTextTests {
     }
 
     @Test(arguments: [
-        "", "s", "ms", "-1s", "5 s", " 5s", "1d", "1m30s", "five", "nan", "infs", "1e300h", "1e400", "--1", "٣s",
+        "", "s", "ms", "-1s", "5 s", " 5s", "1d", "1m30s", "five", "nan", "infs", "1e300h", "1e400", "--1", "٣s", "1e3",
+        "0x10", "0x1p3", "1.5.2s", ".", "+1s", "infinity", "1_000",
     ])
     func anythingElse_isNoDuration(_ text: String) {
         #expect(Duration(shortText: text) == nil)

@@ -15,7 +15,8 @@ package enum CodecError: Error, Hashable, Sendable {
     /// The rest of a frame did not come in time.
     case truncated(have: Int)
     case unsupportedCommand(MeterCommand.Kind, model: ModelName)
-    case commandNumber(MeterCommand, legal: ClosedRange<Int>?)
+    /// `step`: the legal numbers are this far apart.
+    case commandNumber(MeterCommand, legal: ClosedRange<Int>?, step: Int = 1)
 }
 
 extension CodecError: CustomStringConvertible {
@@ -30,9 +31,10 @@ extension CodecError: CustomStringConvertible {
         case .implausibleField(let offset): "the field at byte \(offset) holds a value that cannot be"
         case .truncated(let have): "the frame ends after \(have) bytes"
         case .unsupportedCommand(let kind, let model): "a \(model.displayName) has no command \(kind.rawValue)"
-        case .commandNumber(let command, legal: let legal?):
+        case .commandNumber(let command, legal: let legal?, let step):
             "\(command) is not possible: \(command.kind.rawValue) takes \(legal.lowerBound) to \(legal.upperBound)"
-        case .commandNumber(let command, legal: nil): "\(command.kind.rawValue) takes no number"
+                + (step > 1 ? " in steps of \(step)" : "")
+        case .commandNumber(let command, legal: nil, step: _): "\(command.kind.rawValue) takes no number"
         }
     }
 }

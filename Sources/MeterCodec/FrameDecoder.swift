@@ -15,6 +15,25 @@ package protocol FrameDecoder: Sendable {
     mutating func reset() -> Int
 }
 
+/// A decoder that keeps what waits in a `ReceiveBuffer`: all that is left to write is `next`.
+package protocol BufferedFrameDecoder: FrameDecoder {
+    /// The decoder's own; nobody else writes to it.
+    var buffer: ReceiveBuffer { get set }
+}
+
+extension BufferedFrameDecoder {
+    package mutating func append(_ bytes: [UInt8]) { buffer.append(bytes) }
+
+    package var frameBytes: [UInt8] { buffer.lastTaken }
+
+    package var pendingCount: Int { buffer.count }
+
+    package mutating func reset() -> Int {
+        defer { buffer.removeAll() }
+        return buffer.count
+    }
+}
+
 package enum DecodeStep: Sendable {
     case frame(Frame)
     /// Bytes that belong to no good frame were passed over.

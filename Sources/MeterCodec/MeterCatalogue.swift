@@ -14,9 +14,12 @@ package enum MeterCatalogue {
         }
     }
 
+    /// The models that have a driver.
+    package static let drivenModels = ModelName.allCases.filter { driver(for: $0) != nil }
+
     /// The names that `meterctl decode --model` takes (spec/cli.md).
     package static let decoderNames = [
-        "um24c", "um25c", "um34c", "um", "tc66", "fnirsi-usb", "fnirsi-ble", "km003c", "atorch",
+        "um24c", "um25c", "um34c", "um", "tc66", "tc66c", "fnirsi-usb", "fnirsi-ble", "km002c", "km003c", "atorch",
     ]
 
     /// A decoder by the name that a person types, or nil for a name that no decoder has.
@@ -27,8 +30,7 @@ package enum MeterCatalogue {
         case "um", "um24c", "um25c", "um34c": UMDecoder(enforcesTrailer: enforcingChecks)
         case "fnirsi-usb": FNIRSIUSBDecoder(enforcesCheck: enforcingChecks)
         case "fnirsi-ble": FNIRSIBLEDecoder(enforcesCheck: enforcingChecks)
-        // Its check byte is unknown on several models and never enforced: see AtorchDecoder.
-        case "atorch": AtorchDecoder()
+        case "atorch": AtorchDecoder(enforcesCheck: enforcingChecks)
         case "tc66", "tc66c": TC66Decoder(enforcesChecks: enforcingChecks)
         case "km003c", "km002c": KM003CDecoder(side: .both, enforcesChecks: enforcingChecks)
         default: nil

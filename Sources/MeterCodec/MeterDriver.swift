@@ -77,14 +77,24 @@ package struct MeterProfile: Sendable {
         case push(expected: Duration, keepAlive: Duration?)
     }
 
-    /// A command of this model. `numbers` is nil where it takes none.
+    /// A command of this model. `numbers` is nil where it takes none; else those `step` apart are legal, from the first
+    /// on.
     package struct CommandRule: Hashable, Sendable {
         package var kind: MeterCommand.Kind
         package var numbers: ClosedRange<Int>?
+        /// 1 or more.
+        package let step: Int
 
-        package init(_ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil) {
+        package init(_ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil, step: Int = 1) {
             self.kind = kind
             self.numbers = numbers
+            self.step = max(1, step)
+        }
+
+        /// Whether the command takes this number, or none.
+        package func allows(_ number: Int?) -> Bool {
+            guard let numbers, let number else { return numbers == nil && number == nil }
+            return numbers.contains(number) && (number - numbers.lowerBound).isMultiple(of: step)
         }
     }
 
@@ -93,10 +103,8 @@ package struct MeterProfile: Sendable {
         guard let rule = commands.first(where: { $0.kind == command.kind }) else {
             throw .unsupportedCommand(command.kind, model: model)
         }
-        switch (rule.numbers, command.number) {
-        case (nil, nil): return
-        case (let legal?, let number?) where legal.contains(number): return
-        default: throw .commandNumber(command, legal: rule.numbers)
+        guard rule.allows(command.number) else {
+            throw .commandNumber(command, legal: rule.numbers, step: rule.step)
         }
     }
 }

@@ -22,11 +22,11 @@ extension UnsafeRawBufferPointer {
         UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))
     }
 
-    /// `length` bytes as ASCII, without trailing zeros; nil when one of them is not printable.
+    /// `length` bytes as ASCII, without trailing zeros; nil when one of the rest is not printable, as a zero is not.
     package func ascii(_ offset: Int, length: Int) -> String? {
         guard offset >= 0, length >= 0, offset <= count - length else { return nil }
         let bytes = self[offset..<(offset + length)]
-        let text = bytes.prefix { $0 != 0 }
+        let text = bytes.prefix((bytes.lastIndex { $0 != 0 } ?? offset - 1) - offset + 1)
         guard text.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
         return String(decoding: text, as: UTF8.self)
     }

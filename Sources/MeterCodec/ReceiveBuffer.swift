@@ -1,7 +1,8 @@
 /// Bytes that have come and are not yet a frame: what every streaming decoder is built on.
 ///
-/// It stays small because a decoder that has run dry leaves less than one frame waiting (DecoderVerifier and the fuzzers
-/// hold every decoder to that), and a channel delivers a bounded piece at a time. Taking a frame copies nothing; the bytes taken last stay readable (`lastTaken`) until the next `append`.
+/// It stays small because a decoder that has run dry leaves less than one frame waiting (DecoderVerifier and the
+/// fuzzers hold every decoder to that), and a channel delivers a bounded piece at a time. Taking a frame copies nothing;
+/// the bytes taken last stay readable (`lastTaken`) until the next `append`.
 package struct ReceiveBuffer: Sendable {
     private var storage: [UInt8] = []
     private var head = 0

@@ -11,37 +11,48 @@ enum DecoderVerifier {
     ///   - frames: whole good frames, which the decoder must give back one for one.
     ///   - make: a fresh decoder.
     ///   - rubbish: bytes that open no frame, put before, between and behind the frames.
+    ///   - falseStarts: bytes that look like the start of a frame and are none, put in the same places one at a time.
+    ///   - longestPending: no more bytes than this may ever wait: the family's longest frame but for one byte.
     static func verify(
         frames: [[UInt8]],
         rubbish: [UInt8] = [0x00, 0x13, 0x37],
+        falseStarts: [[UInt8]] = [],
+        longestPending: Int = 4096,
         sourceLocation: SourceLocation = #_sourceLocation,
         make: () -> any FrameDecoder
     ) {
         let stream = frames.flatMap { $0 }
         for size in [1, 2, 3, 7, 20, 64, max(1, stream.count)] {
-            let (found, skipped) = feed(stream, chunk: size, to: make())
+            let outcome = account(stream, chunk: size, to: make(), longestPending, sourceLocation)
             #expect(
-                found.map(Hex.encode) == frames.map(Hex.encode), "in pieces of \(size)", sourceLocation: sourceLocation)
-            #expect(skipped == 0, "in pieces of \(size)", sourceLocation: sourceLocation)
+                outcome.frames.map(Hex.encode) == frames.map(Hex.encode), "in pieces of \(size)",
+                sourceLocation: sourceLocation)
+            #expect(outcome.skipped == 0, "in pieces of \(size)", sourceLocation: sourceLocation)
+            #expect(outcome.pending == 0, "in pieces of \(size)", sourceLocation: sourceLocation)
         }
-        let dirty = rubbish + frames.flatMap { $0 + rubbish }
-        for size in [1, 5, dirty.count] {
-            let (found, skipped) = feed(dirty, chunk: size, to: make())
-            #expect(found == frames, "among rubbish, in pieces of \(size)", sourceLocation: sourceLocation)
-            #expect(skipped <= rubbish.count * (frames.count + 1), sourceLocation: sourceLocation)
+        for rubbish in [rubbish] + falseStarts {
+            let dirty = rubbish + frames.flatMap { $0 + rubbish }
+            for size in [1, 5, dirty.count] {
+                let outcome = account(dirty, chunk: size, to: make(), longestPending, sourceLocation)
+                #expect(
+                    outcome.frames == frames, "among \(Hex.encode(rubbish)), in pieces of \(size)",
+                    sourceLocation: sourceLocation)
+            }
         }
         for frame in frames {
             for length in 0..<frame.count {
-                let (found, _) = feed(Array(frame.prefix(length)), chunk: 16, to: make())
-                #expect(found.isEmpty, "cut to \(length) bytes", sourceLocation: sourceLocation)
+                let outcome = account(
+                    Array(frame.prefix(length)), chunk: 16, to: make(), longestPending, sourceLocation)
+                #expect(outcome.frames.isEmpty, "cut to \(length) bytes", sourceLocation: sourceLocation)
             }
         }
-        survivesMutation(of: stream, make: make)
+        survivesMutation(of: stream, longestPending: longestPending, sourceLocation: sourceLocation, make: make)
     }
 
-    /// Any bytes at all: no trap, and no byte counted twice. The seeds are fixed, so that a failure replays.
+    /// Any bytes at all: no trap, each byte counted once. The seeds are fixed, so that a failure replays.
     static func survivesMutation(
-        of stream: [UInt8], rounds: Int = 300, longestFrame: Int = 4096, make: () -> any FrameDecoder
+        of stream: [UInt8], rounds: Int = 300, longestPending: Int = 4096,
+        sourceLocation: SourceLocation = #_sourceLocation, make: () -> any FrameDecoder
     ) {
         for seed in 0..<UInt64(rounds) {
             var noise = SimulatorNoise(seed: seed)
@@ -49,29 +60,53 @@ enum DecoderVerifier {
             for _ in 0..<(1 + seed % 8) {
                 bytes[Int(noise.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: noise.next())
             }
-            let (found, skipped) = feed(bytes, chunk: 1 + Int(seed % 50), to: make())
-            let accounted = found.reduce(0) { $0 + $1.count } + skipped
-            #expect(accounted <= bytes.count, "seed \(seed)")
-            #expect(bytes.count - accounted <= longestFrame, "left waiting, seed \(seed)")
+            _ = account(bytes, chunk: 1 + Int(seed % 50), to: make(), longestPending, sourceLocation)
         }
     }
 
-    static func feed(
-        _ bytes: [UInt8], chunk: Int, to start: any FrameDecoder
-    ) -> (frames: [[UInt8]], skipped: Int) {
-        var decoder = start
+    struct Outcome {
         var frames: [[UInt8]] = []
         var skipped = 0
+        var pending = 0
+        /// The most that ever waited, looked at whenever the decoder had run dry.
+        var pendingMax = 0
+    }
+
+    static func feed(_ bytes: [UInt8], chunk: Int, to start: any FrameDecoder) -> (frames: [[UInt8]], skipped: Int) {
+        let outcome = outcome(of: bytes, chunk: chunk, in: start)
+        return (outcome.frames, outcome.skipped)
+    }
+
+    /// The same, and each byte is in a frame, skipped or waiting: exactly one of them.
+    private static func account(
+        _ bytes: [UInt8], chunk: Int, to start: any FrameDecoder, _ longestPending: Int,
+        _ sourceLocation: SourceLocation
+    ) -> Outcome {
+        let outcome = outcome(of: bytes, chunk: chunk, in: start)
+        let framed = outcome.frames.reduce(0) { $0 + $1.count }
+        let counted = framed + outcome.skipped + outcome.pending
+        if counted != bytes.count || outcome.pendingMax > longestPending {
+            #expect(counted == bytes.count, "of \(Hex.encode(bytes))", sourceLocation: sourceLocation)
+            #expect(outcome.pendingMax <= longestPending, "of \(Hex.encode(bytes))", sourceLocation: sourceLocation)
+        }
+        return outcome
+    }
+
+    private static func outcome(of bytes: [UInt8], chunk: Int, in start: any FrameDecoder) -> Outcome {
+        var decoder = start
+        var outcome = Outcome()
         for begin in stride(from: 0, to: bytes.count, by: chunk) {
             decoder.append(Array(bytes[begin..<min(begin + chunk, bytes.count)]))
             while let step = decoder.next() {
                 switch step {
-                case .frame: frames.append(decoder.frameBytes)
-                case .skipped(let count, _): skipped += count
+                case .frame: outcome.frames.append(decoder.frameBytes)
+                case .skipped(let count, _): outcome.skipped += count
                 }
             }
+            outcome.pendingMax = max(outcome.pendingMax, decoder.pendingCount)
         }
-        return (frames, skipped)
+        outcome.pending = decoder.pendingCount
+        return outcome
     }
 }
 

@@ -129,7 +129,8 @@ struct SimulatedAtorchTests {
         #expect(try #require(after[.charge]) >= #require(before[.charge]))
     }
 
-    /// A wrong check byte does not cost a report, because several models send one that nobody knows.
+    /// A wrong check byte does not cost a report before three in a row were right: several models send one that nobody
+    /// knows.
     @Test(arguments: [
         (SimulatorFaults.Kind.shortBlock, 4), (.silence, 4), (.garbage, 4), (.shifted, 8), (.wrongCheck, 8),
     ])
@@ -142,5 +143,23 @@ struct SimulatedAtorchTests {
             driver.receive(bytes) { if case .frame = $0 { frames += 1 } }
         }
         #expect(frames == whole)
+    }
+
+    @Test func wrongCheck_costsItsReport_fromAMeterThatSentThreeRightOnes() {
+        var meter = SimulatedAtorch(model: .atorchUSB)
+        meter.faults = SimulatorFaults(.wrongCheck, every: 4)
+        var driver = AtorchDriver(model: .atorchUSB)
+        var (frames, skipped) = (0, 0)
+        for bytes in meter.due(at: .seconds(8)) {
+            driver.receive(bytes) { event in
+                switch event {
+                case .frame: frames += 1
+                case .skipped(let count, .wrongCheck): skipped += count
+                default: Issue.record("\(event)")
+                }
+            }
+        }
+        #expect(frames == 6)
+        #expect(skipped == 2 * 36)
     }
 }

@@ -2,40 +2,36 @@ import MeterModel
 
 /// Cuts an Atorch meter's bytes into reports and replies, whatever pieces Bluetooth made of them.
 ///
-/// Messages start with FF 55 and a byte that says which: 01 a report, 02 a reply. The check byte does not decide, since
-/// several models send one that nobody has worked out (protocols.md 6.4); the shape does: a known type, volts, amperes,
-/// minutes and seconds that can be, and no further message starting before the end of this one.
-package struct AtorchDecoder: FrameDecoder {
-    private var buffer = ReceiveBuffer(capacity: 256)
+/// Messages start with FF 55 and a byte that says which: 01 a report, 02 a reply. A reply needs its check byte. A
+/// report's check byte cannot decide alone, since several models send one that nobody has worked out (protocols.md
+/// 6.4). The shape does: a known type, values that can be, nothing in the unused bytes, and no further message starting
+/// before the end of this one. From a meter that has proved to send the known check byte it is asked for besides.
+package struct AtorchDecoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 256)
+    private var score = CheckScore()
+    private let enforcesCheck: Bool
 
-    package init() {}
-
-    package mutating func append(_ bytes: [UInt8]) {
-        buffer.append(bytes)
+    /// - Parameter enforcesCheck: false takes any check byte, even from a meter that has proved to send the known one.
+    package init(enforcesCheck: Bool = true) {
+        self.enforcesCheck = enforcesCheck
     }
 
     package mutating func next() -> DecodeStep? {
-        switch buffer.withBytes(Self.judge) {
+        switch buffer.withBytes(judge) {
         case .wait:
             return nil
         case .rubbish(let count, let error):
+            if case .wrongCheck = error { score.note(matches: false) }
             buffer.drop(count)
             return .skipped(count: count, because: error)
         case .report(let report):
+            score.note(matches: report.checkMatches)
             buffer.take(AtorchReport.length)
             return .frame(.atorchReport(report))
         case .reply(let reply):
             buffer.take(AtorchReply.length)
             return .frame(.atorchReply(reply))
         }
-    }
-
-    package var frameBytes: [UInt8] { buffer.lastTaken }
-    package var pendingCount: Int { buffer.count }
-
-    package mutating func reset() -> Int {
-        defer { buffer.removeAll() }
-        return buffer.count
     }
 
     /// What the waiting bytes begin with.
@@ -46,35 +42,46 @@ package struct AtorchDecoder: FrameDecoder {
         case reply(AtorchReply)
     }
 
-    private static func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
+    private func judge(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard let first = raw.first else { return .wait }
-        guard mayStart(raw, at: 0) else { return .rubbish(count: nextStart(raw), .noStartMark(found: first)) }
+        guard Self.mayStart(raw, at: 0) else { return .rubbish(count: Self.nextStart(raw), .noStartMark(found: first)) }
         guard raw.count >= 4 else { return .wait }
         return raw.u8(2) == 0x01 ? judgeReport(raw) : judgeReply(raw)
     }
 
-    private static func judgeReport(_ raw: UnsafeRawBufferPointer) -> Verdict {
+    private func judgeReport(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard let type = AtorchReportType(rawValue: raw.u8(3)) else {
-            return .rubbish(count: nextStart(raw), .unknownModel(word: UInt32(raw.u8(3))))
+            return .rubbish(count: Self.nextStart(raw), .unknownModel(word: UInt32(raw.u8(3))))
         }
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
-        if AtorchCheck.byte(ofMessage: report) != report.u8(AtorchReport.length - 1),
-            // Not in `raw`: what has come behind the report must not matter, as it may come later.
-            let inner = (4..<AtorchReport.length).first(where: { starts(report, at: $0) })
-        {
+        let expected = AtorchCheck.byte(ofMessage: report)
+        let found = report.u8(AtorchReport.length - 1)
+        // Not in `raw`: what has come behind the report must not matter, as it may come later.
+        if expected != found, let inner = (4..<AtorchReport.length).first(where: { Self.starts(report, at: $0) }) {
             return .rubbish(count: inner, .truncated(have: inner))
         }
-        if let offset = implausibleOffset(report, type: type) {
-            return .rubbish(count: nextStart(raw), .implausibleField(offset: offset))
+        if let offset = Self.implausibleOffset(report, type: type, isProved: expected == found) {
+            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: offset))
+        }
+        if expected != found, enforcesCheck, score.isTrusted {
+            let error = CodecError.wrongCheck(expected: UInt32(expected), found: UInt32(found))
+            return .rubbish(count: Self.nextStart(raw), error)
         }
         return .report(AtorchReport(report, type: type))
     }
 
-    private static func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
+    /// Every reply that is known follows the rule of the check byte, whatever the model's reports do.
+    private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
         guard let reply = AtorchReply(first: raw.u8(3), second: raw.u8(4)), raw.u16BE(5) == 0 else {
-            return .rubbish(count: nextStart(raw), .implausibleField(offset: 3))
+            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: 3))
+        }
+        let expected = AtorchCheck.byte(ofMessage: UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReply.length)))
+        let found = raw.u8(AtorchReply.length - 1)
+        guard expected == found || !enforcesCheck else {
+            // Not an error of a report's check byte, which is what `score` counts.
+            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: AtorchReply.length - 1))
         }
         return .reply(reply)
     }
@@ -98,13 +105,40 @@ package struct AtorchDecoder: FrameDecoder {
         raw.indices.dropFirst().first { mayStart(raw, at: $0) } ?? raw.count
     }
 
-    private static func implausibleOffset(_ report: UnsafeRawBufferPointer, type: AtorchReportType) -> Int? {
-        for field in type.fields {
-            if let rawMax = field.rawMax, field.raw(in: report) > rawMax { return field.offset }
-        }
+    /// The offset of the first field whose value cannot be.
+    ///
+    /// - Parameter isProved: the check byte is right; then what the unused bytes hold is the meter's own business.
+    private static func implausibleOffset(
+        _ report: UnsafeRawBufferPointer, type: AtorchReportType, isProved: Bool
+    ) -> Int? {
+        for field in type.fields where field.raw(in: report) > field.rawMax { return field.offset }
         let minutes = type.timeOffset + 2
-        if report.u8(minutes) > 59 { return minutes }
-        if report.u8(minutes + 1) > 59 { return minutes + 1 }
-        return nil
+        for (offset, max) in [(minutes, 59), (minutes + 1, 59), (minutes + 2, AtorchReport.backlightMax)]
+        where report.u8(offset) > max { return offset }
+        if type == .usb {
+            for limit in AtorchReportType.usbLimits where Int(report.u16BE(limit.offset)) > limit.max {
+                return limit.offset
+            }
+        }
+        // A lost byte moves the check byte here, and the first byte of the next report to where it belongs.
+        return isProved ? nil : type.unused.first { report.u8($0) != 0 }
+    }
+}
+
+/// Whether a meter sends the check byte that is known, by what it has sent so far. Reports that fail for another reason
+/// do not count, so that it is the same in whatever pieces they come.
+private struct CheckScore {
+    /// So many in a row, right or wrong, change the verdict: by chance one in 16 million.
+    private static let needed = 3
+    private(set) var isTrusted = false
+    private var against = 0
+
+    /// Three right in a row begin the trust; three wrong in a row end it, as there may be another meter at the end of
+    /// the line, and a meter must not stay silent for ever because of three bytes.
+    mutating func note(matches: Bool) {
+        against = matches == isTrusted ? 0 : against + 1
+        guard against >= Self.needed else { return }
+        isTrusted.toggle()
+        against = 0
     }
 }

@@ -17,7 +17,11 @@ package struct AtorchDriver: MeterDriver {
         profile = Self.profile(of: type)
     }
 
-    package mutating func opening() -> [Outgoing] { [] }
+    /// The meter needs to hear nothing. What the decoder has learned of its check byte is that of the last link.
+    package mutating func opening() -> [Outgoing] {
+        decoder = AtorchDecoder()
+        return []
+    }
 
     package mutating func poll() -> [UInt8] { [] }
 

@@ -41,6 +41,9 @@ package struct AtorchReport: Sendable {
         u16(type.timeOffset) * 3600 + u8(type.timeOffset + 2) * 60 + u8(type.timeOffset + 3)
     }
 
+    /// The highest `backlight`, which means that the screen stays on.
+    package static let backlightMax = 60
+
     /// Seconds until the screen goes dark; 60 means that it stays on.
     package var backlight: Int { u8(type.timeOffset + 4) }
 }

@@ -34,22 +34,22 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     private static let acFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(1000), max: 500_000),
-        AtorchField(.power, at: 10, bytes: 3, .dividedBy(10)),
-        AtorchField(.energy, at: 13, bytes: 4, .times(10)),
-        AtorchField(.price, at: 17, bytes: 3, .dividedBy(100)),
+        AtorchField(.power, at: 10, bytes: 3, .dividedBy(10), max: 5_000_000),
+        AtorchField(.energy, at: 13, bytes: 4, .times(10), max: 99_999_999),
+        AtorchField(.price, at: 17, bytes: 3, .dividedBy(100), max: 9_999_999),
         AtorchField(.frequency, at: 20, bytes: 2, .dividedBy(10), max: 5000),
         AtorchField(.powerFactor, at: 22, bytes: 2, .dividedBy(1000), max: 1000),
-        AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1)),
+        AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
     /// Charge and energy count in tens: a DL24's 92.30 Ah at 12 V are its 1110 Wh (protocols.md 6.2).
     private static let dcFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 20_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(1000), max: 2_000_000),
-        AtorchField(.charge, at: 10, bytes: 3, .times(10)),
-        AtorchField(.energy, at: 13, bytes: 4, .times(10)),
-        AtorchField(.price, at: 17, bytes: 3, .dividedBy(100)),
-        AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1)),
+        AtorchField(.charge, at: 10, bytes: 3, .times(10), max: 9_999_999),
+        AtorchField(.energy, at: 13, bytes: 4, .times(10), max: 99_999_999),
+        AtorchField(.price, at: 17, bytes: 3, .dividedBy(100), max: 9_999_999),
+        AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
     /// The charge counts single milliampere-hours, as the steps of a recorded UD18 show; a reader that multiplies by
@@ -57,12 +57,18 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
-        AtorchField(.charge, at: 10, bytes: 3, .dividedBy(1)),
-        AtorchField(.energy, at: 13, bytes: 4, .dividedBy(100)),
-        AtorchField(.dataMinus, at: 17, bytes: 2, .dividedBy(100)),
-        AtorchField(.dataPlus, at: 19, bytes: 2, .dividedBy(100)),
-        AtorchField(.temperature, at: 21, bytes: 2, .dividedBy(1)),
+        AtorchField(.charge, at: 10, bytes: 3, .dividedBy(1), max: 9_999_999),
+        AtorchField(.energy, at: 13, bytes: 4, .dividedBy(100), max: 99_999_999),
+        AtorchField(.dataMinus, at: 17, bytes: 2, .dividedBy(100), max: 3000),
+        AtorchField(.dataPlus, at: 19, bytes: 2, .dividedBy(100), max: 3000),
+        AtorchField(.temperature, at: 21, bytes: 2, .dividedBy(1), max: 200),
     ]
+
+    /// The over-voltage, under-voltage and over-current limits that a type 3 carries, in hundredths.
+    static let usbLimits: [(offset: Int, max: Int)] = [(28, 10_000), (30, 10_000), (32, 5000)]
+
+    /// The bytes between the last field and the check byte: 0 in every report that was ever recorded.
+    var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
 }
 
 /// One number in a report.
@@ -73,15 +79,15 @@ package struct AtorchField: Sendable {
     package let width: Int
     package let scale: Scale
     /// The highest raw value that a report of this type is taken with: several times what the meters can measure, low
-    /// enough to tell a report from rubbish. nil where every value is possible.
-    package let rawMax: UInt32?
+    /// enough to tell a report from rubbish.
+    package let rawMax: UInt32
 
     package enum Scale: Sendable {
         case dividedBy(Double)
         case times(Double)
     }
 
-    init(_ quantity: Quantity, at offset: Int, bytes width: Int, _ scale: Scale, max rawMax: UInt32? = nil) {
+    init(_ quantity: Quantity, at offset: Int, bytes width: Int, _ scale: Scale, max rawMax: UInt32) {
         self.quantity = quantity
         self.offset = offset
         self.width = width

@@ -1,20 +1,28 @@
-import MeterModel
+package import MeterModel
 
 /// Cuts a UM meter's bytes into blocks.
 ///
 /// A block has neither length nor start mark: it begins with a word that names the model, and ends in a trailer that
-/// proves it (protocols.md 1.4). Whatever does not fit is passed over byte by byte until a model word comes.
-package struct UMDecoder: FrameDecoder {
-    private var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
+/// proves it (protocols.md 1.4). One XOR byte proves little, and a constant nothing about the bytes before it, so the
+/// values must be possible as well (`UMPlausibility`). Whatever does not fit is passed over byte by byte until a model
+/// word comes.
+///
+/// A decoder for one link holds to one model: a counter that happens to read as another model's word, behind bytes
+/// that got lost, opens no block then. It holds from the first block on if that is of the expected model, and from the
+/// second of two in a row if it is not, as people do name the wrong model.
+package struct UMDecoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool
+    private let expected: ModelName?
+    private var lastModel: ModelName?
+    private var heldModel: ModelName?
 
-    /// - Parameter enforcesTrailer: false takes blocks whose trailer is wrong too, for looking at edited captures.
-    package init(enforcesTrailer: Bool = true) {
+    /// - Parameters:
+    ///   - enforcesTrailer: false takes blocks whose trailer is wrong too, for looking at edited captures.
+    ///   - expected: the model that should be at the end of this link; nil takes any mixture of models.
+    package init(enforcesTrailer: Bool = true, expecting expected: ModelName? = nil) {
         self.enforcesTrailer = enforcesTrailer
-    }
-
-    package mutating func append(_ bytes: [UInt8]) {
-        buffer.append(bytes)
+        self.expected = expected
     }
 
     package mutating func next() -> DecodeStep? {
@@ -25,7 +33,7 @@ package struct UMDecoder: FrameDecoder {
             return .skipped(count: rubbish, because: error)
         }
         guard let model = found, buffer.count >= UMBlock.length else { return nil }
-        if let error = buffer.withBytes({ trailerError($0, model: model) }) {
+        if let error = buffer.withBytes({ trailerError($0, model: model) ?? UMPlausibility.error($0, model: model) }) {
             buffer.drop(1)
             return .skipped(count: 1, because: error)
         }
@@ -33,15 +41,13 @@ package struct UMDecoder: FrameDecoder {
             UMBlock(UnsafeRawBufferPointer(rebasing: $0.prefix(UMBlock.length)), model: model)
         }
         buffer.take(UMBlock.length)
+        hold(to: model)
         return .frame(.um(block))
     }
 
-    package var frameBytes: [UInt8] { buffer.lastTaken }
-    package var pendingCount: Int { buffer.count }
-
-    package mutating func reset() -> Int {
-        defer { buffer.removeAll() }
-        return buffer.count
+    private mutating func hold(to model: ModelName) {
+        if let expected, model == expected || model == lastModel { heldModel = model }
+        lastModel = model
     }
 
     private var firstWord: UInt32 { buffer.withBytes { UInt32($0.u16BE(0)) } }
@@ -52,15 +58,19 @@ package struct UMDecoder: FrameDecoder {
         buffer.withBytes { bytes in
             var offset = 0
             while offset + 1 < bytes.count {
-                if let model = UMScales.model(word: bytes.u16BE(offset)) { return (offset, model) }
+                if let model = UMScales.model(word: bytes.u16BE(offset)), isHeld(model) { return (offset, model) }
                 offset += 1
             }
-            if offset < bytes.count, !UMScales.modelWords.contains(where: { UInt8($0.word >> 8) == bytes.u8(offset) }) {
-                offset += 1
+            if offset < bytes.count {
+                let last = bytes.u8(offset)
+                let mayOpen = UMScales.modelWords.contains { UInt8($0.word >> 8) == last && isHeld($0.model) }
+                if !mayOpen { offset += 1 }
             }
             return (offset, nil)
         }
     }
+
+    private func isHeld(_ model: ModelName) -> Bool { heldModel == nil || heldModel == model }
 
     private func trailerError(_ bytes: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         guard enforcesTrailer else { return nil }

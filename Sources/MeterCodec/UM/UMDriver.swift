@@ -4,14 +4,21 @@ package import MeterModel
 /// (protocols.md 1.2).
 package struct UMDriver: MeterDriver {
     package let profile: MeterProfile
-    private var decoder = UMDecoder()
+    private var decoder: UMDecoder
 
     /// - Parameter model: decides what F3 means and which commands exist; blocks are read by their own model word.
     package init(model: ModelName) {
         profile = Self.profile(of: model)
+        decoder = UMDecoder(expecting: model)
     }
 
-    package mutating func opening() -> [Outgoing] { [] }
+    /// The meter needs to hear nothing. There may be another behind the port than before, which a decoder that holds to
+    /// one model would never see: a new link begins with a new one. A meter that is changed without the link going down
+    /// gives no answer that counts, until the link is given up as silent and opened again.
+    package mutating func opening() -> [Outgoing] {
+        decoder = UMDecoder(expecting: profile.model)
+        return []
+    }
 
     package mutating func poll() -> [UInt8] { [0xF0] }
 
@@ -22,16 +29,18 @@ package struct UMDriver: MeterDriver {
 
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         try profile.validate(command)
-        let number = UInt8(clamping: command.number ?? 0)
+        // The profile's rules have kept each number so small that the sums below fit into a byte.
+        let steps = (command.number ?? 0) / (command.kind == .recordThreshold ? Self.thresholdStep : 1)
+        let number = UInt8(clamping: steps)
         return switch command.kind {
         case .nextScreen: [0xF1]
         case .rotate: [0xF2]
         case .nextGroup, .previousScreen: [0xF3]
         case .clearGroup: [0xF4]
-        case .selectGroup: [0xA0 + min(number, 9)]
-        case .recordThreshold: [0xB0 + UInt8(clamping: (command.number ?? 0) / 10)]
-        case .brightness: [0xD0 + min(number, 5)]
-        case .screenTimeout: [0xE0 + min(number, 9)]
+        case .selectGroup: [0xA0 + number]
+        case .recordThreshold: [0xB0 + number]
+        case .brightness: [0xD0 + number]
+        case .screenTimeout: [0xE0 + number]
         default: throw .unsupportedCommand(command.kind, model: profile.model)
         }
     }
@@ -40,12 +49,15 @@ package struct UMDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
+    /// Milliamperes in one step of the recorder's threshold.
+    private static let thresholdStep = 10
+
     /// Rhythm from protocols.md 1.5: the meter renews its values twice a second; commands closer than half a second
     /// apart may be lost, and so may a request that follows one.
     private static func profile(of model: ModelName) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.nextScreen), .init(.rotate), .init(.clearGroup), .init(.brightness, 0...5),
-            .init(.screenTimeout, 0...9), .init(.recordThreshold, 0...300),
+            .init(.screenTimeout, 0...9), .init(.recordThreshold, 0...300, step: thresholdStep),
         ]
         if model == .um24c {
             commands.append(.init(.nextGroup))

@@ -55,13 +55,22 @@ struct AtorchDecoderTests {
     @Test(arguments: [ModelName.atorchUSB, .atorchDC, .atorchAC])
     func reports_decodeInAnyPieces_andAmongRubbish(model: ModelName) {
         let reply = AtorchReply(.done).bytes
-        DecoderVerifier.verify(frames: simulatedReports(model) + [reply, usbReport]) { AtorchDecoder() }
+        DecoderVerifier.verify(
+            frames: simulatedReports(model) + [reply, usbReport],
+            falseStarts: [
+                [0xFF], [0xFF, 0x55], [0xFF, 0x55, 0x01], [0xFF, 0x55, 0x01, 0x03], [0xFF, 0x55, 0x02, 0x01, 0x01, 0],
+                [0xFF, 0xFF, 0x55], [0xFF, 0x55, 0x01, 0x02] + [UInt8](repeating: 0, count: 30),
+            ],
+            longestPending: 35
+        ) { AtorchDecoder() }
     }
 
     @Test func reportsWithAnUnknownCheck_decodeInAnyPiecesToo() {
         var habits = SimulatedAtorch.Habits()
         habits.sendsKnownCheck = false
-        DecoderVerifier.verify(frames: simulatedReports(.atorchUSB, habits: habits)) { AtorchDecoder() }
+        DecoderVerifier.verify(frames: simulatedReports(.atorchUSB, habits: habits), longestPending: 35) {
+            AtorchDecoder()
+        }
     }
 
     @Test func type3_isAUSBMeter_andItsChargeIsInSingleMilliampereHours() throws {
@@ -148,6 +157,92 @@ struct AtorchDecoderTests {
         #expect(skipped == 20)
     }
 
+    /// The first report on a link, of a meter whose check byte nobody knows yet, with every value that the one before
+    /// it may have: whatever is lost in it, what comes out is no other report.
+    @Test(arguments: [1, 2, 3, 5, 16])
+    func bytesLostAtAnyOffset_giveNoFalseReading_andCostNoFurtherReport(lost: Int) throws {
+        for report in [usbReport, dcReport, acReport, dimReport, idleReport] {
+            for offset in 0...(36 - lost) {
+                let stream = Array(report[..<offset] + report[(offset + lost)...]) + acReport + dcReport
+                // What is lost comes behind the last value of the reading, and the FF of the next report stands where
+                // an unknown check byte may: the check byte is lost, or is 0 and stands where an unused byte belongs.
+                if offset == 35 || offset >= 33 && lost == 1 && report[35] == 0 {
+                    let whole = try #require(decodedReadings(report, with: AtorchDecoder()).first)
+                    #expect(decodedReadings(stream, with: AtorchDecoder()).first == whole)
+                    continue
+                }
+                for chunk in [20, stream.count] {
+                    let (frames, _) = DecoderVerifier.feed(stream, chunk: chunk, to: AtorchDecoder())
+                    #expect(frames == [acReport, dcReport], "\(lost) lost at \(offset)")
+                }
+            }
+        }
+    }
+
+    /// The screen off after 30 s, which may as well be seconds of the time; its check byte is 0, as unused bytes are.
+    private var dimReport: [UInt8] {
+        var report = usbReport
+        report[27] = 30
+        report[35] = report[2..<35].reduce(0, &+) ^ 0x44
+        return report
+    }
+
+    /// A meter that has just been switched on, with no limits set.
+    private var idleReport: [UInt8] { report(3, [(4, [0x00, 0x01, 0xF4]), (26, [2])]) }
+
+    @Test func checkByte_isAskedFor_onceItWasRightThreeTimes() {
+        var spoilt = usbReport
+        spoilt[15] ^= 0x10
+        let stream = usbReport + usbReport + spoilt + usbReport + usbReport + usbReport + spoilt + usbReport
+        for chunk in [1, 20, 36, stream.count] {
+            let (frames, skipped) = DecoderVerifier.feed(stream, chunk: chunk, to: AtorchDecoder())
+            #expect(frames == [usbReport, usbReport, spoilt, usbReport, usbReport, usbReport, usbReport])
+            #expect(skipped == 36)
+        }
+        let unchecked = AtorchDecoder(enforcesCheck: false)
+        #expect(DecoderVerifier.feed(stream, chunk: 20, to: unchecked).frames.count == 8)
+    }
+
+    @Test func checkByteThatWasLost_costsNothingElse_onceItIsAskedFor() {
+        let good = [UInt8]((0..<3).flatMap { _ in usbReport })
+        let stream = good + usbReport.dropLast() + acReport + dcReport
+        for chunk in [1, 20, stream.count] {
+            let (frames, skipped) = DecoderVerifier.feed(stream, chunk: chunk, to: AtorchDecoder())
+            #expect(frames.suffix(2) == [acReport, dcReport])
+            #expect(skipped == 35)
+        }
+    }
+
+    /// There may be another meter at the end of the line, or chance was unkind to one with an unknown check byte.
+    @Test func checkByte_isNoLongerAskedFor_onceItWasWrongThreeTimes() {
+        var other = usbReport
+        other[35] ^= 0x55
+        let stream = (0..<3).flatMap { _ in usbReport } + (0..<5).flatMap { _ in other }
+        for chunk in [1, 20, stream.count] {
+            let (frames, skipped) = DecoderVerifier.feed(stream, chunk: chunk, to: AtorchDecoder())
+            #expect(frames == [usbReport, usbReport, usbReport, other, other])
+            #expect(skipped == 3 * 36)
+        }
+    }
+
+    @Test func unusedByteThatIsSet_isTaken_whereTheCheckByteProvesTheReport() {
+        var set = report(3, [(34, [0x01])])
+        #expect(decodedFrames(set, with: AtorchDecoder()).count == 1)
+        set[35] ^= 1
+        #expect(decodedFrames(set, with: AtorchDecoder()).isEmpty)
+    }
+
+    @Test func replyWithAWrongCheckByte_isNone_andCostsNoReport() {
+        let reply = AtorchReply(.done).bytes
+        for chunk in [1, 8, 100] {
+            let (frames, skipped) = DecoderVerifier.feed(
+                reply.dropLast() + usbReport, chunk: chunk, to: AtorchDecoder())
+            #expect(frames == [usbReport])
+            #expect(skipped == 7)
+        }
+        #expect(decodedFrames(reply.dropLast() + [0x41], with: AtorchDecoder()).isEmpty)
+    }
+
     @Test(arguments: [33, 34, 35])
     func bytesLostInAReport_areNotFilledFromTheNext(kept: Int) {
         let lossy = Array(usbReport.prefix(10)) + Array(usbReport.suffix(kept - 10)) + acReport
@@ -160,11 +255,26 @@ struct AtorchDecoderTests {
         (7, [0x00, 0x13, 0x89]),  // 50.01 A
         (25, [60]),  // the sixtieth minute
         (26, [60]),
+        (10, [0x98, 0x96, 0x80]),  // 10 kAh
+        (13, [0x05, 0xF5, 0xE1, 0x00]),  // 1 MWh
+        (17, [0x0B, 0xB9]),  // 30.01 V on D-
+        (19, [0x0B, 0xB9]),  // and on D+
+        (21, [0x00, 0xC9]),  // 201 degrees
+        (27, [61]),  // the screen goes dark after 61 s
+        (28, [0x27, 0x11]),  // limits above what is measured
+        (30, [0x27, 0x11]),
+        (32, [0x13, 0x89]),
     ])
     func impossibleValue_isNoReport(offset: Int, bytes: [Int]) {
         let report = report(3, [(offset, bytes.map { UInt8($0) })])
         #expect(decodedFrames(report, with: AtorchDecoder()).isEmpty)
         #expect(decodedFrames(report + usbReport, with: AtorchDecoder()).count == 1)
+    }
+
+    /// A recorded AC meter had 4000.49 set.
+    @Test func highPrice_isTaken() {
+        let report = report(1, [(4, [0x00, 0x08, 0xF6]), (17, [0x06, 0x1A, 0xB1])])
+        #expect(decodedReadings(report, with: AtorchDecoder()).first?[.price] == 4000.49)
     }
 
     @Test func unknownType_isNoReport() {

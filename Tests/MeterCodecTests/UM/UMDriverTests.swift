@@ -1,5 +1,6 @@
 import MeterCodec
 import MeterModel
+import MeterSimulator
 import Testing
 
 /// The command bytes as protocols.md 1.2 lists them, confirmed there by public test suites of other readers.
@@ -27,6 +28,36 @@ struct UMDriverTests {
         #expect(throws: CodecError.unsupportedCommand(.previousScreen, model: .um24c)) {
             try driver.encode(MeterCommand(.previousScreen))
         }
+    }
+
+    @Test func numberBetweenTwoSteps_isRefusedWithWhatIsLegal() {
+        let command = MeterCommand(.recordThreshold, 45)
+        let error = CodecError.commandNumber(command, legal: 0...300, step: 10)
+        #expect(throws: error) { try UMDriver(model: .um25c).encode(command) }
+        #expect(
+            "\(error)" == "record-threshold 45 is not possible: record-threshold takes 0 to 300 in steps of 10")
+    }
+
+    /// A counter of one model may read as the word of another; a meter that was really changed comes with a new link.
+    @Test func otherModelsBlock_counts_onANewLinkOnly() {
+        var driver = UMDriver(model: .um25c)
+        func models(_ answers: [[UInt8]]) -> [ModelName] {
+            var models: [ModelName] = []
+            for answer in answers {
+                driver.receive(answer) { event in
+                    if case .frame(let frame) = event, let model = frame.content.model { models.append(model) }
+                }
+            }
+            return models
+        }
+        var (own, other) = (SimulatedUM(model: .um25c), SimulatedUM(model: .um34c))
+        _ = driver.opening()
+        #expect(models(own.receive([0xF0], at: .seconds(1))) == [.um25c])
+        #expect(models(other.receive([0xF0], at: .seconds(2))) == [])
+        _ = driver.discardPartial()
+        #expect(models(other.receive([0xF0], at: .seconds(3))) == [])
+        _ = driver.opening()
+        #expect(models(other.receive([0xF0], at: .seconds(4))) == [.um34c])
     }
 
     @Test func numberOutOfRange_isRefusedWithWhatIsLegal() {

@@ -6,6 +6,8 @@ package struct UMScales: Sendable {
     package let voltage: Double
     /// Steps of the current field in one ampere.
     package let current: Double
+    /// The most that the model measures, amperes (protocols.md 1.5).
+    package let currentMax: Double
     package let trailer: Trailer
 
     /// How the last two bytes prove a block.
@@ -18,9 +20,9 @@ package struct UMScales: Sendable {
 
     package static func of(_ model: ModelName) -> UMScales {
         switch model {
-        case .um25c: UMScales(voltage: 1000, current: 10_000, trailer: .constant(0xFF, 0xF1))
-        case .um34c: UMScales(voltage: 100, current: 1000, trailer: .xor)
-        default: UMScales(voltage: 100, current: 1000, trailer: .constant(0xFF, 0xF1))
+        case .um25c: UMScales(voltage: 1000, current: 10_000, currentMax: 5, trailer: .constant(0xFF, 0xF1))
+        case .um34c: UMScales(voltage: 100, current: 1000, currentMax: 4, trailer: .xor)
+        default: UMScales(voltage: 100, current: 1000, currentMax: 3, trailer: .constant(0xFF, 0xF1))
         }
     }
 
@@ -29,14 +31,7 @@ package struct UMScales: Sendable {
         (0x0963, .um24c), (0x09C9, .um25c), (0x0D4C, .um34c),
     ]
 
-    package static func model(word: UInt16) -> ModelName? {
-        switch word {
-        case 0x0963: .um24c
-        case 0x09C9: .um25c
-        case 0x0D4C: .um34c
-        default: nil
-        }
-    }
+    package static func model(word: UInt16) -> ModelName? { modelWords.first { $0.word == word }?.model }
 
     /// The bytes that the UM34C's check byte covers (protocols.md 1.4, recomputed on a captured block).
     package static let xorPositions = [

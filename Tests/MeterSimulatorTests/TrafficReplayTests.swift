@@ -30,10 +30,10 @@ struct TrafficReplayTests {
 
     @Test func requestWithoutAnswer_getsNone() {
         var meter = conversation
-        let sent1 = meter.receive([3], at: .zero)
-        #expect(sent1 == [])
-        let sent2 = meter.receive([1, 2], at: .zero)
-        #expect(sent2 == [[0xB1]])
+        let answer = meter.receive([3], at: .zero)
+        #expect(answer == [])
+        let nextAnswer = meter.receive([1, 2], at: .zero)
+        #expect(nextAnswer == [[0xB1]])
     }
 
     @Test func unknownRequest_getsTheNextRecordedAnswers() {
@@ -44,16 +44,16 @@ struct TrafficReplayTests {
 
     @Test func requestsReadTogether_areAnsweredOneByOne() {
         var meter = conversation
-        let sent3 = meter.receive([1, 2, 3, 1, 2], at: .zero)
-        #expect(sent3 == [[0xA1], [0xA2], [0xB1]])
+        let answers = meter.receive([1, 2, 3, 1, 2], at: .zero)
+        #expect(answers == [[0xA1], [0xA2], [0xB1]])
     }
 
     @Test func powerCycle_startsTheConversationAnew() {
         var meter = conversation
         _ = meter.receive([1, 2], at: .zero)
         meter.powerCycle()
-        let sent4 = meter.receive([1, 2], at: .zero)
-        #expect(sent4 == [[0xA1], [0xA2]])
+        let answers = meter.receive([1, 2], at: .zero)
+        #expect(answers == [[0xA1], [0xA2]])
     }
 
     /// Three pushes in 2 s, so one round takes 3 s: the usual pause is 1 s.
@@ -71,23 +71,23 @@ struct TrafficReplayTests {
         var bytes: [UInt8] = []
         for _ in 0..<5 {
             guard let next = meter.nextDue else { break }
-            let sent5 = meter.due(at: next - .milliseconds(1))
-            #expect(sent5 == [])
+            let early = meter.due(at: next - .milliseconds(1))
+            #expect(early == [])
             times.append(next)
             bytes += meter.due(at: next).flatMap { $0 }
         }
         #expect(times == (0..<5).map { .seconds($0) })
         #expect(bytes == [1, 2, 3, 1, 2])
-        let sent6 = meter.receive([0xF0], at: .seconds(5))
-        #expect(sent6 == [])
+        let toRequest = meter.receive([0xF0], at: .seconds(5))
+        #expect(toRequest == [])
     }
 
     @Test func pushesThatWereOverslept_comeTogether_butNotRoundsOfThem() {
         var meter = pushing
-        let sent7 = meter.due(at: .seconds(2))
-        #expect(sent7 == [[1], [2], [3]])
-        let sent8 = meter.due(at: .seconds(3_000_001))
-        #expect(sent8 == [[1], [2]])
+        let firstRound = meter.due(at: .seconds(2))
+        #expect(firstRound == [[1], [2], [3]])
+        let afterAMonth = meter.due(at: .seconds(3_000_001))
+        #expect(afterAMonth == [[1], [2]])
         #expect(meter.nextDue == .seconds(3_000_002))
     }
 
@@ -96,36 +96,36 @@ struct TrafficReplayTests {
         _ = meter.due(at: .seconds(4))
         meter.powerCycle()
         #expect(meter.nextDue == .zero)
-        let sent9 = meter.due(at: .zero)
-        #expect(sent9 == [[1]])
+        let sent = meter.due(at: .zero)
+        #expect(sent == [[1]])
     }
 
     @Test func recordingOfOneMoment_isTheAnswerToEverything() {
         var meter = TrafficReplay(
             model: .um25c, messages: [message(0, .fromMeter, [1]), message(0, .fromMeter, [2])])
         #expect(meter.nextDue == nil)
-        let sent10 = meter.receive([0xF0], at: .zero)
-        #expect(sent10 == [[1], [2]])
-        let sent11 = meter.receive([0xF0], at: .seconds(1))
-        #expect(sent11 == [[1], [2]])
+        let first = meter.receive([0xF0], at: .zero)
+        #expect(first == [[1], [2]])
+        let second = meter.receive([0xF0], at: .seconds(1))
+        #expect(second == [[1], [2]])
     }
 
     @Test func emptyRecording_saysNothing() {
         var meter = TrafficReplay(model: .um25c, messages: [message(0, .fromMeter, [])])
-        let sent12 = meter.receive([0xF0], at: .zero)
-        #expect(sent12 == [])
-        let sent13 = meter.due(at: .seconds(9))
-        #expect(sent13 == [])
+        let toRequest = meter.receive([0xF0], at: .zero)
+        #expect(toRequest == [])
+        let pushed = meter.due(at: .seconds(9))
+        #expect(pushed == [])
     }
 
     @Test func faults_hitAnswersAndPushes() {
         var answering = conversation
         answering.faults = SimulatorFaults(.wrongCheck, every: 2)
-        let sent14 = answering.receive([1, 2], at: .zero)
-        #expect(sent14 == [[0xA1], [0xA2 ^ 0x5A]])
+        let answers = answering.receive([1, 2], at: .zero)
+        #expect(answers == [[0xA1], [0xA2 ^ 0x5A]])
         var pushing = pushing
         pushing.faults = SimulatorFaults(.silence, every: 2)
-        let sent15 = pushing.due(at: .seconds(2))
-        #expect(sent15 == [[1], [3]])
+        let pushed = pushing.due(at: .seconds(2))
+        #expect(pushed == [[1], [3]])
     }
 }

@@ -59,11 +59,13 @@ package struct FNIRSIBLEDecoder: FrameDecoder {
     /// Half as long again as the longest known one; a length byte alone could hold back 255 bytes of good frames.
     private static let longestUnknownPayload = 32
 
-    /// Where a whole frame of a known type starts behind the first byte and before `end`. It is worth more than the
-    /// frame of an unknown type around it, which may be nothing but a stray start mark.
+    /// Where a whole frame of a known type starts behind the first byte and ends before `end`. It is worth more than the
+    /// frame of an unknown type around it, which may be nothing but a stray start mark. One that goes on behind `end`
+    /// does not count: whether its rest has come already must not matter.
     private func firstKnownFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
-        (1..<max(1, min(end, raw.count))).first { offset in
-            let rest = UnsafeRawBufferPointer(rebasing: raw[offset...])
+        let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
+        return inside.indices.dropFirst().first { offset in
+            let rest = UnsafeRawBufferPointer(rebasing: inside[offset...])
             guard rest.u8(0) == FNIRSIBLEFrame.startMark, let kind = FNIRSIBLEFrame.Kind(rawValue: rest.u8(1)) else {
                 return false
             }

@@ -112,6 +112,18 @@ struct FNIRSIBLEDecoderTests {
         #expect(decodedFrames(bytes, with: FNIRSIBLEDecoder(enforcesCheck: false)).count == 1)
     }
 
+    /// Found by fuzzing: a frame of a known type that began in this one and ended behind it hid it, if it was there.
+    @Test func unknownType_isJudgedTheSame_whetherOrNotMoreHasCome() {
+        let whole = frame(0x21, [FNIRSIBLEFrame.startMark, 0x07, 0x04])
+        let inner = frame(7, [whole[6], 0, 0, 0])
+        let stream = whole + inner.dropFirst(4)
+        for chunk in [1, whole.count, stream.count] {
+            let (frames, skipped) = DecoderVerifier.feed(stream, chunk: chunk, to: FNIRSIBLEDecoder())
+            #expect(frames == [whole])
+            #expect(skipped == 4)
+        }
+    }
+
     @Test func wrongLengthOfAKnownType_isNoFrame() {
         var decoder = FNIRSIBLEDecoder()
         decoder.append(frame(7, [1, 2, 3, 4, 5]))

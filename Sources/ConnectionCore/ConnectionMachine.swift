@@ -25,7 +25,7 @@ package struct ConnectionMachine: Sendable {
     package private(set) var isWanted: Bool
     /// Attempts that failed since data last came.
     package private(set) var failures = 0
-    package var timing: ConnectionTiming
+    package private(set) var timing: ConnectionTiming
 
     package init(timing: ConnectionTiming, isWanted: Bool) {
         self.timing = timing
@@ -149,6 +149,19 @@ package struct ConnectionMachine: Sendable {
             return .none
         case .offline, .notConnected, .connecting, .connected, .ready, .communicating, .dataAvailable:
             return .none
+        }
+    }
+
+    /// Other times count from now on. Silence so far was judged by the old ones and is forgiven.
+    package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
+        guard timing != self.timing else { return }
+        self.timing = timing
+        switch phase {
+        case .dataAvailable(let lastFrame) where now - lastFrame >= timing.staleAfter:
+            phase = .communicating(silentSince: now)
+        case .communicating: phase = .communicating(silentSince: now)
+        case .ready: phase = .ready(since: now)
+        case .offline, .notConnected, .connecting, .connected, .dataAvailable: break
         }
     }
 

@@ -6,12 +6,14 @@ package import MeterModel
 /// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and when `nextWake` comes,
 /// and does what it says until it says `.wait`.
 package struct ExchangeMachine: Sendable {
-    package var rhythm: ExchangeRhythm
+    package private(set) var rhythm: ExchangeRhythm
     private var phase = Phase.idle
     private var nextRequest: MonotonicTime
     /// Until then the line is left alone, because of a command just sent.
     private var quietUntil: MonotonicTime?
     private var waitingCommands = 0
+    /// A command went out last, so that a request that is due goes before the next: commands never starve the readings.
+    private var requestHasPrecedence = false
 
     /// - Parameter now: when the line became ready; the first request is due at once.
     package init(rhythm: ExchangeRhythm, at now: MonotonicTime) {
@@ -38,12 +40,15 @@ package struct ExchangeMachine: Sendable {
             guard now >= quietUntil else { return .wait }
             self.quietUntil = nil
         }
-        if waitingCommands > 0 {
+        let requestIsDue = rhythm.requestInterval != nil && now >= nextRequest
+        if waitingCommands > 0, !(requestHasPrecedence && requestIsDue) {
             waitingCommands -= 1
+            requestHasPrecedence = true
             quietUntil = now + rhythm.commandSpacing
             return .sendCommand
         }
-        guard let interval = rhythm.requestInterval, now >= nextRequest else { return .wait }
+        guard let interval = rhythm.requestInterval, requestIsDue else { return .wait }
+        requestHasPrecedence = false
         // Keep the beat; after a pause longer than one beat, begin a new one.
         nextRequest = now - nextRequest < interval ? nextRequest + interval : now + interval
         if rhythm.requestsAreAnswered { phase = .awaitingAnswer(since: now) }
@@ -53,6 +58,12 @@ package struct ExchangeMachine: Sendable {
     /// A valid frame or a refusal came.
     package mutating func answered() {
         phase = .idle
+    }
+
+    /// Another rhythm counts from now on; one that is faster does not wait for the slow one's next beat.
+    package mutating func rhythmChanged(_ rhythm: ExchangeRhythm, at now: MonotonicTime) {
+        self.rhythm = rhythm
+        if let interval = rhythm.requestInterval { nextRequest = min(nextRequest, now + interval) }
     }
 
     package mutating func commandQueued() {

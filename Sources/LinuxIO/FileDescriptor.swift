@@ -32,15 +32,7 @@ package final class FileDescriptor: Sendable {
     package func closeElsewhere() {
         let open = number.exchange(-1, ordering: .relaxed)
         guard open >= 0 else { return }
-        var thread = pthread_t()
-        let argument = UnsafeMutableRawPointer(bitPattern: Int(open) + 1)
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                _ = Glibc.close(Int32(Int(bitPattern: argument) - 1))
-                return nil
-            }, argument)
-        if code == 0 { pthread_detach(thread) } else { _ = Glibc.close(open) }
+        BackgroundThread.run { _ = Glibc.close(open) }
     }
 
     /// - Returns: the number of bytes read, 0 at the end, nil where nothing is there yet.

@@ -16,4 +16,10 @@ package enum Folder {
             if !isFolder { throw error }
         }
     }
+
+    /// True for a folder of this user's that nobody else may write to.
+    package static func isOurs(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+    }
 }

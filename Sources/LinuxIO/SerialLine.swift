@@ -45,9 +45,7 @@ package struct SerialLine: Sendable {
         // None of these can do more than fail on a line that is gone already.
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
-        var unsent: Int32 = 0
-        let isKnown = ioctl(descriptor.raw, UInt(TIOCOUTQ), &unsent) == 0
-        if isKnown && unsent == 0 { descriptor.close() } else { descriptor.closeElsewhere() }
+        if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 
     /// Keeps others out, in both customary ways. TIOCEXCL makes their open(2) fail, but not root's; the lock is what

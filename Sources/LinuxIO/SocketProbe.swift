@@ -1,16 +1,36 @@
+import CLinux
 import Glibc
 
 /// Tells a socket that somebody serves from one that a killed program left behind.
 package enum SocketProbe {
-    /// True when a connection to the Unix socket at `path` is taken. False for no file, a stale file, or no permission.
-    package static func somebodyListens(at path: String) -> Bool {
+    package enum Finding: Hashable, Sendable {
+        /// Nothing is there, or a socket that nobody serves.
+        case free
+        case served
+        /// Something else is there.
+        case noSocket
+        /// The path does not fit a socket's address; the most bytes that do.
+        case tooLong(limit: Int)
+    }
+
+    package static func look(at path: String) -> Finding {
+        let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        guard path.utf8.count <= limit else { return .tooLong(limit: limit) }
+        if cl_exists(path) == 1, !isSocket(path) { return .noSocket }
+        return answers(path) ? .served : .free
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    private static func answers(_ path: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let capacity = MemoryLayout.size(ofValue: address.sun_path)
-        guard path.utf8.count < capacity else { return false }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

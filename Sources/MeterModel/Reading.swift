@@ -5,7 +5,7 @@
 /// holds no reference, so that making and passing one never allocates.
 package struct Reading: Sendable {
     /// As many places as a `QuantitySet` has bits.
-    private var values = InlineArray<32, Double>(repeating: 0)
+    private var values = InlineArray<24, Double>(repeating: 0)
     /// The quantities this model reports at all.
     package private(set) var supported: QuantitySet = []
     /// Those with a value. Always a subset of `supported`.

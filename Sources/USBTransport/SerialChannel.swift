@@ -50,10 +50,25 @@ final class SerialChannel: ByteChannel, @unchecked Sendable {
     deinit { readBuffer.deallocate() }
 
     /// Opens the port and says how that went.
+    ///
+    /// Opening and setting up a USB port are transfers that a dying device may hold up for seconds, so they happen on a
+    /// thread of their own and not on the loop, where other meters wait.
     func begin() {
-        guard case .opening(let handle) = state else { return }
+        guard case .opening = state else { return }
+        BackgroundThread.run { [self] in
+            let result = Result { try SerialLine(opening: path, baudRate: baudRate) }
+            loop.execute { self.opened(result) }
+        }
+    }
+
+    private func opened(_ result: Result<SerialLine, any Error>) {
+        guard case .opening(let handle) = state else {
+            // Closed meanwhile.
+            if case .success(let line) = result { line.close(discardingOutput: true) }
+            return
+        }
         do {
-            let line = try SerialLine(opening: path, baudRate: baudRate)
+            let line = try result.get()
             do {
                 try loop.register(line.descriptor, .readable) { [self] in ready($0) }
             } catch {

@@ -85,20 +85,39 @@ struct Daemon {
         }
     }
 
-    private func prepareDirectories() throws {
-        for directory in [configuration.stateDirectory, (configuration.socketPath as String).parentFolder] {
-            do throws(Errno) {
-                try Folder.make(directory)
-            } catch {
-                throw ConfigurationError(
-                    "\(directory) cannot be made: \(error)",
-                    next: "make it, or choose another with --state-directory or --socket")
-            }
+    private func prepareDirectories() throws(ConfigurationError) {
+        try make(configuration.stateDirectory, mode: 0o750)
+        // The system's socket is guarded by its own mode and group, which only helps who can reach it.
+        let socketFolder = configuration.socketPath.parentFolder
+        try make(socketFolder, mode: geteuid() == 0 ? 0o755 : 0o700)
+        if geteuid() != 0, !Folder.isOurs(socketFolder) {
+            throw ConfigurationError(
+                "\(socketFolder) belongs to somebody else or is open to others",
+                next: "remove it, or choose another with --socket")
         }
-        if SocketProbe.somebodyListens(at: configuration.socketPath) {
+        switch SocketProbe.look(at: configuration.socketPath) {
+        case .free: break
+        case .served:
             throw ConfigurationError(
                 "another meterd serves \(configuration.socketPath)",
                 next: "stop it first, or give this one its own --socket and --state-directory")
+        case .noSocket:
+            throw ConfigurationError(
+                "\(configuration.socketPath) is a file and no socket", next: "choose another path with --socket")
+        case .tooLong(let limit):
+            throw ConfigurationError(
+                "\(configuration.socketPath) is too long for a socket",
+                next: "choose one of at most \(limit) bytes with --socket")
+        }
+    }
+
+    private func make(_ folder: String, mode: UInt32) throws(ConfigurationError) {
+        do throws(Errno) {
+            try Folder.make(folder, mode: mode)
+        } catch {
+            throw ConfigurationError(
+                "\(folder) cannot be made: \(error)",
+                next: "make it, or choose another with --state-directory or --socket")
         }
     }
 

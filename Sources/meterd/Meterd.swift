@@ -35,6 +35,35 @@ struct Meterd: AsyncParsableCommand {
     @Flag(help: "As --demo, unless a meter is plugged in.")
     var demoIfAlone = false
 
+    /// As the library's own, but with this project's form of errors, and exit code 2 for wrong usage.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as StartFailure {
+            talk("meterd: error: \(failure.words)")
+            Glibc.exit(1)
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            talk("meterd: error: \(fullMessage(for: error).replacing("Error: ", with: "", maxReplacements: 1))")
+            Glibc.exit(2)
+        }
+    }
+
+    func validate() throws {
+        if socket?.isEmpty == true { throw ValidationError("--socket names no path") }
+        if stateDirectory?.isEmpty == true { throw ValidationError("--state-directory names no path") }
+    }
+
+    private static func talk(_ line: String) {
+        // There is nobody left to tell if this fails.
+        _ = Array((line + "\n").utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    }
+
     func run() async throws {
         var configuration = try readConfiguration()
         let isDemo = demo || (demoIfAlone && configuration.ports.isEmpty && Self.noMeterIsPlugged)
@@ -49,9 +78,11 @@ struct Meterd: AsyncParsableCommand {
         do {
             try await Daemon(configuration: configuration, isDemo: isDemo, logger: logger).run()
         } catch let error as StoreError {
-            throw CleanExit.failed("the store cannot be used: \(error.message)")
-        } catch let error as ConfigurationError {
-            throw CleanExit.failed(error.description)
+            throw StartFailure("the store cannot be used: \(error.message)")
+        } catch let error as GatewayError {
+            throw StartFailure("\(error.message)\n\(error.next)")
+        } catch {
+            throw StartFailure("\(error)")
         }
     }
 
@@ -72,7 +103,7 @@ struct Meterd: AsyncParsableCommand {
             try configuration.apply(environment: environment)
             if let logLevel { configuration.logLevel = try Configuration.level(logLevel, named: "--log-level") }
         } catch let error as ConfigurationError {
-            throw CleanExit.failed(error.description)
+            throw StartFailure(error.description)
         }
         if let stateDirectory { configuration.stateDirectory = stateDirectory }
         if let socket { configuration.socketPath = socket }
@@ -84,7 +115,7 @@ struct Meterd: AsyncParsableCommand {
     private static func temporaryDirectory() throws -> String {
         var template = Array("/tmp/meterd-demo-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else {
-            throw CleanExit.failed("no temporary directory: \(String(cString: strerror(errno)))")
+            throw StartFailure("no temporary directory: \(String(cString: strerror(errno)))")
         }
         return String(cString: path)
     }
@@ -95,12 +126,9 @@ struct Meterd: AsyncParsableCommand {
     }
 }
 
-extension CleanExit {
-    /// An error that was explained: its words on stderr, exit code 1, no usage text.
-    static func failed(_ words: String) -> any Error {
-        fputs("meterd: error: \(words)\n", stderrStream())
-        return ExitCode.failure
-    }
+/// An error in the form of spec/cli.md: what failed, and what to do.
+private struct StartFailure: Error {
+    var words: String
 
-    private static func stderrStream() -> UnsafeMutablePointer<FILE>? { fdopen(dup(2), "w") }
+    init(_ words: String) { self.words = words }
 }

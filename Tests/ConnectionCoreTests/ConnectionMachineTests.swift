@@ -145,6 +145,19 @@ struct ConnectionMachineTests {
         #expect(action == .closeChannel)
     }
 
+    @Test func shorterTimes_makeItStale_butNeverCutAHealthyLink() {
+        var machine = linked()
+        machine.frameReceived(at: .seconds(1))
+        machine.timingChanged(
+            ConnectionTiming(staleAfter: .seconds(9000), silenceTimeout: .seconds(9000)), at: .seconds(2))
+        machine.timingChanged(ConnectionTiming(), at: .seconds(2000))
+        #expect(machine.state == .communicating)
+        let soon = machine.woke(at: .seconds(2014), dice: 0)
+        #expect(soon == .none)
+        let late = machine.woke(at: .seconds(2015), dice: 0)
+        #expect(late == .closeChannel(.silent))
+    }
+
     /// Any sequence of events keeps what must hold in every state. The seed is in the message of a failure.
     @Test(arguments: UInt64(0)..<200)
     func randomWalk_keepsTheInvariants(seed: UInt64) {

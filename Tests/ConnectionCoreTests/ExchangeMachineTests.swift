@@ -80,4 +80,28 @@ struct ExchangeMachineTests {
         expectTurn(&machine, at: .milliseconds(999), .wait)
         expectTurn(&machine, at: .seconds(1), .sendRequest)
     }
+
+    @Test func manyCommands_neverStarveTheRequests() {
+        var machine = ExchangeMachine(rhythm: rhythm, at: .seconds(0))
+        for _ in 0..<20 { machine.commandQueued() }
+        var sent: [ExchangeMachine.OnTurn] = []
+        for millisecond in stride(from: 0, through: 5000, by: 10) {
+            let turn = machine.turn(at: .milliseconds(millisecond))
+            if turn == .sendRequest { machine.answered() }
+            if turn != .wait { sent.append(turn) }
+        }
+        let requests = sent.count { $0 == .sendRequest }
+        #expect(requests >= 8)
+        #expect(zip(sent, sent.dropFirst()).allSatisfy { $0 != .sendCommand || $1 != .sendCommand })
+    }
+
+    @Test func fasterRhythm_doesNotWaitForTheSlowOnesBeat() {
+        var slow = rhythm
+        slow.requestInterval = .seconds(3000)
+        var machine = ExchangeMachine(rhythm: slow, at: .seconds(0))
+        expectTurn(&machine, at: .seconds(0), .sendRequest)
+        machine.answered()
+        machine.rhythmChanged(rhythm, at: .seconds(100))
+        #expect(machine.nextWake == .milliseconds(100_500))
+    }
 }

@@ -1,5 +1,6 @@
 package import GatewayAPI
 package import Logging
+import MeterCodec
 import MeterModel
 
 /// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
@@ -111,7 +112,7 @@ package actor MeterDirectory {
         guard let model = await session.knownModel else {
             throw GatewayError(
                 .modelUnknown, "nothing tells which model \(session.id) is",
-                next: "meterctl connect \(reference) --model MODEL")
+                next: "name its port and model: meterctl connect /dev/… --model MODEL")
         }
         let failure = await remember(session.id, model: model, isWanted: true)
         await session.connect()
@@ -142,6 +143,7 @@ package actor MeterDirectory {
     {
         let session = try await session(reference)
         let valid = try MeterSettings.validated(changes, for: await session.profile)
+        if let name = valid["name"] ?? nil { try await checkUnique(name, for: session.id) }
         let stored = try await store("writing the settings of \(session.id)") { [edges] in
             try await edges.repository.set(valid, for: session.id)
             return try await edges.repository.settings(of: session.id)
@@ -149,6 +151,14 @@ package actor MeterDirectory {
         await session.apply(MeterSettings(stored: stored))
         logger.info("settings changed", metadata: ["meter.id": "\(session.id)", "keys": "\(valid.keys.sorted())"])
         return stored
+    }
+
+    /// A name that stands for two meters stands for none.
+    private func checkUnique(_ name: String, for id: MeterID) async throws(GatewayError) {
+        for (other, session) in sessions where other != id {
+            guard await session.displayName?.lowercased() == name.lowercased() else { continue }
+            throw GatewayError(.badRequest, "\(other) is called \"\(name)\" already", next: "choose another name")
+        }
     }
 
     /// Takes a port into the watch that a person named, in the configuration or on the command line.
@@ -176,10 +186,17 @@ extension MeterDirectory {
                 .badRequest, "\"\(path)\" is no device path, so it takes no model or id",
                 next: "give the path of the port, for example /dev/ttyUSB0")
         }
-        guard let model = request.model.flatMap({ ModelName($0) }) else {
+        let models = MeterCatalogue.drivenModels.map(\.rawValue).joined(separator: ", ")
+        guard let text = request.model else {
+            throw GatewayError(.badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
+        }
+        guard let model = ModelName(text) else {
+            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(models)")
+        }
+        guard MeterCatalogue.drivenModels.contains(model) else {
             throw GatewayError(
-                .badRequest, "\"\(request.model ?? "")\" is no model",
-                next: "the models are \(ModelName.allCases.map(\.rawValue).joined(separator: ", "))")
+                .badRequest, "a \(model.displayName) cannot be read over a serial port yet",
+                next: "those that can are \(models)")
         }
         var id: MeterID?
         if let text = request.id {
@@ -188,7 +205,19 @@ extension MeterDirectory {
             }
             id = parsed
         }
+        try checkFree(path, for: id ?? .port(host: edges.hostName, path: path))
         try await declare(DeclaredPort(path: path, model: model, id: id))
+    }
+
+    /// A port that a wanted meter is declared on is not taken away by a slip of the finger.
+    private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
+        let holder = known.values.first {
+            $0.id != id && $0.isDeclared && $0.isWanted && $0.link == .serial(path: path)
+        }
+        guard let holder else { return }
+        throw GatewayError(
+            .refused, "\(path) is the port of \(holder.id)",
+            next: "correct the path, or let that one go first: meterctl disconnect \(holder.id)")
     }
 
     /// Takes a link from whatever meter was last on it: a node has one device behind it, and this is another one.
@@ -203,8 +232,11 @@ extension MeterDirectory {
     }
 
     private func checkRunning() throws(GatewayError) {
-        guard isShuttingDown else { return }
-        throw GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
+        if isShuttingDown { throw shuttingDown }
+    }
+
+    private var shuttingDown: GatewayError {
+        GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
     }
 
     /// What a watcher reported. `run` calls it for each event, in order.
@@ -296,12 +328,21 @@ extension MeterDirectory {
 
     private func save(_ meter: KnownMeter) async throws(GatewayError) {
         known[meter.id] = meter
-        try await store("remembering \(meter.id)") { [edges] in try await edges.repository.save(meter) }
+        var written: KnownMeter?
+        // Two saves of one meter may reach the store in either order. Whoever comes back to find that another was
+        // remembered meanwhile writes that one again, so that the last word is the last written.
+        while let latest = known[meter.id], latest != written {
+            try await store("remembering \(meter.id)") { [edges] in try await edges.repository.save(latest) }
+            written = latest
+        }
     }
 
     private func wait(for session: DeviceSession, patience: Duration) async throws(GatewayError) {
         switch await session.waitForData(patience) {
         case .data: return
+        case .shuttingDown: throw shuttingDown
+        case .forbidden(let failure):
+            throw GatewayError(.permission, failure.message, next: "it is tried again by itself once that is done")
         case .disconnected:
             throw GatewayError(
                 .notConnected, "\(session.id) was disconnected while waiting for it",

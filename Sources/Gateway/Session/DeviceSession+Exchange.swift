@@ -145,12 +145,15 @@ extension DeviceSession {
         case data
         case timedOut
         case disconnected
+        /// The system does not let this program open the link, which waiting does not change.
+        case forbidden(ChannelFailure)
+        case shuttingDown
     }
 
     /// Returns when data is available, somebody disconnects, or the time is over.
     package func waitForData(_ patience: Duration) async -> DataWait {
         if machine.state == .dataAvailable { return .data }
-        guard !isShutDown else { return .disconnected }
+        guard !isShutDown else { return .shuttingDown }
         nextWaiterID += 1
         let waiter = nextWaiterID
         let timer = loop.schedule(at: loop.now + patience) { [weak self] in

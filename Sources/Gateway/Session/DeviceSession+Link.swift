@@ -83,10 +83,11 @@ extension DeviceSession {
     /// The times that follow from the model and from what a person set.
     func adoptSettings() {
         guard let rhythm = exchangeRhythm else { return }
-        exchange?.rhythm = rhythm
-        let beat = expectedInterval ?? .seconds(1)
-        machine.timing.staleAfter = settings.staleAfter ?? max(.seconds(3), beat * 3)
-        machine.timing.silenceTimeout = max(.seconds(15), machine.timing.staleAfter * 2)
+        exchange?.rhythmChanged(rhythm, at: loop.now)
+        var timing = machine.timing
+        timing.staleAfter = settings.staleAfter ?? max(.seconds(3), (expectedInterval ?? .seconds(1)) * 3)
+        timing.silenceTimeout = max(.seconds(15), timing.staleAfter * 2)
+        note("other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
     }
 

@@ -74,7 +74,7 @@ package actor DeviceSession {
     package func appeared(_ sighting: Sighting) {
         guard !isShutDown else { return }
         link = sighting.link
-        deviceName = sighting.name ?? deviceName
+        deviceName = sighting.name.map { String($0.filter(\.isPrintable)) } ?? deviceName
         if let seen = sighting.model, seen != model { change(to: seen) }
         adoptSettings()
         note("device present at \(sighting.link.display)") { machine.appeared(at: loop.now) }
@@ -115,7 +115,7 @@ package actor DeviceSession {
     package func shutdown() {
         isShutDown = true
         letGo("shutting down")
-        endWaits(with: .disconnected)
+        endWaits(with: .shuttingDown)
         readings.finish()
         traffic.finish()
     }
@@ -183,6 +183,7 @@ package actor DeviceSession {
         lastError = failure.message
         dropChannel()
         note(failure.message) { machine.channelClosed(at: loop.now, dice: dice.next()) }
+        if failure.code == .permission { endWaits(with: .forbidden(failure)) }
         arm()
     }
 

@@ -17,7 +17,7 @@ package struct MeterSettings: Hashable, Sendable {
         /// What values are legal, in the words of the error message.
         package var legal: String {
             switch self {
-            case .name: "text of 1 to 64 characters"
+            case .name: "text of 1 to 64 characters that is no id and no path, without blanks at either end"
             case .notes: "text of at most 1000 characters, line ends allowed"
             case .pollInterval: "a time from 10ms to 1h, such as 500ms, 2s or 1m"
             case .staleAfter: "a time such as 3s, from 1s to 1h"
@@ -48,9 +48,10 @@ package struct MeterSettings: Hashable, Sendable {
     /// Takes one value over, or says what is legal.
     package mutating func apply(_ key: Key, _ value: String) throws(GatewayError) {
         switch key {
-        case .name where (1...64).contains(value.count) && value.allSatisfy(\.isPrintable): name = value
+        case .name where Self.isLegal(name: value): name = value
         case .notes where value.count <= 1000 && value.allSatisfy({ $0 == "\n" || $0.isPrintable }): notes = value
         case .pollInterval:
+            // Without a unit a person may mean milliseconds or seconds: neither is guessed.
             pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
         case .staleAfter: staleAfter = try Self.duration(value, key: key, in: .seconds(1) ... .seconds(3600))
         case .temperatureUnit where value.uppercased() == "C": temperatureUnit = .celsius
@@ -81,20 +82,19 @@ package struct MeterSettings: Hashable, Sendable {
         return changes
     }
 
+    private static func isLegal(name: String) -> Bool {
+        guard (1...64).contains(name.count), name.allSatisfy(\.isPrintable), !name.hasPrefix("/") else { return false }
+        return name.first != " " && name.last != " " && MeterID(name) == nil
+    }
+
     private static func duration(
         _ text: String, key: Key, in legal: ClosedRange<Duration>
     ) throws(GatewayError) -> Duration {
-        guard let duration = Duration(shortText: text), legal.contains(duration) else { throw illegal(key, text) }
+        guard text.last?.isLetter == true, let duration = Duration(shortText: text), legal.contains(duration) else { throw illegal(key, text) }
         return duration
     }
 
     private static func illegal(_ key: Key, _ value: String) -> GatewayError {
         GatewayError(.badRequest, "\(key.rawValue) cannot be \"\(value)\"", next: "it takes \(key.legal)")
-    }
-}
-
-extension Character {
-    fileprivate var isPrintable: Bool {
-        !isNewline && unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
     }
 }

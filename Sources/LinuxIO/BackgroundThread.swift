@@ -1,0 +1,28 @@
+import Glibc
+
+/// Runs what may wait for a device, away from the loop and from Swift's own few threads.
+package enum BackgroundThread {
+    /// Runs `body` on a thread that ends with it. Where no thread can be had, runs it here: late is better than never.
+    package static func run(_ body: @escaping @Sendable () -> Void) {
+        let box = Unmanaged.passRetained(Box(body))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, box.toOpaque())
+        if code == 0 {
+            pthread_detach(thread)
+        } else {
+            box.takeRetainedValue().body()
+        }
+    }
+
+    private final class Box {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}

@@ -29,8 +29,13 @@ package struct CommandRequest: Codable, Hashable, Sendable {
 /// `GET` and `PATCH /v1/meters/{meter}/settings`. In a PATCH, null takes a setting back to its default.
 package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
+    /// Only in the answer to a GET: every setting there is, set or not.
+    package var known: [String]?
 
-    package init(settings: [String: String?]) { self.settings = settings }
+    package init(settings: [String: String?], known: [String]? = nil) {
+        self.settings = settings
+        self.known = known
+    }
 }
 
 /// One line of `GET /v1/meters/{meter}/traffic`, and of a capture file.
@@ -40,11 +45,14 @@ package struct TrafficLine: Codable, Hashable, Sendable {
     /// `in`: from the meter. `out`: to it.
     package var dir: String
     package var hex: String
+    /// Messages that were dropped before this one because the client took too long; absent when none.
+    package var missed: Int?
 
-    package init(t: Double, dir: String, hex: String) {
+    package init(t: Double, dir: String, hex: String, missed: Int? = nil) {
         self.t = t
         self.dir = dir
         self.hex = hex
+        self.missed = missed
     }
 }
 

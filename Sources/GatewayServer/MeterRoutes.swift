@@ -46,7 +46,8 @@ package struct MeterRoutes: Sendable {
     private func addSettings(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("settings") { _, context in
             let settings = try await directory.settings(of: try reference(in: context))
-            return try JSON.response(SettingsBody(settings: settings))
+            let known = MeterSettings.Key.allCases.map(\.rawValue)
+            return try JSON.response(SettingsBody(settings: settings, known: known))
         }
         meter.patch("settings") { request, context in
             let body = try await JSON.decode(SettingsBody.self, from: request)

@@ -20,7 +20,8 @@ extension MeterRoutes {
             return Self.stream(session.traffic.subscribe(buffer: 4096), for: request) { item in
                 TrafficLine(
                     t: Double((item.value.time - began).nanoseconds / 1000) / 1e6,
-                    dir: item.value.direction.rawValue, hex: Hex.encode(item.value.bytes))
+                    dir: item.value.direction.rawValue, hex: Hex.encode(item.value.bytes),
+                    missed: item.missed > 0 ? item.missed : nil)
             }
         }
     }

@@ -62,6 +62,25 @@ struct StreamTests {
         #expect(lines.last?.time == "2026-05-28T20:43:20.520Z")
     }
 
+    @Test func slowRecorder_isToldWhatItMissed() async throws {
+        try await bench.connect()
+        let session = try await session()
+
+        async let answering = bench.request(.get, ServerBench.meter("/traffic"))
+        while !session.traffic.hasListeners { await Task.yield() }
+        // Two requests a second and their answers are far more than the 4096 messages that wait.
+        bench.loop.advance(by: .seconds(3000))
+        await bench.directory.shutdown()
+        let answer = try await answering
+
+        let lines = try answer.text.split(separator: "\n").map {
+            try JSONDecoder().decode(TrafficLine.self, from: Data($0.utf8))
+        }
+        let missed = lines.compactMap(\.missed)
+        #expect(missed.allSatisfy { $0 > 0 })
+        #expect((11_990...12_010).contains(lines.count + missed.reduce(0, +)))
+    }
+
     @Test func traffic_hasBothDirections_inHex() async throws {
         try await bench.connect()
         let session = try await session()
@@ -78,6 +97,7 @@ struct StreamTests {
         #expect(lines.map(\.dir) == ["in"] || lines.map(\.dir) == ["out", "in"])
         #expect(lines.last?.hex.count == 260)
         #expect(lines.last?.hex.hasPrefix("09c9") == true)
+        #expect(!answer.text.contains("missed"))
         #expect(lines.last?.t == 0.02)
     }
 

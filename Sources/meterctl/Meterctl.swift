@@ -20,6 +20,8 @@ struct Meterctl: AsyncParsableCommand {
 
     /// As the library's own, but with this project's exit code for wrong usage and its form of errors.
     static func main() async {
+        // A reader that went away then shows as EPIPE, which is told from a full disk (see Terminal.data).
+        _ = signal(SIGPIPE, SIG_IGN)
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

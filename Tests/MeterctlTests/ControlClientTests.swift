@@ -45,6 +45,39 @@ struct ControlClientTests {
         #expect(failure?.next == "join its group and log in again: sudo adduser $USER meterd")
     }
 
+    /// What the lines were, and the error that the stream ended with.
+    private func stream(from daemon: OneAnswerDaemon) async -> (lines: [Int], failure: CommandFailure?) {
+        var client = ControlClient(socketPath: daemon.path)
+        client.endPatience = .milliseconds(1)
+        var lines: [Int] = []
+        do {
+            try await client.lines("/v1/stream", as: Int.self) { lines.append($0) }
+        } catch {
+            return (lines, error as? CommandFailure)
+        }
+    }
+
+    @Test func endOfAStream_isAnError_whereTheDaemonLives() async throws {
+        let daemon = try OneAnswerDaemon(answer: "1\n\n2\n", leaves: false)
+        defer { daemon.leave() }
+
+        let (lines, failure) = await stream(from: daemon)
+
+        #expect(lines == [1, 2])
+        #expect(failure?.status == .error)
+        #expect(failure?.message == "meterd ended the stream on \(daemon.path)")
+    }
+
+    @Test func endOfAStream_isDaemonNotRunning_whereNobodyListensAnyMore() async throws {
+        let daemon = try OneAnswerDaemon(answer: "1\n", leaves: true)
+
+        let (lines, failure) = await stream(from: daemon)
+
+        #expect(lines == [1])
+        #expect(failure?.status == .daemonNotRunning)
+        #expect(failure?.message == "no meterd answers on \(daemon.path)")
+    }
+
     @Test func exitCodes_areThoseOfTheCommandLinesDocument() {
         let codes: [(meterctl.ExitStatus, Int32)] = [
             (.ok, 0), (.error, 1), (.usage, 2), (.noSuchMeter, 3), (.heldElsewhere, 4), (.timedOut, 5),
@@ -68,5 +101,53 @@ struct ControlClientTests {
     @Test func timeArgument_takesTimes_andNothingElse() {
         #expect(TimeArgument(argument: "10s")?.duration == .seconds(10))
         #expect(TimeArgument(argument: "soon") == nil)
+    }
+}
+
+/// Answers the first request with a body that ends when the connection does.
+private final class OneAnswerDaemon: Sendable {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("ctl-\(UUID().uuidString.prefix(8))").path
+    private let listener: Int32
+    private let answer: String
+    private let leaves: Bool
+
+    /// - Parameter leaves: it stops to listen before the answer ends.
+    init(answer: String, leaves: Bool) throws {
+        self.answer = answer
+        self.leaves = leaves
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0 && listen(listener, 8) == 0)
+        Thread.detachNewThread { self.serve() }
+    }
+
+    func leave() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        unlink(path)
+    }
+
+    /// Whoever connects and says nothing only looks whether somebody is there.
+    private func serve() {
+        while true {
+            let connection = accept(listener, nil, nil)
+            guard connection >= 0 else {
+                close(listener)
+                return
+            }
+            var request = [UInt8](repeating: 0, count: 4096)
+            if read(connection, &request, request.count) > 0 {
+                let text = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n\(answer)"
+                _ = Array(text.utf8).withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+                if leaves { leave() }
+            }
+            close(connection)
+        }
     }
 }

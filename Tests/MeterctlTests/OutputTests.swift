@@ -48,13 +48,47 @@ struct WordsTests {
         #expect(Words.colour(of: "of-the-future") == nil)
     }
 
-    @Test func path_isOnePartOfAURL() {
+    @Test func path_isOnePartOfAURL() throws {
         #expect("/dev/rfcomm0".percentEncoded == "%2Fdev%2Frfcomm0")
         #expect("AA:BB".percentEncoded == "AA%3ABB")
         #expect("Bench ä%".percentEncoded == "Bench%20%C3%A4%25")
         #expect("a-b.c_d~9".percentEncoded == "a-b.c_d~9")
         #expect("\n".percentEncoded == "%0A")
-        #expect(meterPath("usb:5fc9:0063:1/2", "/connect") == "/v1/meters/usb%3A5fc9%3A0063%3A1%2F2/connect")
+        #expect(try meterPath("usb:5fc9:0063:1/2", "/connect") == "/v1/meters/usb%3A5fc9%3A0063%3A1%2F2/connect")
+    }
+
+    @Test func path_isNone_forAMeterWithoutAName() {
+        #expect(throws: CommandFailure(.usage, "\"\" names no meter", next: "meterctl status lists the meters")) {
+            try meterPath("")
+        }
+    }
+
+    private func status(_ state: ConnectionState, wanted: Bool, name: String? = nil) -> MeterStatus {
+        var status = MeterStatus(
+            id: "02:00:00:00:25:0C", state: state.rawValue, since: "2026-11-21T13:40:05.250Z", local_only: false,
+            wanted: wanted, counters: .init())
+        status.name = name
+        return status
+    }
+
+    @Test func meterWithData_needsNoWords() {
+        #expect(Words.noData(status(.dataAvailable, wanted: true), called: "um") == nil)
+    }
+
+    @Test func meterThatNobodyWants_isToBeConnected_byTheNameThatWasTyped() {
+        #expect(
+            Words.noData(status(.notConnected, wanted: false), called: "02")
+                == "02:00:00:00:25:0C: not-connected; meterctl connect 02")
+        #expect(
+            Words.noData(status(.notConnected, wanted: false, name: "my um"), called: "my um")
+                == "my um: not-connected; meterctl connect \"my um\"")
+    }
+
+    @Test func meterThatIsWanted_needsNoConnect() {
+        var status = status(.offline, wanted: true, name: "um")
+        #expect(Words.noData(status, called: "um") == "um: offline; meterd goes on trying")
+        status.error = "it does not answer"
+        #expect(Words.noData(status, called: "um") == "um: offline, it does not answer; meterd goes on trying")
     }
 }
 
@@ -94,7 +128,7 @@ struct ReadingPrinterTests {
 
         #expect(
             try printer.lines(for: line([.voltage: 5.1, .current: nil, .dataPlus: 2.7, .temperature: 25]))
-                == ["13:40:05.250  5.100 V  –  25.0 °C"])
+                == ["13:40:05.250Z  5.100 V  –  25.0 °C"])
     }
 
     @Test func readingLine_survivesItsJSON() throws {
@@ -102,6 +136,51 @@ struct ReadingPrinterTests {
         let text = try JSONOutput.line(original)
 
         #expect(try JSONDecoder().decode(ReadingLine.self, from: Data(text.utf8)) == original)
+    }
+}
+
+struct CaptureTallyTests {
+    @Test func words_tellWhatIsThere() {
+        var tally = CaptureTally()
+        tally.add(TrafficLine(t: 0, dir: "out", hex: "f0"))
+        tally.add(TrafficLine(t: 0.1, dir: "in", hex: "09c9"))
+
+        #expect(tally.words == "2 messages")
+    }
+
+    @Test func words_tellWhatIsMissing() {
+        var tally = CaptureTally()
+        tally.add(TrafficLine(t: 0, dir: "out", hex: "f0"))
+        tally.add(TrafficLine(t: 9, dir: "in", hex: "09c9", missed: 12))
+        tally.add(TrafficLine(t: 10, dir: "in", hex: "09c9", missed: 3))
+
+        #expect(tally.words == "3 messages without the 15 that were missed")
+    }
+
+    @Test func line_hasTheMissedOnes_onlyWhereThereAreSome() throws {
+        #expect(try JSONOutput.line(TrafficLine(t: 1, dir: "in", hex: "f0")) == #"{"dir":"in","hex":"f0","t":1}"#)
+        let line = TrafficLine(t: 1, dir: "in", hex: "f0", missed: 2)
+        #expect(try JSONOutput.line(line) == #"{"dir":"in","hex":"f0","missed":2,"t":1}"#)
+    }
+}
+
+struct GetTests {
+    private let body = SettingsBody(settings: ["name": "Bench"], known: ["name", "notes"])
+
+    @Test func value_isNil_whereNothingIsSet() throws {
+        #expect(try Get.value(of: "name", in: body) == "Bench")
+        #expect(try Get.value(of: "notes", in: body) == nil)
+    }
+
+    @Test func unknownKey_isWrongUsage_namingTheSettings() {
+        #expect(
+            throws: CommandFailure(.usage, "no setting is called nam", next: "the settings are name, notes")
+        ) { try Get.value(of: "nam", in: body) }
+    }
+
+    @Test func json_ofNothing_isNull() throws {
+        #expect(try JSONOutput.pretty(String?.none) == "null")
+        #expect(try JSONOutput.pretty(String?.some("Bench \"1\"")) == #""Bench \"1\"""#)
     }
 }
 

@@ -62,6 +62,16 @@ struct ProgramTests {
         (["simulate", "um25c", "--fault", "fire"], 2, "meterctl: error: \"fire\" is no fault\n"),
         (["replay", "/nonexistent"], 1, "meterctl: error: /nonexistent cannot be read\n"),
         (["set", "bench", "name"], 2, "meterctl: error: \"name\" is no key=value\n"),
+        (["scan", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (
+            ["simulate", "um25c", "--link", "/nonexistent/x"], 1,
+            "meterctl: error: there is no folder for /nonexistent/x\n"
+        ),
+        (
+            ["simulate", "um25c", "--link", "/dev/null"], 1,
+            "meterctl: error: /dev/null is there already and is no link, so it is left alone\n"
+        ),
+        (["simulate", "c1"], 1, "meterctl: error: there is no simulator of a C1 yet\n"),
     ])
     func error_isOneLineOnWhatFailed_andOneOnWhatToDo(_ arguments: [String], _ status: Int32, _ first: String) throws {
         let run = try Program.run(arguments)
@@ -75,13 +85,95 @@ struct ProgramTests {
     @Test(
         arguments: [
             [], ["connect"], ["frobnicate"], ["watch", "bench", "--json", "--csv"], ["scan", "--for", "soon"],
-            ["command", "bench"],
+            ["command", "bench"], ["simulate", "um25c", "--every", "0"],
         ] as [[String]])
     func wrongUsage_exitsWith2(_ arguments: [String]) throws {
         // Without a subcommand the help is the answer, which is no error.
         let expected: Int32 = arguments.isEmpty ? 0 : 2
 
         #expect(try Program.run(arguments).status == expected)
+    }
+
+    @Test func decode_waits_whenItsReaderIsSlow() throws {
+        let frames = 200
+        let stdout = Pipe()
+        let writing = stdout.fileHandleForWriting
+        #expect(fcntl(writing.fileDescriptor, F_SETFL, O_NONBLOCK) == 0)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(Program.path))
+        process.arguments = ["decode", "--model", "um25c", "--json"]
+        let stdin = Pipe()
+        (process.standardInput, process.standardOutput) = (stdin, stdout)
+        try process.run()
+        try writing.close()
+
+        // The input fits its pipe's buffer; the output is several times that of the other.
+        let block = Data(DecodedFrameTests.block)
+        try stdin.fileHandleForWriting.write(contentsOf: (0..<frames).reduce(into: Data()) { data, _ in data += block })
+        try stdin.fileHandleForWriting.close()
+        let output = stdout.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+
+        #expect(process.terminationStatus == 0)
+        #expect(output.count > 2 * 65_536)
+        #expect(output.count(where: { $0 == UInt8(ascii: "\n") }) == frames)
+    }
+
+    @Test func version_fails_whereNothingCanBeWritten() throws {
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+
+        let run = try Program.run(["version", "--json"], output: full)
+
+        #expect(run.status == 1)
+        #expect(
+            run.talk.hasPrefix("meterctl: error: standard output cannot be written: No space left on device"))
+        #expect(run.talk.split(separator: "\n").count == 2)
+    }
+
+    @Test func output_endsQuietly_whenItsReaderLeaves() throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+
+        let run = try Program.run(["version", "--json"], output: pipe.fileHandleForWriting)
+
+        #expect(run.status == 0)
+        #expect(run.talk.isEmpty)
+    }
+
+    @Test func replay_fails_whereNoMessageIs() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("ctl-\(UUID().uuidString.prefix(8))")
+        try Data(
+            #"{"format":"meter-capture","meter":"bench","model":"um25c","started":"2026-11-21T13:40:05Z","version":1}"#
+                .utf8
+        ).write(to: file)
+        // In the folder of temporary files a leftover does no harm.
+        defer { try? FileManager.default.removeItem(at: file) }
+
+        let run = try Program.run(["replay", file.path])
+
+        #expect(run.status == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.talk.hasPrefix("meterctl: error: \(file.path) holds no message\n"))
+    }
+
+    @Test(arguments: [
+        ("um25c", "connect it: meterctl connect /dev/pts/"), ("fnb58", "meterd cannot read a FNB58 over a serial port"),
+    ])
+    func simulate_saysHowToConnect_whatCanBeConnected(_ model: String, _ words: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(Program.path))
+        process.arguments = ["simulate", model]
+        let stderr = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = stderr
+        try process.run()
+
+        let talk = String(decoding: stderr.fileHandleForReading.availableData, as: UTF8.self)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+
+        #expect(talk.hasPrefix(words))
     }
 
     @Test func version_needsNoDaemon() throws {
@@ -102,35 +194,40 @@ enum Program {
     }
 
     /// Beside the test program, or nil.
-    static let path: String? = {
+    static let path = built("meterctl")
+    static let daemonPath = built("meterd")
+
+    private static func built(_ name: String) -> String? {
         guard let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             // Then there is no path, and the suite says that it is skipped.
             return nil
         }
-        let path = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("meterctl").path
+        let path = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent(name).path
         return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-    }()
+    }
 
     static func run(_ arguments: [String], input: String) throws -> Run { try run(arguments, input: Data(input.utf8)) }
 
-    static func run(_ arguments: [String], input: Data = Data()) throws -> Run {
+    /// - Parameter output: where its output goes instead of into the result.
+    static func run(_ arguments: [String], input: Data = Data(), output: FileHandle? = nil) throws -> Run {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(path))
         process.arguments = arguments
         process.environment = ["PATH": "/usr/bin:/bin", "COLUMNS": "80"]
         let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
         process.standardInput = stdin
-        process.standardOutput = stdout
+        if let output { process.standardOutput = output } else { process.standardOutput = stdout }
         process.standardError = stderr
         try process.run()
+        if output != nil { try stdout.fileHandleForWriting.close() }
         // All of it fits the pipes' buffers, so that one after the other is enough.
         try stdin.fileHandleForWriting.write(contentsOf: input)
         try stdin.fileHandleForWriting.close()
-        let output = stdout.fileHandleForReading.readDataToEndOfFile()
+        let data = stdout.fileHandleForReading.readDataToEndOfFile()
         let talk = stderr.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Run(
-            status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
+            status: process.terminationStatus, output: String(decoding: data, as: UTF8.self),
             talk: String(decoding: talk, as: UTF8.self))
     }
 

@@ -15,47 +15,67 @@ struct ControlClient: Sendable {
         case get, post, patch
     }
 
+    /// How long a daemon that ended a stream has to end altogether. One that stops leaves its meters first, and its
+    /// streams end with that.
+    var endPatience = Duration.seconds(2)
+
+    init(socketPath: String) { self.socketPath = socketPath }
+
     /// One request, one answer.
     func call<Answer: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none,
         patience: Duration = .seconds(30)
     ) async throws -> Answer {
-        let response = try await send(method, path, body: body, patience: patience)
-        let buffer = try await response.body.collect(upTo: 16 << 20)
-        return try JSONDecoder().decode(Answer.self, from: Data(buffer.readableBytesView))
+        try await withClient { http in
+            let response = try await send(method, path, body: body, patience: patience, over: http)
+            let buffer = try await response.body.collect(upTo: 16 << 20)
+            return try JSONDecoder().decode(Answer.self, from: Data(buffer.readableBytesView))
+        }
     }
 
-    /// A stream of lines. Ends when the daemon does, or when `body` throws.
+    /// A stream of lines. There is no end of it but an error: the one that `body` throws, or that the daemon is gone.
     func lines<Line: Decodable>(
-        _ path: String, as type: Line.Type, _ body: (Line) throws -> Bool
-    ) async throws {
-        let response = try await send(.get, path, body: Optional<String>.none, patience: .seconds(365 * 86_400))
-        var pending = ByteBuffer()
-        var chunks = response.body.makeAsyncIterator()
-        while var chunk = try await nextChunk(&chunks) {
-            pending.writeBuffer(&chunk)
-            while let end = pending.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
-                let length = end - pending.readerIndex
-                guard let line = pending.readBytes(length: length) else { break }
-                pending.moveReaderIndex(forwardBy: 1)
-                guard try body(try JSONDecoder().decode(Line.self, from: Data(line))) else { return }
+        _ path: String, as type: Line.Type, _ body: (Line) throws -> Void
+    ) async throws -> Never {
+        try await withClient { http in
+            let response = try await send(
+                .get, path, body: Optional<String>.none, patience: .seconds(365 * 86_400), over: http)
+            var splitter = LineSplitter()
+            var chunks = response.body.makeAsyncIterator()
+            while let chunk = try await nextChunk(&chunks) {
+                splitter.append(chunk.readableBytesView)
+                while let line = splitter.next() { try body(try JSONDecoder().decode(Line.self, from: Data(line))) }
             }
-            pending.discardReadBytes()
         }
+        throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
     private func nextChunk(_ chunks: inout HTTPClientResponse.Body.AsyncIterator) async throws -> ByteBuffer? {
         do {
             return try await chunks.next()
         } catch let error where !(error is CancellationError) && !Task.isCancelled {
-            throw CommandFailure(
-                .error, "the connection on \(socketPath) was lost: \(error)",
-                next: "meterctl status shows whether meterd still runs")
+            throw try await loss("the connection on \(socketPath) was lost: \(error)")
         }
     }
 
+    /// Why a connection ended: with the daemon, or, where that lives on, with `message`.
+    private func loss(_ message: String) async throws -> CommandFailure {
+        let end = ContinuousClock.now + endPatience
+        repeat {
+            guard SocketProbe.look(at: socketPath) == .served else { return notRunning }
+            try await Task.sleep(for: .milliseconds(50))
+        } while ContinuousClock.now < end
+        return CommandFailure(.error, message, next: "meterctl status shows whether meterd still runs; see its log")
+    }
+
+    /// A client of our own: the shared one gives a connection up after 90 s without a byte, and a meter may well be
+    /// silent for longer. How long an answer may take, each request says itself.
+    private func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
+        try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration(), body)
+    }
+
     private func send(
-        _ method: Method, _ path: String, body: (some Encodable)?, patience: Duration
+        _ method: Method, _ path: String, body: (some Encodable)?, patience: Duration, over http: HTTPClient
     ) async throws -> HTTPClientResponse {
         try checkSocket()
         var request = HTTPClientRequest(url: "http+unix://\(socketPath.percentEncoded)\(path)")
@@ -72,14 +92,15 @@ struct ControlClient: Sendable {
         let response: HTTPClientResponse
         do {
             let deadline = NIODeadline.now() + .milliseconds(patience.milliseconds)
-            response = try await HTTPClient.shared.execute(request, deadline: deadline)
+            response = try await http.execute(request, deadline: deadline)
         } catch let error as HTTPClientError where error == .deadlineExceeded {
             throw CommandFailure(
                 .timedOut, "meterd did not answer in time on \(socketPath)",
                 next: "see whether it is overloaded: its log")
         } catch is HTTPClientError {
-            throw CommandFailure(
-                .error, "meterd closed the connection on \(socketPath)", next: "see its log; it may be stopping")
+            throw try await loss("meterd closed the connection on \(socketPath)")
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
             throw notRunning
         }
@@ -106,7 +127,7 @@ struct ControlClient: Sendable {
         }
         guard access(socketPath, W_OK) == 0 else { throw noPermission }
         // A socket that a killed meterd left behind: the HTTP client would try to connect until its deadline.
-        guard SocketProbe.somebodyListens(at: socketPath) else { throw notRunning }
+        guard SocketProbe.look(at: socketPath) == .served else { throw notRunning }
     }
 
     private var notRunning: CommandFailure {

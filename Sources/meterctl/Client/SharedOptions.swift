@@ -35,6 +35,9 @@ struct TimeArgument: ExpressibleByArgument {
 }
 
 /// The path of a meter's routes.
-func meterPath(_ meter: String, _ rest: String = "") -> String {
-    "/v1/meters/\(meter.percentEncoded)\(rest)"
+func meterPath(_ meter: String, _ rest: String = "") throws -> String {
+    guard !meter.isEmpty else {
+        throw CommandFailure(.usage, "\"\" names no meter", next: "meterctl status lists the meters")
+    }
+    return "/v1/meters/\(meter.percentEncoded)\(rest)"
 }

@@ -6,18 +6,12 @@ import SimulatedPort
 struct PortConsole {
     let port: SimulatedPort
 
-    /// Reads lines until the input ends. With no input, as in a script, there is nothing to do.
+    /// Obeys lines until the input ends. With no input, as in a script, there is nothing to do.
     func run() async {
-        let lines = AsyncStream<String> { continuation in
-            Task.detached {
-                // Blocks a thread of its own until the input ends or the program does.
-                while let line = readLine() { continuation.yield(line) }
-                continuation.finish()
-            }
-        }
-        for await line in lines {
+        for await line in StandardInput.lines() {
             do {
-                try await obey(line.split(separator: " ").map(String.init))
+                guard let order = try PortOrder(line) else { continue }
+                try await obey(order)
             } catch let failure as CommandFailure {
                 failure.print()
             } catch {
@@ -26,20 +20,14 @@ struct PortConsole {
         }
     }
 
-    private func obey(_ words: [String]) async throws {
-        switch words.first {
-        case "fault":
-            let every = words.count > 2 ? Int(words[2]) ?? 1 : 1
-            await port.setFaults(try Self.faults(words.count > 1 ? words[1] : "", every: every))
-        case "power-cycle": await port.powerCycle()
-        case "unplug": await port.unplug()
-        case "plug":
+    private func obey(_ order: PortOrder) async throws {
+        switch order {
+        case .faults(let faults): await port.setFaults(faults)
+        case .powerCycle: await port.powerCycle()
+        case .unplug: await port.unplug()
+        case .plug:
             try await port.plug()
             if let path = await port.path { Terminal.talk("plugged in at \(path)") }
-        case nil: break
-        default:
-            throw CommandFailure(
-                .usage, "\"\(words[0])\" is nothing to type here", next: "see meterctl simulate --help")
         }
     }
 
@@ -51,5 +39,33 @@ struct PortConsole {
                 next: "the faults are \(SimulatorFaults.Kind.allCases.map(\.rawValue).joined(separator: ", ")), none")
         }
         return SimulatorFaults(kind, every: period)
+    }
+}
+
+/// One line typed to a simulator.
+enum PortOrder: Hashable {
+    case faults(SimulatorFaults)
+    case powerCycle
+    case unplug
+    case plug
+
+    /// nil for an empty line.
+    init?(_ line: String) throws {
+        let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+        switch (words.first, words.count) {
+        case (nil, _): return nil
+        case ("fault", 2): self = .faults(try PortConsole.faults(words[1], every: 1))
+        case ("fault", 3):
+            guard let period = Int(words[2]), period > 0 else {
+                throw CommandFailure(
+                    .usage, "\"\(words[2])\" is no number of answers", next: "for example: fault garbage 3")
+            }
+            self = .faults(try PortConsole.faults(words[1], every: period))
+        case ("power-cycle", 1): self = .powerCycle
+        case ("unplug", 1): self = .unplug
+        case ("plug", 1): self = .plug
+        default:
+            throw CommandFailure(.usage, "\"\(line)\" is nothing to type here", next: "see meterctl simulate --help")
+        }
     }
 }

@@ -12,9 +12,9 @@ struct Scan: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        Terminal.talk("looking for \(patience.duration.milliseconds / 1000) s …")
         let end = ContinuousClock.now + patience.duration
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
+        Terminal.talk("looking for \(Words.age(milliseconds: patience.duration.milliseconds)) …")
         while ContinuousClock.now < end {
             try await Task.sleep(until: min(end, .now + .milliseconds(500)))
             entries = try await daemon.client.call(.get, "/v1/scan")

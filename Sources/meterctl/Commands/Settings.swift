@@ -12,6 +12,8 @@ struct Set: AsyncParsableCommand {
     @Argument var meter: String
     @Argument(help: "key=value …")
     var changes: [String]
+    @Flag(help: "JSON on stdout.")
+    var json = false
 
     func run() async throws {
         var settings: [String: String?] = [:]
@@ -24,7 +26,7 @@ struct Set: AsyncParsableCommand {
         }
         let body: SettingsBody = try await daemon.client.call(
             .patch, meterPath(meter, "/settings"), body: SettingsBody(settings: settings))
-        printSettings(body.settings)
+        try printSettings(body.settings, json: json)
     }
 }
 
@@ -40,21 +42,23 @@ struct Get: AsyncParsableCommand {
 
     func run() async throws {
         let body: SettingsBody = try await daemon.client.call(.get, meterPath(meter, "/settings"))
-        if let key {
-            if let value = body.settings[key] ?? nil {
-                Terminal.line(value)
-            } else {
-                Terminal.talk("\(key) is not set")
-            }
-        } else if json {
-            Terminal.line(try JSONOutput.pretty(body.settings))
-        } else {
-            printSettings(body.settings)
-        }
+        guard let key else { return try printSettings(body.settings, json: json) }
+        let value = try Self.value(of: key, in: body)
+        if json { return Terminal.line(try JSONOutput.pretty(value)) }
+        if let value { Terminal.line(value) } else { Terminal.talk("\(key) is not set") }
+    }
+
+    /// nil: not set. Which settings there are, the daemon says.
+    static func value(of key: String, in body: SettingsBody) throws -> String? {
+        if let value = body.settings[key] { return value }
+        guard let known = body.known, !known.contains(key) else { return nil }
+        throw CommandFailure(
+            .usage, "no setting is called \(key)", next: "the settings are \(known.joined(separator: ", "))")
     }
 }
 
-private func printSettings(_ settings: [String: String?]) {
+private func printSettings(_ settings: [String: String?], json: Bool) throws {
+    if json { return Terminal.line(try JSONOutput.pretty(settings)) }
     if settings.isEmpty { Terminal.talk("nothing is set: everything has its default") }
     for (key, value) in settings.sorted(by: { $0.key < $1.key }) { Terminal.line("\(key)=\(value ?? "")") }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Glibc
 import LinuxIO
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import SimulatedPort
@@ -29,18 +31,27 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "Every how many answers the fault comes.")
     var every = 1
 
+    func validate() throws {
+        if every < 1 { throw ValidationError("--every \(every) is no number of answers: 1 is every one") }
+    }
+
     func run() async throws {
         guard let name = ModelName(model) else {
             throw CommandFailure(
                 .usage, "\"\(model)\" is no model",
-                next: "the models are \(ModelName.allCases.map(\.rawValue).joined(separator: ", "))")
+                next: "the models are \(Self.models.joined(separator: ", "))")
         }
         guard var meter = SimulatorCatalogue.meter(name, seed: seed, refresh: refresh?.duration) else {
-            throw CommandFailure(.error, "there is no simulator of a \(name.displayName) yet", next: "try um25c")
+            throw CommandFailure(
+                .error, "there is no simulator of a \(name.displayName) yet",
+                next: "there are \(Self.models.joined(separator: ", "))")
         }
         if let fault { meter.faults = try PortConsole.faults(fault, every: every) }
         try await runPort(meter, link: link)
     }
+
+    /// Those that have a simulator.
+    private static let models = ModelName.allCases.filter { SimulatorCatalogue.meter($0) != nil }.map(\.rawValue)
 }
 
 /// Runs a meter behind a pseudo-terminal until SIGINT or SIGTERM; shared by `simulate` and `replay`.
@@ -49,17 +60,41 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     loop.start()
     defer { loop.shutdown() }
     let port = SimulatedPort(meter: meter, loop: loop, link: link)
-    do {
+    do throws(Errno) {
         try await port.start()
     } catch {
-        throw CommandFailure(.error, "no pseudo-terminal: \(error)", next: "is \(link ?? "/dev/pts") writable?")
+        throw portFailure(error, link: link)
     }
     let ownPath = await port.path
     let path = link ?? ownPath ?? ""
     Terminal.line(path)
-    Terminal.talk("connect it: meterctl connect \(path) --model \(meter.model.rawValue)")
+    if MeterCatalogue.driver(for: meter.model) != nil {
+        Terminal.talk("connect it: meterctl connect \(path) --model \(meter.model.rawValue)")
+    } else {
+        Terminal.talk("meterd cannot read a \(meter.model.displayName) over a serial port yet")
+    }
     let console = Task { await PortConsole(port: port).run() }
     for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
     console.cancel()
     await port.stop()
+}
+
+/// Why there is no port, told apart where a person can do something about it.
+private func portFailure(_ error: Errno, link: String?) -> CommandFailure {
+    guard let link else {
+        return CommandFailure(.error, "no pseudo-terminal: \(error)", next: "is /dev/pts mounted and writable?")
+    }
+    return switch error.code {
+    case ENOENT, ENOTDIR:
+        CommandFailure(.error, "there is no folder for \(link)", next: "make it, or choose another --link")
+    case EEXIST:
+        CommandFailure(
+            .error, "\(link) is there already and is no link, so it is left alone",
+            next: "remove it, or choose another --link")
+    case EACCES, EPERM, EROFS:
+        CommandFailure(.error, "\(link) cannot be made: \(error)", next: "choose another --link, such as in /tmp")
+    default:
+        CommandFailure(
+            .error, "no pseudo-terminal with a link at \(link): \(error)", next: "try it without --link")
+    }
 }

@@ -19,13 +19,12 @@ struct Watch: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let client = daemon.client
+        let status: MeterStatus = try await client.call(.get, meterPath(meter))
+        if let words = Words.noData(status, called: meter) { Terminal.talk(words) }
         try await withTimeLimit(duration?.duration) {
             var printer = ReadingPrinter(form: json ? .json : csv ? .csv : .people)
-            try await daemon.client.lines(meterPath(meter, "/readings"), as: ReadingLine.self) { line in
-                try printer.print(line)
-                return true
-            }
-            throw CommandFailure(.error, "meterd ended the stream", next: "meterctl status shows whether it still runs")
+            try await client.lines(meterPath(meter, "/readings"), as: ReadingLine.self) { try printer.print($0) }
         }
     }
 }
@@ -65,8 +64,9 @@ struct ReadingPrinter {
         return lines
     }
 
+    /// Of the time, the date is left out and the Z is not: it is not the time on the wall.
     private func lineForPeople(_ line: ReadingLine) -> String {
-        var parts = [String(line.time.dropFirst(11).dropLast())]
+        var parts = [String(line.time.dropFirst(11))]
         line.values.reading.forEach { quantity, value in
             switch quantity {
             case .voltage, .current, .power, .energy, .charge, .temperature:

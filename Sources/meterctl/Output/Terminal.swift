@@ -1,12 +1,27 @@
 import Glibc
+import LinuxIO
 
 /// stdout is data, stderr is talk.
 enum Terminal {
     /// One line of talk.
-    static func talk(_ line: String) { write(line + "\n", to: 2) }
+    static func talk(_ line: String) {
+        // With stderr gone there is nobody left to tell.
+        try? DescriptorWriter.write(line + "\n", to: 2)
+    }
 
-    /// Data as it is. A reader that went away, as `head` does, ends the program quietly.
-    static func data(_ text: String) { write(text, to: 1) }
+    /// Data as it is. A reader that went away, as `head` does, ends the program quietly; data that is lost for any
+    /// other reason ends it with an error.
+    static func data(_ text: String) {
+        do throws(Errno) {
+            try DescriptorWriter.write(text, to: 1)
+        } catch {
+            if error.code == EPIPE { Glibc.exit(ExitStatus.ok.rawValue) }
+            let failure = CommandFailure(
+                .error, "standard output cannot be written: \(error)", next: "free the space, or send it elsewhere")
+            failure.print()
+            Glibc.exit(failure.exitCode)
+        }
+    }
 
     /// One line of data.
     static func line(_ text: String) { data(text + "\n") }
@@ -30,18 +45,5 @@ enum Terminal {
     /// Clears the screen for the next picture.
     static func clear() {
         if isOutputATerminal { data("\u{1B}[H\u{1B}[2J") }
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                bytes = bytes.dropFirst(written)
-            } else if errno != EINTR {
-                if descriptor == 1 { Glibc.exit(ExitStatus.ok.rawValue) }
-                return
-            }
-        }
     }
 }

@@ -43,6 +43,19 @@ enum Words {
         }
     }
 
+    /// Why no data comes from a meter and what helps; nil where data comes.
+    ///
+    /// - Parameter reference: what the person called it, for a command to copy.
+    static func noData(_ status: MeterStatus, called reference: String) -> String? {
+        guard status.state != ConnectionState.dataAvailable.rawValue else { return nil }
+        let name = status.name ?? status.id
+        guard status.wanted else {
+            let argument = reference.contains(" ") ? "\"\(reference)\"" : reference
+            return "\(name): \(status.state); meterctl connect \(argument)"
+        }
+        return "\(name): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
+    }
+
     static func colour(of state: String) -> Terminal.Colour? {
         switch ConnectionState(rawValue: state) {
         case .dataAvailable: .green

@@ -1,0 +1,73 @@
+import ArgumentParser
+import FoundationEssentials
+import GatewayAPI
+import MeterModel
+import MeterSimulator
+
+struct Replay: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve a capture on a pseudo-terminal, as if the meter were there.",
+        discussion: "A request gets the answer that it got then; a meter that pushes is played in its own time. "
+            + "Instead of a capture, the file may be hex, which answers every request; then --model is needed. "
+            + "The bytes are those recorded: where a meter numbers its answers after the requests, as the KM003C "
+            + "does, they have the numbers of then."
+    )
+
+    @Argument(help: "A file that meterctl capture wrote, or hex.")
+    var file: String
+    @Option(help: "The model, where the file does not say.")
+    var model: String?
+    @Option(help: "A symbolic link to the port.")
+    var link: String?
+
+    func run() async throws {
+        let capture = try CaptureText(path: file)
+        guard !capture.messages.isEmpty else {
+            throw CommandFailure(
+                .error, "\(file) holds no message", next: "record while the meter has data: meterctl status")
+        }
+        guard let name = (model ?? capture.model).flatMap({ ModelName($0) }) else {
+            throw CommandFailure(.usage, "\(file) does not say which model it is of", next: "name it with --model")
+        }
+        Terminal.talk("\(capture.messages.count) messages of a \(name.displayName)")
+        try await runPort(TrafficReplay(model: name, messages: capture.messages), link: link)
+    }
+}
+
+/// A capture read back.
+private struct CaptureText {
+    private(set) var model: String?
+    private(set) var messages: [TrafficReplay.Message] = []
+
+    init(path: String) throws {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            // The error thrown says no more than that.
+            throw CommandFailure(.error, "\(path) cannot be read", next: "check the path and its mode")
+        }
+        if let bytes = Hex.decode(text), !bytes.isEmpty {
+            messages = [.init(time: .zero, direction: .fromMeter, bytes: bytes)]
+            return
+        }
+        for (index, line) in text.split(separator: "\n").enumerated() {
+            let data = Data(line.utf8)
+            if index == 0, let header = try? JSONDecoder().decode(CaptureHeader.self, from: data) {
+                // A first line that is no header may be a message; the next lines decide.
+                model = header.model
+                continue
+            }
+            messages.append(try Self.message(data, path: path, line: index + 1))
+        }
+        messages.removeAll { $0.bytes.isEmpty }
+    }
+
+    private static func message(_ data: Data, path: String, line: Int) throws -> TrafficReplay.Message {
+        guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex)
+        else {
+            // Which part is wrong, a person sees in the line itself.
+            throw CommandFailure(
+                .error, "\(path), line \(line), is no message", next: "give a file that meterctl capture wrote, or hex")
+        }
+        let time = Duration.microseconds(Int64(min(max(entry.t, 0), 1e9) * 1e6))
+        return .init(time: time, direction: entry.dir == "in" ? .fromMeter : .toMeter, bytes: bytes)
+    }
+}

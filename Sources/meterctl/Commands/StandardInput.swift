@@ -1,0 +1,54 @@
+import Glibc
+
+/// Standard input, line by line, for a program that does other things meanwhile.
+enum StandardInput {
+    /// The lines from now on, without their ends. Call it once.
+    ///
+    /// A read of a terminal blocks for as long as nobody types. Swift's own threads are as many as there are cores, and
+    /// one of them gone may stop the program, so the reads have a thread of their own. It ends with the input or with the
+    /// program. It reads the descriptor and not `stdin`, whose lock it would hold while the program exits.
+    static func lines() -> AsyncStream<String> {
+        let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+        let reader = Unmanaged.passRetained(Reader(continuation))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Reader>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, reader.toOpaque())
+        if code == 0 {
+            pthread_detach(thread)
+        } else {
+            // No thread to be had: the simulator runs all the same, it only takes no orders.
+            reader.release()
+            continuation.finish()
+        }
+        return stream
+    }
+
+    private final class Reader: Sendable {
+        private let continuation: AsyncStream<String>.Continuation
+
+        init(_ continuation: AsyncStream<String>.Continuation) { self.continuation = continuation }
+
+        func run() {
+            var pending: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(0, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                pending += buffer[..<count]
+                while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                    continuation.yield(String(decoding: pending[..<end], as: UTF8.self))
+                    pending.removeSubrange(...end)
+                }
+            }
+            // The last line of a file may have no end.
+            if !pending.isEmpty { continuation.yield(String(decoding: pending, as: UTF8.self)) }
+            continuation.finish()
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Glibc
+import LinuxIO
+
+/// Writes text to an open descriptor until all of it is taken.
+enum DescriptorWriter {
+    /// - Throws: what the kernel said. A signal in between and a pipe that is full are waited out.
+    static func write(_ text: String, to descriptor: Int32) throws(Errno) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                bytes = bytes.dropFirst(written)
+                continue
+            }
+            switch written == 0 ? EIO : errno {
+            case EINTR: continue
+            case EAGAIN: awaitRoom(in: descriptor)
+            case let code: throw Errno(code)
+            }
+        }
+    }
+
+    /// The other end may have set its side of a shared descriptor to non-blocking, as ssh and some shells do.
+    private static func awaitRoom(in descriptor: Int32) {
+        var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // Whatever poll says, the next write says it better.
+        _ = poll(&state, 1, -1)
+    }
+}

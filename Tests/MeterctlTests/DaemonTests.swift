@@ -1,0 +1,182 @@
+import Foundation
+import Testing
+
+/// The built program against the built daemon with its simulated meters.
+@Suite(
+    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built beside the tests"),
+    .timeLimit(.minutes(2)))
+struct DaemonTests {
+    private let meter = "02:00:00:00:25:0C"
+
+    @Test(arguments: [SIGKILL, SIGTERM])
+    func capture_isCutOff_whenTheDaemonEnds(signal: Int32) throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+        let capture = try daemon.start(["capture", meter, "--for", "1h", "-o", "-"])
+
+        // The header, and a message.
+        #expect(try capture.lines(2).first?.contains(#""format":"meter-capture""#) == true)
+        daemon.end(with: signal)
+        let (status, talk) = capture.finish()
+
+        #expect(status == 7)
+        #expect(talk.contains(" messages in -, which is cut off\nmeterctl: error: no meterd answers on "))
+    }
+
+    @Test func watch_exitsWith7_whenTheDaemonDies() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+        let watch = try daemon.start(["watch", meter])
+
+        #expect(try watch.lines(1).first?.contains("Z  ") == true)
+        daemon.end(with: SIGKILL)
+        let (status, talk) = watch.finish()
+
+        #expect(status == 7)
+        #expect(talk.hasPrefix("meterctl: error: no meterd answers on "))
+    }
+
+    @Test func meterThatIsNotConnected_isTold_withTheCommandThatHelps() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+        #expect(try daemon.run(["disconnect", meter]).status == 0)
+
+        let watch = try daemon.run(["watch", meter, "--for", "100ms"])
+        let capture = try daemon.run(["capture", meter, "--for", "100ms", "-o", "/dev/null"])
+
+        let words = "demo UM25C: not-connected; meterctl connect \(meter)\n"
+        #expect(watch.status == 0)
+        #expect(watch.talk == words)
+        #expect(capture.status == 0)
+        #expect(capture.talk == "0 messages in /dev/null\nnothing was said: \(words)")
+    }
+
+    @Test func settings_areJSON_whereAskedFor() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+
+        let set = try daemon.run(["set", meter, "name=Bench", "--json"])
+        #expect(set.status == 0)
+        #expect(set.output.contains(#""name" : "Bench""#))
+        #expect(try daemon.run(["get", meter, "name", "--json"]).output == "\"Bench\"\n")
+        #expect(try daemon.run(["get", meter, "notes", "--json"]).output == "null\n")
+
+        let unknown = try daemon.run(["get", meter, "nam", "--json"])
+        #expect(unknown.status == 2)
+        #expect(unknown.output.isEmpty)
+        #expect(
+            unknown.talk
+                == "meterctl: error: no setting is called nam\n"
+                + "the settings are name, notes, poll-interval, stale-after, temperature-unit\n")
+    }
+
+    @Test func meterThatIsNone_isNoSuchMeter_andNoNameIsWrongUsage() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+
+        #expect(try daemon.run(["watch", "nobody"]).status == 3)
+        #expect(try daemon.run(["status", " "]).status == 3)
+        #expect(try daemon.run(["status", ""]).status == 2)
+    }
+
+    @Test func scan_saysHowLongItLooks_inWordsThatFit() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+
+        #expect(try daemon.run(["scan", "--for", "50ms"]).talk == "looking for 50 ms …\n")
+    }
+
+    @Test func status_fails_whenTheDiskIsFull() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+
+        let run = try Program.run(["status", "--json", "--socket", daemon.socket], output: full)
+
+        #expect(run.status == 1)
+        #expect(
+            run.talk.hasPrefix("meterctl: error: standard output cannot be written: No space left on device"))
+    }
+}
+
+/// `meterd --demo` in a folder of its own.
+final class DemoDaemon {
+    let socket: String
+    private let folder: URL
+    private let process = Process()
+
+    /// Returns once it answers.
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("ctl-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        socket = folder.appendingPathComponent("s").path
+        process.executableURL = URL(fileURLWithPath: try #require(Program.daemonPath))
+        process.arguments = [
+            "--demo", "--socket", socket, "--state-directory", folder.appendingPathComponent("state").path,
+        ]
+        process.environment = ["PATH": "/usr/bin:/bin"]
+        let log = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = log
+        process.standardError = log
+        try process.run()
+        var text = ""
+        while !text.contains("meterd is ready") {
+            let more = log.fileHandleForReading.availableData
+            try #require(!more.isEmpty, "meterd ended: \(text)")
+            text += String(decoding: more, as: UTF8.self)
+        }
+        // Nobody reads the rest, so it must not fill the pipe.
+        log.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+    }
+
+    func end(with signal: Int32 = SIGKILL) {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        // In the folder of temporary files a leftover does no harm.
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func run(_ arguments: [String]) throws -> Program.Run { try Program.run(arguments + ["--socket", socket]) }
+
+    func start(_ arguments: [String]) throws -> RunningProgram {
+        try RunningProgram(arguments + ["--socket", socket])
+    }
+}
+
+/// meterctl while it runs.
+final class RunningProgram {
+    private let process = Process()
+    private let (stdout, stderr) = (Pipe(), Pipe())
+
+    init(_ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: try #require(Program.path))
+        process.arguments = arguments
+        process.environment = ["PATH": "/usr/bin:/bin"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = stdout
+        process.standardError = stderr
+        try process.run()
+    }
+
+    /// At least so many whole lines of its output.
+    func lines(_ count: Int) throws -> [Substring] {
+        var text = ""
+        while text.count(where: { $0 == "\n" }) < count {
+            let more = stdout.fileHandleForReading.availableData
+            try #require(!more.isEmpty, "the output ended: \(text)")
+            text += String(decoding: more, as: UTF8.self)
+        }
+        return text.split(separator: "\n")
+    }
+
+    /// Its exit status and what it said on stderr, once it ends by itself.
+    func finish() -> (status: Int32, talk: String) {
+        // What it says on its way out fits the pipes' buffers.
+        let talk = stderr.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: talk, as: UTF8.self))
+    }
+}

@@ -14,6 +14,8 @@ struct DecoderTarget: Sendable {
     let streams: @Sendable () -> [[UInt8]]
     /// The same as `repair` takes them.
     var bareStreams: @Sendable () -> [[UInt8]] = { [] }
+    /// Whether what begins here speaks against a message around it, also when only its first byte lies inside.
+    var speaksAgainst: @Sendable (ArraySlice<UInt8>) -> Bool = { _ in false }
 
     static let all = [
         DecoderTarget(
@@ -25,18 +27,21 @@ struct DecoderTarget: Sendable {
         DecoderTarget(
             name: "fnirsi-usb", longestPending: FNIRSIUSBPacket.length - 1,
             make: { FNIRSIUSBDecoder(enforcesCheck: $0) }, repair: Repair.fnirsiUSB, streams: Streams.fnirsiUSB),
+        // A frame of an unknown type has at most 32 bytes of payload.
         DecoderTarget(
-            name: "fnirsi-ble", longestPending: 0xFF + FNIRSIBLEFrame.overhead - 1,
+            name: "fnirsi-ble", longestPending: 32 + FNIRSIBLEFrame.overhead - 1,
             make: { FNIRSIBLEDecoder(enforcesCheck: $0) }, repair: Repair.fnirsiBLE, streams: Streams.fnirsiBLE),
         // Behind the longest message, the two lists of a PD trace of up to 255 bytes may be looked for.
         DecoderTarget(
             name: "km003c", longestPending: KM003CFraming.longest + 512,
-            make: { KM003CDecoder(side: .both, enforcesChecks: $0) }, repair: Repair.km003c, streams: Streams.km003c),
+            make: { KM003CDecoder(side: .both, enforcesChecks: $0) }, repair: Repair.km003c, streams: Streams.km003c,
+            speaksAgainst: Self.isMeasurements),
         DecoderTarget(
             name: "km003c-meter", longestPending: KM003CFraming.longest + 512,
-            make: { KM003CDecoder(side: .meter, enforcesChecks: $0) }, repair: Repair.km003c, streams: Streams.km003c),
+            make: { KM003CDecoder(side: .meter, enforcesChecks: $0) }, repair: Repair.km003c, streams: Streams.km003c,
+            speaksAgainst: Self.isMeasurements),
         DecoderTarget(
-            name: "atorch", longestPending: AtorchReport.length - 1, make: { _ in AtorchDecoder() },
+            name: "atorch", longestPending: AtorchReport.length - 1, make: { AtorchDecoder(enforcesCheck: $0) },
             repair: Repair.atorch, streams: Streams.atorch),
     ]
 
@@ -53,12 +58,33 @@ struct DecoderTarget: Sendable {
         let whole = decode(stream, piece: max(1, stream.count), enforcing: !mode.isUnchecked)
         let pieces = decode(stream, piece: mode.pieceLength, enforcing: !mode.isUnchecked)
 
+        if isOverlapped(stream, whole, pieces) { return }
         promise(whole.frames == pieces.frames, "the same frames in pieces of \(mode.pieceLength) as at once")
         promise(whole.pending == pieces.pending, "as much waits in pieces of \(mode.pieceLength) as at once")
     }
 
+    /// Measurements of a KM003C have no check sum, so their decoder refuses a message in whose last bytes the next one
+    /// begins, if enough of that is there to see. Waiting for it would hold back good measurements, so in pieces such a
+    /// message passes; that much may differ.
+    private func isOverlapped(_ stream: [UInt8], _ whole: Outcome, _ pieces: Outcome) -> Bool {
+        stream.indices.contains { place in
+            speaksAgainst(stream[place...]) && !(whole.starts.contains(place) && pieces.starts.contains(place))
+        }
+    }
+
+    /// The header of a message whose first payload is measurements.
+    private static func isMeasurements(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let payload = bytes.dropFirst(KM003CHeader.length).prefix(KM003CPayloadHeader.length)
+        return bytes.first == KM003CKind.data.rawValue
+            && [false, true].contains { hasNext in
+                payload.elementsEqual(KM003CPayloadHeader(.adc, hasNext: hasNext, size: KM003CADC.length).bytes)
+            }
+    }
+
     private struct Outcome {
         var frames: [[UInt8]] = []
+        /// Where in the stream each frame begins.
+        var starts: Set<Int> = []
         var skipped = 0
         var pending = 0
     }
@@ -73,6 +99,7 @@ struct DecoderTarget: Sendable {
                 switch step {
                 case .frame(let frame):
                     outcome.frames.append(decoder.frameBytes)
+                    outcome.starts.insert(framed + outcome.skipped)
                     framed += decoder.frameBytes.count
                     promise(!decoder.frameBytes.isEmpty, "a frame has bytes")
                     look(at: frame)

@@ -47,9 +47,13 @@ struct ExchangeMachineTests {
         expectTurn(&machine, at: .milliseconds(20), .sendCommand)
         expectTurn(&machine, at: .milliseconds(20), .wait)
         #expect(machine.nextWake == .milliseconds(520))
-        expectTurn(&machine, at: .milliseconds(520), .sendCommand)
-        expectTurn(&machine, at: .milliseconds(1019), .wait)
-        expectTurn(&machine, at: .milliseconds(1020), .sendRequest)
+        expectTurn(&machine, at: .milliseconds(519), .wait)
+        // The request that is due meanwhile goes between the two.
+        expectTurn(&machine, at: .milliseconds(520), .sendRequest)
+        machine.answered()
+        expectTurn(&machine, at: .milliseconds(540), .sendCommand)
+        expectTurn(&machine, at: .milliseconds(1039), .wait)
+        expectTurn(&machine, at: .milliseconds(1040), .sendRequest)
     }
 
     @Test func afterALongPause_oneRequestGoes_notAHeap() {

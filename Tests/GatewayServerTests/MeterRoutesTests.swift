@@ -192,7 +192,8 @@ struct MeterRoutesTests {
 
         expect(
             try await bench.request(.post, ServerBench.meter("/connect")), 422, .modelUnknown,
-            "nothing tells which model 02:00:00:00:25:0C is", "meterctl connect 02:00:00:00:25:0C --model MODEL")
+            "nothing tells which model 02:00:00:00:25:0C is",
+            "name its port and model: meterctl connect /dev/… --model MODEL")
     }
 
     @Test func waitThatIsOver_is504() async throws {

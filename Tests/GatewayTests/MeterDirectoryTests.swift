@@ -121,8 +121,10 @@ struct MeterDirectoryTests {
         let status = try await bench.directory.connect("/dev/rfcomm0", ConnectRequest(model: "UM25C"))
         #expect(status.id == "port:pi:/dev/rfcomm0")
         #expect(status.local_only)
-        bench.host.loop.advance(by: .seconds(1))
         let id = MeterID.port(host: "pi", path: "/dev/rfcomm0")
+        #expect(status.state == "offline")
+        await bench.directory.take(.appeared(.of(.um25c, id: id, at: "/dev/rfcomm0")))
+        bench.host.loop.advance(by: .seconds(1))
         #expect(try await bench.status(of: id).state == "data-available")
         #expect(await bench.leave() == .none)
 
@@ -159,6 +161,7 @@ struct MeterDirectoryTests {
         bench.host.loop.advance(by: .seconds(1))
 
         let status = try await bench.directory.connect(.port, ConnectRequest(model: "um25c", id: "\(MeterID.um)"))
+        await bench.directory.take(.appeared(.of(.um25c)))
         bench.host.loop.advance(by: .seconds(1))
 
         #expect(status.id == "\(MeterID.um)")
@@ -168,6 +171,20 @@ struct MeterDirectoryTests {
         let next = DirectoryBench(store)
         try await next.directory.restore()
         #expect(next.sightings.watched.map(\.id) == [.um])
+    }
+
+    @Test func portOfAWantedMeter_isNotTakenAway_byASlip() async throws {
+        _ = try await bench.directory.connect(.port, ConnectRequest(model: "um25c", id: "\(MeterID.um)"))
+
+        let failure = await bench.failure {
+            try await $0.connect(.port, ConnectRequest(model: "tc66c", id: "aabbccddeeff"))
+        }
+
+        #expect(failure?.code == .refused)
+        #expect(failure?.message == "/dev/ttyUSB0 is the port of 02:00:00:00:25:0C")
+        _ = try await bench.directory.disconnect("\(MeterID.um)")
+        let status = try await bench.directory.connect(.port, ConnectRequest(model: "tc66c", id: "aabbccddeeff"))
+        #expect(status.id == "AA:BB:CC:DD:EE:FF")
     }
 
     @Test func anotherMeterOnTheSameNode_isTheOneThatThePathMeans() async throws {
@@ -182,7 +199,8 @@ struct MeterDirectoryTests {
 
     @Test(arguments: [
         (String.port, ConnectRequest(model: "um99"), "\"um99\" is no model"),
-        (.port, ConnectRequest(id: "aabbccddeeff"), "\"\" is no model"),
+        (.port, ConnectRequest(id: "aabbccddeeff"), "nobody said which model is at /dev/ttyUSB0"),
+        (.port, ConnectRequest(model: "fnb58"), "a FNB58 cannot be read over a serial port yet"),
         (.port, ConnectRequest(model: "um25c", id: "bench"), "\"bench\" is no meter id"),
         ("bench", ConnectRequest(model: "um25c"), "\"bench\" is no device path, so it takes no model or id"),
     ])
@@ -210,17 +228,42 @@ struct MeterDirectoryTests {
 
     @Test func connect_timesOut_andSaysWhatIsWrong_andGoesOnTrying() async throws {
         try await bench.plugIn(.um25c)
-        bench.host.links.refuse(.port, with: ChannelFailure(.permission, "no permission to open /dev/ttyUSB0"))
+        bench.host.links.refuse(.port, with: ChannelFailure(.busy, "somebody has /dev/ttyUSB0"))
 
         let connecting = Task { try await bench.directory.connect("\(MeterID.um)", ConnectRequest(wait_ms: 5000)) }
         let error = await #expect(throws: GatewayError.self) { try await bench.host.loop.advance(until: connecting) }
 
         #expect(error?.code == .timedOut)
-        #expect(error?.message.hasSuffix("without data after 5000 ms: no permission to open /dev/ttyUSB0") == true)
+        #expect(error?.message.hasSuffix("without data after 5000 ms: somebody has /dev/ttyUSB0") == true)
         #expect(try await bench.status().wanted)
         bench.host.links.refuse(.port, with: nil)
         bench.host.loop.advance(by: .seconds(72))
         #expect(try await bench.status().state == "data-available")
+    }
+
+    /// Waiting would not help, so the person hears it at once; it is tried on all the same.
+    @Test func connect_saysAtOnce_thatThereIsNoPermission() async throws {
+        try await bench.plugIn(.um25c)
+        bench.host.links.refuse(.port, with: ChannelFailure(.permission, "no permission to open /dev/ttyUSB0"))
+
+        let connecting = Task { try await bench.directory.connect("\(MeterID.um)", ConnectRequest(wait_ms: 60_000)) }
+        let error = await #expect(throws: GatewayError.self) { try await bench.host.loop.advance(until: connecting) }
+
+        #expect(error?.code == .permission)
+        #expect(error?.message == "no permission to open /dev/ttyUSB0")
+        bench.host.links.refuse(.port, with: nil)
+        bench.host.loop.advance(by: .seconds(72))
+        #expect(try await bench.status().state == "data-available")
+    }
+
+    @Test func name_standsForOneMeter() async throws {
+        try await bench.plugIn(.um25c)
+        try await bench.plugIn(.tc66c, id: .tc, at: "/dev/ttyACM0")
+        _ = try await bench.directory.set(["name": "Bench"], for: "\(MeterID.um)")
+
+        let failure = await bench.failure { try await $0.set(["name": "bench"], for: "\(MeterID.tc)") }
+
+        #expect(failure?.message == "02:00:00:00:25:0C is called \"bench\" already")
     }
 
     @Test func connect_needsAModel() async throws {
@@ -229,7 +272,7 @@ struct MeterDirectoryTests {
         let failure = await bench.failure { try await $0.connect("\(MeterID.um)", ConnectRequest()) }
 
         #expect(failure?.code == .modelUnknown)
-        #expect(failure?.next == "meterctl connect 02:00:00:00:25:0C --model MODEL")
+        #expect(failure?.next == "name its port and model: meterctl connect /dev/… --model MODEL")
         #expect(try await bench.status().wanted == false)
     }
 

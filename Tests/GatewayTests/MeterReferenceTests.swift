@@ -74,11 +74,19 @@ struct MeterSettingsTests {
         #expect(settings.temperatureUnit == .fahrenheit)
     }
 
+    private static let legalName =
+        "it takes text of 1 to 64 characters that is no id and no path, without blanks at either end"
+
     @Test(arguments: [
-        (MeterSettings.Key.name, "", "it takes text of 1 to 64 characters"),
-        (.name, String(repeating: "x", count: 65), "it takes text of 1 to 64 characters"),
-        (.name, "a\nb", "it takes text of 1 to 64 characters"),
-        (.name, "\u{1B}[2J", "it takes text of 1 to 64 characters"),
+        (MeterSettings.Key.name, "", Self.legalName),
+        (.name, String(repeating: "x", count: 65), Self.legalName),
+        (.name, "a\nb", Self.legalName),
+        (.name, "\u{1B}[2J", Self.legalName),
+        (.name, "\u{9B}31m", Self.legalName),
+        (.name, " ", Self.legalName),
+        (.name, "/dev/ttyUSB0", Self.legalName),
+        (.name, "aabbccddeeff", Self.legalName),
+        (.pollInterval, "3000", "it takes a time from 10ms to 1h, such as 500ms, 2s or 1m"),
         (.notes, String(repeating: "x", count: 1001), "it takes text of at most 1000 characters, line ends allowed"),
         (.pollInterval, "often", "it takes a time from 10ms to 1h, such as 500ms, 2s or 1m"),
         (.pollInterval, "9ms", "it takes a time from 10ms to 1h, such as 500ms, 2s or 1m"),

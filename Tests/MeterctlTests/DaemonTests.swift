@@ -33,7 +33,8 @@ struct DaemonTests {
         let (status, talk) = watch.finish()
 
         #expect(status == 7)
-        #expect(talk.hasPrefix("meterctl: error: no meterd answers on "))
+        // On a busy machine the meter may have no data yet when the watch begins, which it says first.
+        #expect(talk.contains("meterctl: error: no meterd answers on "))
     }
 
     @Test func meterThatIsNotConnected_isTold_withTheCommandThatHelps() throws {

@@ -141,7 +141,7 @@ extension DeviceSession {
     // MARK: Waiting for data
 
     /// How a wait for data ended.
-    package enum DataWait: Sendable {
+    package enum DataWait: Hashable, Sendable {
         case data
         case timedOut
         case disconnected

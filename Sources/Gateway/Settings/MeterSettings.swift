@@ -90,7 +90,9 @@ package struct MeterSettings: Hashable, Sendable {
     private static func duration(
         _ text: String, key: Key, in legal: ClosedRange<Duration>
     ) throws(GatewayError) -> Duration {
-        guard text.last?.isLetter == true, let duration = Duration(shortText: text), legal.contains(duration) else { throw illegal(key, text) }
+        guard text.last?.isLetter == true, let duration = Duration(shortText: text), legal.contains(duration) else {
+            throw illegal(key, text)
+        }
         return duration
     }
 

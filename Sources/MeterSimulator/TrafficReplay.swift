@@ -7,6 +7,9 @@ package import MeterModel
 /// - A recording without requests, of several messages at different times, is of a meter that pushes: it is replayed at
 ///   its own pace, over and over.
 /// - What is left has no order to keep: every request is answered with all of it.
+///
+/// A KM003C echoes the id in byte 1 of each request (protocols.md 4.2). Its requests are the same whatever their id, and
+/// an answer gets the id of the request that it goes to.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -73,8 +76,9 @@ package struct TrafficReplay: SimulatedMeter {
         var sent: [[UInt8]] = []
         // One read may hold several requests of the host.
         while !rest.isEmpty {
+            let request = rest
             guard let exchange = takeExchange(for: &rest) else { break }
-            sent += exchange.answers.compactMap { spoil($0) }
+            sent += exchange.answers.compactMap { spoil(withID(of: request, $0, recordedFor: exchange.request)) }
         }
         return sent
     }
@@ -110,7 +114,7 @@ package struct TrafficReplay: SimulatedMeter {
         for step in exchanges.indices {
             let place = (nextExchange + step) % exchanges.count
             let exchange = exchanges[place]
-            guard !exchange.request.isEmpty, rest.starts(with: exchange.request) else { continue }
+            guard !exchange.request.isEmpty, begins(rest, with: exchange.request) else { continue }
             rest.removeFirst(exchange.request.count)
             nextExchange = (place + 1) % exchanges.count
             return exchange
@@ -119,6 +123,24 @@ package struct TrafficReplay: SimulatedMeter {
         let exchange = exchanges[nextExchange]
         nextExchange = (nextExchange + 1) % exchanges.count
         return exchange
+    }
+
+    /// Where the id of a message stands, in a family that echoes one.
+    private var idOffset: Int? { model.family == .km003c ? 1 : nil }
+
+    private func begins(_ bytes: ArraySlice<UInt8>, with request: [UInt8]) -> Bool {
+        guard bytes.count >= request.count else { return false }
+        return zip(bytes, request).enumerated().allSatisfy { $0.offset == idOffset || $0.element.0 == $0.element.1 }
+    }
+
+    /// The answer under the id of the request at hand, where it echoed the id of the recorded one.
+    private func withID(of request: ArraySlice<UInt8>, _ answer: [UInt8], recordedFor recorded: [UInt8]) -> [UInt8] {
+        guard let idOffset, answer.count > idOffset, recorded.count > idOffset, request.count > idOffset,
+            answer[idOffset] == recorded[idOffset]
+        else { return answer }
+        var answer = answer
+        answer[idOffset] = request[request.startIndex + idOffset]
+        return answer
     }
 
     private mutating func spoil(_ bytes: [UInt8]) -> [UInt8]? {

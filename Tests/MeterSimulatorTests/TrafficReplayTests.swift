@@ -1,3 +1,4 @@
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import Testing
@@ -127,5 +128,29 @@ struct TrafficReplayTests {
         pushing.faults = SimulatorFaults(.silence, every: 2)
         let pushed = pushing.due(at: .seconds(2))
         #expect(pushed == [[1], [3]])
+    }
+
+    /// A recording of a KM003C is played to a driver whose ids are others: its answers are taken all the same.
+    @Test func km003cRecording_answersUnderTheIDsOfToday() throws {
+        var recorded = KM003CDriver(model: .km003c)
+        var meter = SimulatedKM003C(model: .km003c)
+        var messages: [TrafficReplay.Message] = []
+        for request in recorded.opening().map(\.bytes) + [recorded.poll(), recorded.poll()] {
+            messages.append(.init(time: .zero, direction: .toMeter, bytes: request))
+            messages += meter.receive(request, at: .zero).map { .init(time: .zero, direction: .fromMeter, bytes: $0) }
+        }
+        var replay = TrafficReplay(model: .km003c, messages: messages)
+        var driver = KM003CDriver(model: .km003c)
+        for _ in 0..<40 { _ = driver.poll() }
+
+        var readings = 0
+        for _ in 0..<5 {
+            for answer in replay.receive(driver.poll(), at: .zero) {
+                driver.receive(answer) { event in
+                    if case .frame(let frame) = event { frame.forEachReading { _ in readings += 1 } }
+                }
+            }
+        }
+        #expect(readings == 5)
     }
 }

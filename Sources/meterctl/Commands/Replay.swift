@@ -9,8 +9,7 @@ struct Replay: AsyncParsableCommand {
         abstract: "Serve a capture on a pseudo-terminal, as if the meter were there.",
         discussion: "A request gets the answer that it got then; a meter that pushes is played in its own time. "
             + "Instead of a capture, the file may be hex, which answers every request; then --model is needed. "
-            + "The bytes are those recorded: where a meter numbers its answers after the requests, as the KM003C "
-            + "does, they have the numbers of then."
+            + "The bytes are those recorded, but for the numbers that a KM003C's answers take from their requests."
     )
 
     @Argument(help: "A file that meterctl capture wrote, or hex.")

@@ -118,6 +118,7 @@ let package = Package(
         .target(
             name: "MeterTestKit",
             dependencies: [
+                "LinuxIO",
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -187,16 +188,18 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "LinuxIOTests", dependencies: ["LinuxIO", "Gateway", "MeterModel"], swiftSettings: strict
+            name: "LinuxIOTests", dependencies: ["MeterTestKit", "LinuxIO", "Gateway", "MeterModel"],
+            swiftSettings: strict
         ),
         .testTarget(
             name: "USBTransportTests",
-            dependencies: ["USBTransport", "LinuxIO", "Gateway", "MeterModel"],
+            dependencies: ["MeterTestKit", "USBTransport", "LinuxIO", "Gateway", "MeterModel"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "SimulatedPortTests",
             dependencies: [
+                "MeterTestKit",
                 "SimulatedPort", "USBTransport", "LinuxIO", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator",
             ],
             swiftSettings: strict

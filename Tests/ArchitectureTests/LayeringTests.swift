@@ -32,7 +32,8 @@ private let allowedImports: [String: Set<String>] = [
     ],
     // Test support, which no target above may import.
     "MeterTestKit": [
-        "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "Foundation", "Synchronization",
+        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "Foundation",
+        "Synchronization",
         "Logging",
     ],
     "CLinux": [],

@@ -1,4 +1,5 @@
 import LinuxIO
+import MeterTestKit
 import Testing
 
 struct FolderTests {

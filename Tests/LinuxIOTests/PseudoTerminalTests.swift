@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import MeterTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import Gateway
 import Glibc
 import LinuxIO
+import MeterTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

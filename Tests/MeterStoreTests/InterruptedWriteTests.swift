@@ -2,6 +2,7 @@ import GRDB
 import Gateway
 import MeterModel
 import MeterStore
+import MeterTestKit
 import Synchronization
 import Testing
 

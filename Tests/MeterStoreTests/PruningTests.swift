@@ -1,6 +1,7 @@
 import Gateway
 import MeterModel
 import MeterStore
+import MeterTestKit
 import Testing
 
 struct PruningTests {

@@ -3,6 +3,7 @@ import GRDB
 import Gateway
 import MeterModel
 import MeterStore
+import MeterTestKit
 import Testing
 
 /// Everything that can be wrong with the file: each is told apart, names the file, and deletes nothing.

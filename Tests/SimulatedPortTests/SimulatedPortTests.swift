@@ -4,6 +4,7 @@ import LinuxIO
 import MeterCodec
 import MeterModel
 import MeterSimulator
+import MeterTestKit
 import SimulatedPort
 import Testing
 import USBTransport

@@ -1,6 +1,7 @@
 import Gateway
 import LinuxIO
 import MeterModel
+import MeterTestKit
 import Synchronization
 
 @testable import USBTransport

@@ -1,4 +1,5 @@
 import Foundation
+import MeterTestKit
 import USBTransport
 
 /// A /dev and a /sys in a folder. Terminals are links to /dev/null, which is a character device that everybody has.

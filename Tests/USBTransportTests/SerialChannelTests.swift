@@ -2,6 +2,7 @@ import Gateway
 import Glibc
 import LinuxIO
 import MeterModel
+import MeterTestKit
 import Synchronization
 import Testing
 

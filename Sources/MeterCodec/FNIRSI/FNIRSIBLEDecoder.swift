@@ -5,17 +5,13 @@ import MeterModel
 ///
 /// The check is one byte, so a known type must also have its known length and possible values, and a type that nobody
 /// has described is short and holds no good frame of a known one.
-package struct FNIRSIBLEDecoder: FrameDecoder {
-    private var buffer = ReceiveBuffer(capacity: 1024)
+package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 1024)
     private let enforcesCheck: Bool
 
     /// - Parameter enforcesCheck: false takes frames of a known type and length with a wrong check byte too.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
-    }
-
-    package mutating func append(_ bytes: [UInt8]) {
-        buffer.append(bytes)
     }
 
     package mutating func next() -> DecodeStep? {
@@ -39,14 +35,6 @@ package struct FNIRSIBLEDecoder: FrameDecoder {
         }
         buffer.take(length)
         return .frame(.fnirsiBLE(frame))
-    }
-
-    package var frameBytes: [UInt8] { buffer.lastTaken }
-    package var pendingCount: Int { buffer.count }
-
-    package mutating func reset() -> Int {
-        defer { buffer.removeAll() }
-        return buffer.count
     }
 
     /// Passes over the bytes before the next start mark behind the first byte.

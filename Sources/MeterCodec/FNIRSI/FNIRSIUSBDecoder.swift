@@ -5,17 +5,13 @@ import MeterModel
 /// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder takes any pieces, and after
 /// rubbish goes on at the next AA whose check is right. A packet that is whole and yet holds an impossible value, as
 /// the first after an unclean stop does, is passed over as a whole.
-package struct FNIRSIUSBDecoder: FrameDecoder {
-    private var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
+package struct FNIRSIUSBDecoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
 
     /// - Parameter enforcesCheck: false takes packets with a wrong check byte too.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
-    }
-
-    package mutating func append(_ bytes: [UInt8]) {
-        buffer.append(bytes)
     }
 
     package mutating func next() -> DecodeStep? {
@@ -37,14 +33,6 @@ package struct FNIRSIUSBDecoder: FrameDecoder {
         case .noPacket(let error):
             return skip(error)
         }
-    }
-
-    package var frameBytes: [UInt8] { buffer.lastTaken }
-    package var pendingCount: Int { buffer.count }
-
-    package mutating func reset() -> Int {
-        defer { buffer.removeAll() }
-        return buffer.count
     }
 
     /// Passes over the bytes before the next start mark behind the first byte.

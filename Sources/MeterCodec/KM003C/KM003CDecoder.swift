@@ -4,8 +4,8 @@ import MeterModel
 ///
 /// Measurements have no check sum: a header that no meter sends, or a value that no meter measures, is what shows that
 /// bytes were lost, and the search goes on at the next byte.
-package struct KM003CDecoder: FrameDecoder {
-    private var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
+package struct KM003CDecoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
     private let framing: KM003CFraming
     private let enforcesChecks: Bool
     private let graphRate: KM003CRate?
@@ -24,10 +24,6 @@ package struct KM003CDecoder: FrameDecoder {
         self.enforcesChecks = enforcesChecks
     }
 
-    package mutating func append(_ bytes: [UInt8]) {
-        buffer.append(bytes)
-    }
-
     package mutating func next() -> DecodeStep? {
         guard buffer.count > 0 else { return nil }
         if memoryRemaining > 0 { return nextMemoryPiece() }
@@ -40,9 +36,6 @@ package struct KM003CDecoder: FrameDecoder {
             return nextMessage(kind, length)
         }
     }
-
-    package var frameBytes: [UInt8] { buffer.lastTaken }
-    package var pendingCount: Int { buffer.count }
 
     package mutating func reset() -> Int {
         defer {

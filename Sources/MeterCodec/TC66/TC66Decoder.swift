@@ -5,8 +5,8 @@ package import MeterModel
 /// An answer is 192 encrypted bytes without start mark or length, but each of its three pieces decrypts alone to text
 /// that begins `pac1`, `pac2` or `pac3` and ends in a check sum. Pieces of one answer are taken in whatever order they
 /// come (protocols.md 2.4), save the two orders that the end of one answer and the beginning of the next make.
-package struct TC66Decoder: FrameDecoder {
-    private var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
+package struct TC66Decoder: BufferedFrameDecoder {
+    package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
     /// The unit set on the meter, for the answers that come from now on.
     package var temperatureUnit: TemperatureUnit
     private let cipher: TC66Cipher
@@ -23,10 +23,6 @@ package struct TC66Decoder: FrameDecoder {
         self.temperatureUnit = temperatureUnit
         self.enforcesChecks = enforcesChecks
         self.cipher = cipher
-    }
-
-    package mutating func append(_ bytes: [UInt8]) {
-        buffer.append(bytes)
     }
 
     package mutating func next() -> DecodeStep? {
@@ -46,9 +42,6 @@ package struct TC66Decoder: FrameDecoder {
         }
         return search()
     }
-
-    package var frameBytes: [UInt8] { buffer.lastTaken }
-    package var pendingCount: Int { buffer.count }
 
     package mutating func reset() -> Int {
         defer {

@@ -2,22 +2,10 @@ import Foundation
 import Gateway
 import MeterModel
 import MeterStore
+import MeterTestKit
 import Testing
 
-/// A folder of its own for one test, gone when the test is.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("meter-store-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        // What is left over lies in the folder for temporary files.
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
+extension TemporaryFolder {
     /// Where the test's store lies.
     var store: String { path + "/meters.db" }
 

@@ -1,0 +1,20 @@
+package import LinuxIO
+
+/// Lends a real loop that runs, and ends it afterwards.
+package func withLoop<Result>(_ body: (IOLoop) async throws -> Result) async throws -> Result {
+    let loop = try IOLoop(name: "test")
+    loop.start()
+    defer { loop.shutdown() }
+    return try await body(loop)
+}
+
+extension IOLoop {
+    /// Runs `body` on the loop and waits for what it returns.
+    package func perform<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            execute { continuation.resume(with: Swift.Result { try body() }) }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Foundation
+
+/// A folder of a name of its own, gone with the value.
+package final class TemporaryFolder: Sendable {
+    package let path: String
+
+    package init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("meter-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        // A folder that cannot be removed is left to the system, which empties this place by itself.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

@@ -6,6 +6,7 @@ package final class ScriptedSightings: SightingSource {
     private struct State {
         var watched: [DeclaredPort] = []
         var early: [SightingEvent] = []
+        var links: [String: String] = [:]
         var report: (@Sendable (SightingEvent) -> Void)?
     }
 
@@ -23,6 +24,15 @@ package final class ScriptedSightings: SightingSource {
             return state.report
         }
         report?(event)
+    }
+
+    /// Makes one path lead to the device at another.
+    package func link(_ path: String, to target: String) {
+        state.withLock { $0.links[path] = target }
+    }
+
+    package func isSamePort(_ first: String, _ second: String) -> Bool {
+        state.withLock { $0.links[first] ?? first == $0.links[second] ?? second }
     }
 
     package func watch(_ port: DeclaredPort) {

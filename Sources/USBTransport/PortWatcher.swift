@@ -1,4 +1,5 @@
 package import Gateway
+import LinuxIO
 import Synchronization
 
 /// Watches serial ports by looking again and again: works in every container and needs no library, and a second is
@@ -31,6 +32,12 @@ package final class PortWatcher<WatchClock: Clock>: SightingSource where WatchCl
                 declared.append(port)
             }
         }
+    }
+
+    package func isSamePort(_ first: String, _ second: String) -> Bool {
+        guard first != second else { return true }
+        guard let node = FileTree.canonical(first) else { return false }
+        return node == FileTree.canonical(second)
     }
 
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {

@@ -187,6 +187,16 @@ struct MeterDirectoryTests {
         #expect(status.id == "AA:BB:CC:DD:EE:FF")
     }
 
+    @Test func onePort_underTwoPaths_isOneMeter() async throws {
+        bench.sightings.link("/dev/serial/by-id/usb-meter", to: .port)
+        _ = try await bench.directory.connect("/dev/serial/by-id/usb-meter", ConnectRequest(model: "um25c"))
+
+        let failure = await bench.failure { try await $0.connect(.port, ConnectRequest(model: "um25c")) }
+
+        #expect(failure?.code == .refused)
+        #expect(failure?.message == "/dev/ttyUSB0 is the port of port:pi:/dev/serial/by-id/usb-meter")
+    }
+
     @Test func anotherMeterOnTheSameNode_isTheOneThatThePathMeans() async throws {
         let first = MeterID.usb(vendor: 0x5FC9, product: 0x63, serial: "A")
         let second = MeterID.usb(vendor: 0x5FC9, product: 0x63, serial: "B")

@@ -56,6 +56,17 @@ struct PortWatcherTests {
         #expect(clock.sleeps.allSatisfy { $0 == .milliseconds(300) })
     }
 
+    @Test func link_andWhatItPointsTo_areOnePort() throws {
+        let system = try FakeSystem()
+        let watcher = PortWatcher(scanner: system.scanner(), clock: StepClock())
+        let link = try system.addNode("by-id", as: "/dev/zero")
+
+        #expect(watcher.isSamePort(link, "/dev/zero"))
+        #expect(!watcher.isSamePort(link, "/dev/null"))
+        #expect(watcher.isSamePort("/dev/nowhere", "/dev/nowhere"))
+        #expect(!watcher.isSamePort("/dev/nowhere", "/dev/elsewhere"))
+    }
+
     @Test func portDeclaredLater_isWatched_andDeclaringAgainReplaces() async throws {
         let system = try FakeSystem()
         let clock = StepClock()

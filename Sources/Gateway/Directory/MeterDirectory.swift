@@ -212,8 +212,11 @@ extension MeterDirectory {
     /// A port that a wanted meter is declared on is not taken away by a slip of the finger. A meter known by its port
     /// only is the same one, whose id a person now gives.
     private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
-        let holder = known.values.first {
-            $0.id != id && !$0.id.isLocalOnly && $0.isDeclared && $0.isWanted && $0.link == .serial(path: path)
+        let holder = known.values.first { meter in
+            guard meter.id != id, meter.isDeclared, meter.isWanted, case .serial(let other)? = meter.link else {
+                return false
+            }
+            return other == path ? !meter.id.isLocalOnly : edges.sightings.isSamePort(other, path)
         }
         guard let holder else { return }
         throw GatewayError(

@@ -6,6 +6,8 @@ package protocol SightingSource: Sendable {
     func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
     /// Watches a port that a person declared, from now on. Declaring the same path again replaces what was said of it.
     func watch(_ port: DeclaredPort)
+    /// Whether two paths lead to one device, as a link and what it points to do.
+    func isSamePort(_ first: String, _ second: String) -> Bool
 }
 
 package enum SightingEvent: Hashable, Sendable {

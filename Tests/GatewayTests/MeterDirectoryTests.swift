@@ -224,6 +224,17 @@ struct MeterDirectoryTests {
         #expect(bench.sightings.watched.isEmpty)
     }
 
+    /// However it is declared: the configuration says it at the start, and not as a meter that is tried in vain.
+    @Test func modelWithoutADriver_isRefused_fromTheConfigurationToo() async {
+        let failure = await bench.failure {
+            try await $0.declare(DeclaredPort(path: .port, model: .fnb58), wanted: true)
+        }
+
+        #expect(failure?.message == "a FNB58 cannot be read over a serial port yet")
+        #expect(await store.meters().isEmpty)
+        #expect(bench.sightings.watched.isEmpty)
+    }
+
     // MARK: - Connecting
 
     @Test func connect_returnsWithData_whenAskedToWait() async throws {

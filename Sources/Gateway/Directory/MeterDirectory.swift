@@ -167,6 +167,7 @@ package actor MeterDirectory {
     ///   one since then counts for more.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
+        try checkDriven(port.model)
         let id = port.id ?? .port(host: edges.hostName, path: port.path)
         var meter = known[id] ?? KnownMeter(id: id, isWanted: wanted)
         meter.model = port.model
@@ -186,17 +187,12 @@ extension MeterDirectory {
                 .badRequest, "\"\(path)\" is no device path, so it takes no model or id",
                 next: "give the path of the port, for example /dev/ttyUSB0")
         }
-        let models = MeterCatalogue.drivenModels.map(\.rawValue).joined(separator: ", ")
         guard let text = request.model else {
-            throw GatewayError(.badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
+            throw GatewayError(
+                .badRequest, "nobody said which model is at \(path)", next: "--model takes \(drivenModels)")
         }
         guard let model = ModelName(text) else {
-            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(models)")
-        }
-        guard MeterCatalogue.drivenModels.contains(model) else {
-            throw GatewayError(
-                .badRequest, "a \(model.displayName) cannot be read over a serial port yet",
-                next: "those that can are \(models)")
+            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(drivenModels)")
         }
         var id: MeterID?
         if let text = request.id {
@@ -208,6 +204,16 @@ extension MeterDirectory {
         try checkFree(path, for: id ?? .port(host: edges.hostName, path: path))
         try await declare(DeclaredPort(path: path, model: model, id: id))
     }
+
+    /// A model without a driver would be tried for ever in vain.
+    private func checkDriven(_ model: ModelName) throws(GatewayError) {
+        guard !MeterCatalogue.drivenModels.contains(model) else { return }
+        throw GatewayError(
+            .badRequest, "a \(model.displayName) cannot be read over a serial port yet",
+            next: "those that can are \(drivenModels)")
+    }
+
+    private var drivenModels: String { MeterCatalogue.drivenModels.map(\.rawValue).joined(separator: ", ") }
 
     /// A port that a wanted meter is declared on is not taken away by a slip of the finger. A meter known by its port
     /// only is the same one, whose id a person now gives.

@@ -7,7 +7,7 @@ import MeterModel
 extension DeviceSession {
     func openChannel() {
         guard let link, let driver else {
-            lastError = "nobody said which model this is: meterctl connect \(id) --model MODEL"
+            lastError = "nothing says how to talk to it: name its port and model, meterctl connect /dev/… --model MODEL"
             note("no model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
             return
         }

@@ -32,7 +32,10 @@ struct InterruptedWriteTests {
     private func contents(at path: String) async throws -> Contents {
         let store = try MeterStore.open(path: path)
         #expect(try await store.quickCheck() == [])
-        return try await contents(of: store)
+        let contents = try await contents(of: store)
+        // Not left to the last reference: a late close would take away the log that the caller writes next.
+        try store.close()
+        return contents
     }
 
     private func makeStore() async throws {

@@ -14,12 +14,15 @@ let package = Package(
     products: [
         .executable(name: "meterd", targets: ["meterd"]),
         .executable(name: "meterctl", targets: ["meterctl"]),
+        .executable(name: "metercloud", targets: ["metercloud"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
@@ -42,15 +45,27 @@ let package = Package(
         ),
         .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
         .target(name: "ConnectionCore", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "SettingsCore", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "LeaseCore", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
         .target(name: "CBuildInfo"),
         .target(name: "GatewayAPI", dependencies: ["MeterModel", "CBuildInfo"], swiftSettings: strict),
+        .target(name: "CloudAPI", dependencies: ["MeterModel", "SettingsCore", "LeaseCore"], swiftSettings: strict),
 
         // MARK: Layer 1 - ports, and the services that run the machines
 
         .target(
             name: "Gateway",
             dependencies: [
-                "MeterModel", "MeterCodec", "ConnectionCore", "GatewayAPI",
+                "MeterModel", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore", "GatewayAPI",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "Cloud",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -69,7 +84,7 @@ let package = Package(
         .target(
             name: "MeterStore",
             dependencies: [
-                "MeterModel", "Gateway",
+                "MeterModel", "SettingsCore", "SyncCore", "Gateway",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -77,10 +92,46 @@ let package = Package(
         .target(
             name: "GatewayServer",
             dependencies: [
-                "MeterModel", "Gateway", "GatewayAPI",
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+
+        .target(
+            name: "CloudStore",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CloudServer",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CloudClient",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict
         ),
@@ -91,7 +142,8 @@ let package = Package(
             name: "meterd",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "SimulatedPort", "MeterStore", "GatewayServer",
+                "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+                "Cloud", "CloudStore", "CloudServer", "CloudClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -113,16 +165,47 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .executableTarget(
+            name: "metercloud",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer",
+                "GatewayAPI",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+
         // MARK: Test support
 
         .target(
             name: "MeterTestKit",
             dependencies: [
                 "LinuxIO",
-                "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI",
+                "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "SettingsCore", "LeaseCore",
+                "SyncCore", "CloudAPI", "Cloud",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
+        ),
+
+        // MARK: Simulation (Tests/Simulation/README.md): whole hosts and the cloud's rules over virtual time
+
+        .target(
+            name: "SimulatedCloud",
+            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI"],
+            path: "Tests/Simulation/SimulatedCloud",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Simulation",
+            dependencies: ["SimulatedCloud"],
+            path: "Tests/Simulation/Simulation",
+            swiftSettings: strict,
+            // Nothing in it imports Glibc, which would ask for it.
+            linkerSettings: [.linkedLibrary("m")]
         ),
 
         // MARK: Benchmarks (make bench)
@@ -132,8 +215,11 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO",
-                "USBTransport", "SimulatedPort", "MeterStore",
+                "USBTransport", "SimulatedPort", "MeterStore", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+                "CloudClient",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Benchmarks",
             exclude: ["CBenchmarks"],
@@ -154,9 +240,69 @@ let package = Package(
         .testTarget(
             name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict
         ),
+        .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
+        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore"], swiftSettings: strict),
+        .testTarget(
+            name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore"], swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CloudAPITests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SimulatedCloud"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CloudTests",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CloudStoreTests",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "MeterTestKit",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CloudServerTests",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CloudClientTests",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "CloudClient", "CloudServer",
+                "Cloud",
+                "Gateway", "MeterTestKit",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "MetercloudTests", dependencies: ["metercloud", "Cloud", "CloudAPI", "MeterModel"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
+                "SettingsCore", "LeaseCore", "SyncCore",
                 "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "Gateway", "GatewayAPI", "MeterTestKit",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -166,6 +312,8 @@ let package = Package(
             name: "GatewayServerTests",
             dependencies: [
                 "MeterModel", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
+                "SettingsCore",
+                "LeaseCore", "SyncCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -207,7 +355,7 @@ let package = Package(
         .testTarget(
             name: "MeterStoreTests",
             dependencies: [
-                "MeterStore", "MeterTestKit", "Gateway", "MeterModel",
+                "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "SettingsCore", "SyncCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict

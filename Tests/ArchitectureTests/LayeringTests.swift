@@ -9,32 +9,59 @@ private let allowedImports: [String: Set<String>] = [
     "MeterCodec": ["MeterModel", "Crypto", "CryptoExtras"],
     "MeterSimulator": ["MeterModel", "MeterCodec"],
     "ConnectionCore": ["MeterModel"],
+    "SettingsCore": ["MeterModel"],
+    "LeaseCore": ["MeterModel"],
+    "SyncCore": ["MeterModel", "SettingsCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
+    "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],
     // Layer 1.
-    "Gateway": ["MeterModel", "MeterCodec", "ConnectionCore", "GatewayAPI", "Logging", "Synchronization"],
+    "Gateway": [
+        "MeterModel", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore", "GatewayAPI", "Logging",
+        "Synchronization",
+    ],
+    "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
     "LinuxIO": ["MeterModel", "Gateway", "CLinux", "Glibc", "Synchronization"],
     "USBTransport": ["MeterModel", "Gateway", "LinuxIO", "Synchronization"],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
-    "MeterStore": ["MeterModel", "Gateway", "GRDB", "Foundation", "Glibc", "Synchronization"],
+    "MeterStore": [
+        "MeterModel", "SettingsCore", "SyncCore", "Gateway", "GRDB", "Foundation", "Glibc", "Synchronization",
+    ],
+    "CloudStore": [
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "GRDB", "Foundation", "Glibc",
+        "Synchronization",
+    ],
+    "CloudServer": [
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Crypto", "Hummingbird", "HummingbirdTLS",
+        "Logging", "NIOCore", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials", "Glibc", "Synchronization",
+    ],
+    "CloudClient": [
+        "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "AsyncHTTPClient", "Crypto",
+        "FoundationEssentials", "Logging", "NIOCore", "NIOHTTP1", "NIOSSL", "Synchronization",
+    ],
     "GatewayServer": [
-        "MeterModel", "Gateway", "GatewayAPI", "Hummingbird", "Logging", "NIOCore", "FoundationEssentials", "Glibc",
+        "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI", "Hummingbird", "Logging",
+        "NIOCore", "FoundationEssentials", "Glibc",
     ],
     // Layer 3: composition.
     "meterd": [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-        "SimulatedPort", "MeterStore", "GatewayServer", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging",
+        "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud",
+        "CloudStore", "CloudServer", "CloudClient", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging",
         "ServiceLifecycle", "TOMLKit", "UnixSignals",
     ],
     "meterctl": [
         "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ArgumentParser",
         "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "Synchronization", "UnixSignals",
     ],
+    "metercloud": [
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "GatewayAPI",
+        "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle", "UnixSignals",
+    ],
     // Test support, which no target above may import.
     "MeterTestKit": [
-        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "Foundation",
-        "Synchronization",
-        "Logging",
+        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "SettingsCore",
+        "LeaseCore", "SyncCore", "CloudAPI", "Cloud", "Foundation", "Synchronization", "Logging",
     ],
     "CLinux": [],
     "CBuildInfo": [],

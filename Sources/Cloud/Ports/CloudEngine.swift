@@ -1,0 +1,177 @@
+package import CloudAPI
+package import LeaseCore
+package import MeterModel
+package import SettingsCore
+
+/// Where the cloud keeps what it knows: SQLite on one machine, later etcd, and memory in tests. All keep one contract
+/// (`MeterTestKit/Contracts/CloudEngineContract`).
+///
+/// An engine stores and orders; what is allowed, the rules decide (`LeaseRules`, `Record.merge`, `StampLimit`), which
+/// it calls within its atomic step. A call that returned is durable, but for renewals.
+package protocol CloudEngine: Sendable {
+    /// Of the store: changed by every restore from a backup.
+    var epoch: String { get async throws }
+
+    // MARK: Zones and who may use them
+
+    /// Makes a zone, or returns the one that is there, as it is.
+    func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone
+    func zones() async throws -> [Zone]
+    func zone(_ name: String) async throws -> Zone?
+    func setTerms(_ terms: LeaseTerms, of zone: String) async throws
+    func add(_ credential: Credential) async throws
+    /// Binds a host's credential to it, once; binding it again to the same host and machine only takes the new name.
+    ///
+    /// - Throws: `permissionDenied` where it is bound to another host; `duplicateHost` where another machine has a
+    ///   credential of this zone, not revoked, with this host id.
+    func bind(_ binding: Credential.Binding, to credential: String) async throws
+    func credential(hash: [UInt8]) async throws -> Credential?
+    func credentials(in zone: String?) async throws -> [Credential]
+    /// - Returns: false where there is none by that id.
+    func revoke(credential id: String, at now: WallTime) async throws -> Bool
+
+    // MARK: Records
+
+    /// Merges each record with what is there, gives each that changed the zone's next sequence, refuses stamps beyond
+    /// `StampLimit`. Each record is atomic; the batch need not be. Results in the order of the records.
+    func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome]
+    /// Records of a type that changed after a token, oldest change first, each once at its newest place.
+    ///
+    /// - Throws: `changeTokenExpired` for a token of another epoch or below the floor.
+    func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
+    func record(_ key: RecordKey, in zone: String) async throws -> Record?
+    /// For the console: by type and name, tombstones too.
+    func records(in zone: String, type: RecordType?) async throws -> [Record]
+    /// Deletes tombstones whose deletion is older and raises the floor to their greatest sequence.
+    func purgeTombstones(before time: WallTime) async throws -> Int
+
+    // MARK: Leases
+
+    /// Reads a lease, lets the rule decide, and stores what it returns, in one atomic step. The rule may be called
+    /// several times, and must not mind.
+    func decideLease<Answer: Sendable>(
+        of meter: String, in zone: String,
+        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+    ) async throws -> Answer
+    /// All of a host's renewals. Need not be durable: after a start every lease counts as renewed just then.
+    func renewLeases(
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+    ) async throws -> [LeaseRenewal]
+    /// By meter, freed ones too.
+    func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
+    /// What every lease decision of this engine has to heed (rule 5 of leases-and-sync.md).
+    var leaseLimits: LeaseLimits { get async throws }
+}
+
+package struct LeaseLimits: Hashable, Sendable {
+    /// See `LeaseCircumstances`.
+    package var tokenFloor: FencingToken
+    package var grantsNothingNewBefore: MonotonicTime?
+
+    package init(tokenFloor: FencingToken, grantsNothingNewBefore: MonotonicTime? = nil) {
+        self.tokenFloor = tokenFloor
+        self.grantsNothingNewBefore = grantsNothingNewBefore
+    }
+}
+
+package struct LeaseDecision<Answer: Sendable>: Sendable {
+    /// nil: leave it as it is.
+    package var record: LeaseRecord?
+    package var answer: Answer
+
+    package init(record: LeaseRecord?, answer: Answer) {
+        self.record = record
+        self.answer = answer
+    }
+}
+
+/// All hosts of one account.
+package struct Zone: Hashable, Sendable {
+    /// 1 to 64 of `a-z 0-9 - _`.
+    package var name: String
+    package var terms: LeaseTerms
+    /// Of the last change.
+    package var sequence: UInt64
+
+    package init(name: String, terms: LeaseTerms, sequence: UInt64 = 0) {
+        self.name = name
+        self.terms = terms
+        self.sequence = sequence
+    }
+}
+
+/// A permission to use a zone. The token itself is known to its owner alone.
+package struct Credential: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
+        /// Of one host, which binds itself to it at its first use.
+        case host
+        /// Lets hosts join: each that shows it is given a token of its own. Good for nothing else.
+        case enrolment
+    }
+
+    /// Which host uses it.
+    package struct Binding: Hashable, Sendable {
+        package var host: HostID
+        package var hostName: String
+        /// What the host calls its machine, so that a copied SD card shows: a digest of its machine id.
+        package var machine: String
+
+        package init(host: HostID, hostName: String, machine: String) {
+            self.host = host
+            self.hostName = hostName
+            self.machine = machine
+        }
+    }
+
+    /// Short, for people: `token list`, `token revoke`.
+    package var id: String
+    /// SHA-256 of the token.
+    package var hash: [UInt8]
+    package var zone: String
+    package var kind: Kind
+    /// What the person who made it called it.
+    package var label: String
+    package var binding: Binding?
+    package var createdAt: WallTime
+    package var revokedAt: WallTime?
+
+    package init(id: String, hash: [UInt8], zone: String, kind: Kind, label: String, createdAt: WallTime) {
+        self.id = id
+        self.hash = hash
+        self.zone = zone
+        self.kind = kind
+        self.label = label
+        self.createdAt = createdAt
+    }
+}
+
+package struct RecordOutcome: Hashable, Sendable {
+    package enum Fate: Hashable, Sendable {
+        /// Nothing in it was news.
+        case unchanged
+        case changed(sequence: UInt64)
+        /// A stamp too far ahead.
+        case clockSkew
+    }
+
+    package var fate: Fate
+    /// As it is stored now. nil where it was refused and is not there.
+    package var record: Record?
+
+    package init(fate: Fate, record: Record?) {
+        self.fate = fate
+        self.record = record
+    }
+}
+
+package struct ChangeList: Hashable, Sendable {
+    package var records: [Record]
+    package var token: ChangeToken
+    package var moreComing: Bool
+
+    package init(records: [Record], token: ChangeToken, moreComing: Bool) {
+        self.records = records
+        self.token = token
+        self.moreComing = moreComing
+    }
+}

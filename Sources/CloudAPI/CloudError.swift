@@ -1,0 +1,58 @@
+/// Why the cloud did not do what it was asked (leases-and-sync.md, section 5). The raw value is what JSON carries.
+package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
+    /// 401: no token, or one that is unknown or revoked.
+    case notAuthenticated
+    /// 403: the token is good, and for something else.
+    case permissionDenied
+    /// 404.
+    case zoneNotFound
+    /// 410: another epoch, or below the floor of purged tombstones. The body carries the store's epoch.
+    case changeTokenExpired
+    /// 413: more records or bytes than one request may have.
+    case limitExceeded
+    /// 429, with `retryAfter`.
+    case rateLimited
+    /// 503, perhaps with `retryAfter`.
+    case serviceUnavailable
+    /// Per record: a stamp too far ahead. The result carries the cloud's time.
+    case clockSkew
+    /// 400, and per record.
+    case badRequest
+    /// 409: somebody else has it, and the body says who.
+    case leaseHeld
+    /// Per lease of a renewal; 409 elsewhere.
+    case leaseLost
+    /// 404: no such route or thing.
+    case notFound
+    /// 409: a host id that another machine registered.
+    case duplicateHost
+    /// 500: see the server's log.
+    case internalError
+}
+
+/// The body of every answer with a status of 400 or above: `{"error":{…}}`.
+package struct CloudErrorBody: Codable, Hashable, Sendable {
+    package struct Content: Codable, Hashable, Sendable {
+        package var code: CloudErrorCode
+        /// What failed, with which value, and what to do.
+        package var message: String
+        /// Seconds.
+        package var retryAfter: Double?
+        /// With `changeTokenExpired`: the store's present epoch, so that a host knows a restore from a purge.
+        package var epoch: String?
+        /// With `leaseHeld`: who has it, null where nobody does yet (reserved, restoring).
+        package var lease: LeaseBody?
+        /// With `leaseHeld`: `held`, `revoking`, `reserved` or `restoring`.
+        package var reason: String?
+
+        package init(code: CloudErrorCode, message: String, retryAfter: Double? = nil) {
+            self.code = code
+            self.message = message
+            self.retryAfter = retryAfter
+        }
+    }
+
+    package var error: Content
+
+    package init(_ error: Content) { self.error = error }
+}

@@ -1,0 +1,120 @@
+/// One lease as it travels. Unknown or not applicable is null.
+package struct LeaseBody: Codable, Hashable, Sendable {
+    package var meter: String
+    /// `free`, `held`, `revoking` or `expired`.
+    package var state: String
+    package var holderID: String?
+    package var holderName: String?
+    /// Only to its own holder.
+    package var session: String?
+    package var token: UInt64
+    /// `ble`, `spp` or `usb`.
+    package var transport: String?
+    /// The cloud's wall clock, RFC 3339, for people to read.
+    package var acquiredAt: String?
+    /// The same, from `remaining`.
+    package var expiresAt: String?
+    /// Milliseconds.
+    package var ttl: Int64
+    /// Milliseconds.
+    package var lockDelay: Int64
+    /// `keep` or `strict`.
+    package var policy: String
+    /// Milliseconds until the lease expires, 0 once it did. Programs count this down on their own clock.
+    package var remaining: Int64
+    /// The names of the hosts that wait for it, first come first.
+    package var waiting: [String]
+
+    package init(
+        meter: String, state: String, token: UInt64, ttl: Int64, lockDelay: Int64, policy: String, remaining: Int64,
+        waiting: [String] = []
+    ) {
+        self.meter = meter
+        self.state = state
+        self.token = token
+        self.ttl = ttl
+        self.lockDelay = lockDelay
+        self.policy = policy
+        self.remaining = remaining
+        self.waiting = waiting
+    }
+}
+
+/// `POST …/leases/{meter}/acquire`. Answers: 200 `LeaseBody`, 409 `leaseHeld`.
+package struct AcquireRequest: Codable, Hashable, Sendable {
+    package var requestID: String
+    package var session: String
+    package var previousSession: String?
+    /// Milliseconds; the zone caps it. Absent: the zone's.
+    package var ttl: Int64?
+    package var transport: String
+    /// `strict` where the host wants it stricter than its zone.
+    package var policy: String?
+    package var takeover: Bool?
+
+    package init(requestID: String, session: String, transport: String) {
+        self.requestID = requestID
+        self.session = session
+        self.transport = transport
+    }
+}
+
+/// `POST …/leases/renew`: all leases of a host in one request.
+package struct RenewRequest: Codable, Hashable, Sendable {
+    package struct Lease: Codable, Hashable, Sendable {
+        package var meter: String
+        package var token: UInt64
+
+        package init(meter: String, token: UInt64) {
+            self.meter = meter
+            self.token = token
+        }
+    }
+
+    package var session: String
+    package var leases: [Lease]
+
+    package init(session: String, leases: [Lease]) {
+        self.session = session
+        self.leases = leases
+    }
+}
+
+/// One result a lease, in the order of the request.
+package struct RenewAnswer: Codable, Hashable, Sendable {
+    package struct Result: Codable, Hashable, Sendable {
+        package var meter: String
+        /// `renewed`, or why it is lost: `takenOver`, `revoking`, `released`, `unknown`.
+        package var result: String
+        /// null where the cloud never gave one out.
+        package var lease: LeaseBody?
+
+        package init(meter: String, result: String, lease: LeaseBody?) {
+            self.meter = meter
+            self.result = result
+            self.lease = lease
+        }
+    }
+
+    package var results: [Result]
+
+    package init(results: [Result]) { self.results = results }
+}
+
+/// `POST …/leases/{meter}/release`. Always 200 with the lease as it is then.
+package struct ReleaseRequest: Codable, Hashable, Sendable {
+    package var session: String
+    package var token: UInt64
+
+    package init(session: String, token: UInt64) {
+        self.session = session
+        self.token = token
+    }
+}
+
+/// `GET …/leases`: those that somebody holds or waits for.
+package struct LeaseList: Codable, Hashable, Sendable {
+    package var leases: [LeaseBody]
+
+    package init(leases: [LeaseBody]) { self.leases = leases }
+}

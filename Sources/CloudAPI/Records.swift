@@ -1,0 +1,158 @@
+package import SettingsCore
+
+/// `GET /v1/account`.
+package struct AccountBody: Codable, Hashable, Sendable {
+    package var zone: String
+    /// The host that the token belongs to.
+    package var hostID: String
+    package var hostName: String
+    /// Milliseconds since 1970 by the cloud's clock, to measure one's own against.
+    package var serverTime: Int64
+    /// Of the store: another one after a restore.
+    package var epoch: String
+    /// `keep` or `strict`.
+    package var policy: String
+
+    package init(
+        zone: String, hostID: String, hostName: String, serverTime: Int64, epoch: String, policy: String
+    ) {
+        self.zone = zone
+        self.hostID = hostID
+        self.hostName = hostName
+        self.serverTime = serverTime
+        self.epoch = epoch
+        self.policy = policy
+    }
+}
+
+/// `POST /v1/hosts`: a host joins, or says that it is still there under this name.
+///
+/// The token is an enrolment token, and the answer has the host's own; or it is a host's own, which is bound to the host
+/// now, and the answer has none.
+package struct JoinRequest: Codable, Hashable, Sendable {
+    package var hostID: String
+    package var hostName: String
+    /// A digest of the machine's id, so that a copied SD card shows.
+    package var machine: String
+
+    package init(hostID: String, hostName: String, machine: String) {
+        self.hostID = hostID
+        self.hostName = hostName
+        self.machine = machine
+    }
+}
+
+package struct JoinAnswer: Codable, Hashable, Sendable {
+    package var zone: String
+    /// The host's own token, to be kept secret. null where the request's token is that one.
+    package var token: String?
+
+    package init(zone: String, token: String?) {
+        self.zone = zone
+        self.token = token
+    }
+}
+
+/// Limits of a request (leases-and-sync.md, section 5).
+package enum CloudLimits {
+    package static let recordsPerPage = 400
+    package static let recordsPerBatch = 400
+    package static let bytesPerBatch = 1 << 20
+    /// A name of a record or property, a meter's id.
+    package static let nameBytes = 512
+    package static let propertiesPerRecord = 256
+    package static let leasesPerRenewal = 1000
+}
+
+/// `POST …/records/modify`.
+package struct ModifyRequest: Codable, Hashable, Sendable {
+    package var records: [Record]
+
+    package init(records: [Record]) { self.records = records }
+}
+
+/// One result a record, in the order of the request.
+package struct ModifyAnswer: Codable, Hashable, Sendable {
+    package struct Result: Codable, Hashable, Sendable {
+        package var type: String
+        package var name: String
+        /// Why this record was not taken; null where it was.
+        package var error: CloudErrorBody.Content?
+        /// The merged record, where it is not the one that was sent.
+        package var merged: Record?
+
+        package init(type: String, name: String, error: CloudErrorBody.Content? = nil, merged: Record? = nil) {
+            self.type = type
+            self.name = name
+            self.error = error
+            self.merged = merged
+        }
+    }
+
+    package var results: [Result]
+    /// Milliseconds since 1970 by the cloud's clock.
+    package var serverTime: Int64
+
+    package init(results: [Result], serverTime: Int64) {
+        self.results = results
+        self.serverTime = serverTime
+    }
+}
+
+/// `GET …/changes?type=&since=&limit=`.
+package struct ChangesBody: Codable, Hashable, Sendable {
+    package var records: [Record]
+    /// Where the next page begins.
+    package var changeToken: String
+    package var moreComing: Bool
+    package var epoch: String
+
+    package init(records: [Record], changeToken: String, moreComing: Bool, epoch: String) {
+        self.records = records
+        self.changeToken = changeToken
+        self.moreComing = moreComing
+        self.epoch = epoch
+    }
+}
+
+/// The `data` of a server-sent event of `GET …/events`. The event's name says which field is there.
+package struct EventBody: Codable, Hashable, Sendable {
+    /// `change`: records of these types changed.
+    package struct Change: Codable, Hashable, Sendable {
+        package var types: [String]
+        /// The host that wrote them, which need not fetch its own words; null when several did.
+        package var hostID: String?
+
+        package init(types: [String], hostID: String?) {
+            self.types = types
+            self.hostID = hostID
+        }
+    }
+
+    package var change: Change?
+    /// `lease`: this lease has another holder or state, or other hosts wait for it.
+    package var lease: LeaseBody?
+    /// `offer`: the meter is reserved for the receiving host for so many milliseconds; it answers with an acquire.
+    package var offer: Offer?
+    /// `ping`, each 15 s: the cloud's time.
+    package var serverTime: Int64?
+
+    package struct Offer: Codable, Hashable, Sendable {
+        package var meter: String
+        package var reserved: Int64
+
+        package init(meter: String, reserved: Int64) {
+            self.meter = meter
+            self.reserved = reserved
+        }
+    }
+
+    package init(
+        change: Change? = nil, lease: LeaseBody? = nil, offer: Offer? = nil, serverTime: Int64? = nil
+    ) {
+        self.change = change
+        self.lease = lease
+        self.offer = offer
+        self.serverTime = serverTime
+    }
+}

@@ -1,0 +1,121 @@
+/// A kind of record. Unknown ones are kept and passed on: a newer host may write them.
+package struct RecordType: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package static let host = RecordType(rawValue: "Host")
+    /// Named by the meter's id.
+    package static let deviceSettings = RecordType(rawValue: "DeviceSettings")
+    /// Named by a second address of a meter.
+    package static let meterAlias = RecordType(rawValue: "MeterAlias")
+    /// A charge session's summary, written by its host only.
+    package static let recording = RecordType(rawValue: "Recording")
+
+    /// The types of this version, in the order in which they sync (leases-and-sync.md, section 2).
+    package static let known: [RecordType] = [.host, .deviceSettings, .meterAlias, .recording]
+}
+
+package struct RecordKey: Hashable, Sendable {
+    package var type: RecordType
+    /// For `deviceSettings` a normalised meter id.
+    package var name: String
+
+    package init(type: RecordType, name: String) {
+        self.type = type
+        self.name = name
+    }
+}
+
+/// One property: a value and when it was written.
+package struct Register: Hashable, Sendable {
+    package var value: SettingValue
+    package var stamp: Stamp
+
+    package init(value: SettingValue, stamp: Stamp) {
+        self.value = value
+        self.stamp = stamp
+    }
+}
+
+/// That a record was deleted, and when. A register like any other: a later one wins.
+package struct Deletion: Hashable, Sendable {
+    package var stamp: Stamp
+    /// The rebuild's mark on a duplicate: the record that has its properties now. nil for a deletion that a person
+    /// asked for.
+    package var mergedInto: String?
+
+    package init(stamp: Stamp, mergedInto: String? = nil) {
+        self.stamp = stamp
+        self.mergedInto = mergedInto
+    }
+}
+
+/// What hosts and cloud exchange: properties that merge one by one, and a deletion that hides older ones.
+///
+/// Always in its reduced form: a property that is not younger than the deletion is not held at all. So two records are
+/// equal exactly when they mean the same.
+package struct Record: Hashable, Sendable {
+    package let key: RecordKey
+    package private(set) var properties: [String: Register]
+    package private(set) var deletion: Deletion?
+
+    package init(key: RecordKey, properties: [String: Register] = [:], deletion: Deletion? = nil) {
+        self.key = key
+        self.deletion = deletion
+        self.properties = properties
+        reduce()
+    }
+
+    /// Deleted, and nothing was written since.
+    package var isTombstone: Bool { deletion != nil && properties.isEmpty }
+
+    /// The youngest stamp in it, nil for an empty record.
+    package var newestStamp: Stamp? {
+        [properties.values.map(\.stamp).max(), deletion?.stamp].compactMap { $0 }.max()
+    }
+
+    /// Takes over what is younger in `other`: per property the greater stamp wins, and so with the deletion.
+    ///
+    /// Commutative, associative, idempotent and total: no case is decided by the order of arrival. The keys are not
+    /// compared, because the rebuild merges records of different names.
+    package mutating func merge(_ other: Record) {
+        if let theirs = other.deletion { deletion = deletion.map { max($0, theirs) } ?? theirs }
+        for (name, theirs) in other.properties {
+            properties[name] = properties[name].map { max($0, theirs) } ?? theirs
+        }
+        reduce()
+    }
+
+    package func merged(with other: Record) -> Record {
+        var result = self
+        result.merge(other)
+        return result
+    }
+
+    private mutating func reduce() {
+        guard let deletion else { return }
+        // Most records were never deleted, and most properties of those that were are younger.
+        if properties.contains(where: { $0.value.stamp <= deletion.stamp }) {
+            properties = properties.filter { $0.value.stamp > deletion.stamp }
+        }
+    }
+}
+
+/// By stamp; with equal stamps, which a unique host never writes twice, by value, so that the order stays total.
+extension Register: Comparable {
+    package static func < (lhs: Self, rhs: Self) -> Bool {
+        lhs.stamp == rhs.stamp ? lhs.value < rhs.value : lhs.stamp < rhs.stamp
+    }
+}
+
+extension Deletion: Comparable {
+    package static func < (lhs: Self, rhs: Self) -> Bool {
+        guard lhs.stamp == rhs.stamp else { return lhs.stamp < rhs.stamp }
+        switch (lhs.mergedInto, rhs.mergedInto) {
+        case (nil, nil), (.some, nil): return false
+        case (nil, .some): return true
+        case (let left?, let right?): return left.utf8.lexicographicallyPrecedes(right.utf8)
+        }
+    }
+}

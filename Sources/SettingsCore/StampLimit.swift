@@ -1,0 +1,22 @@
+/// How far ahead a stamp may be before the cloud refuses it: a host whose clock is years ahead would win every merge
+/// for years (leases-and-sync.md, section 2).
+package enum StampLimit {
+    /// Ahead of the cloud's own clock.
+    package static let ahead: UInt64 = 60_000
+    /// Ahead of the greatest that was ever accepted, so that one accepted stamp does not lock the others out.
+    package static let step: UInt64 = 1000
+
+    /// The greatest milliseconds that are accepted.
+    ///
+    /// - Parameters:
+    ///   - now: the cloud's wall clock, milliseconds since 1970.
+    ///   - accepted: the greatest milliseconds that the zone ever accepted, 0 for none.
+    package static func latest(now: UInt64, accepted: UInt64) -> UInt64 {
+        max(saturatingSum(now, ahead), accepted == 0 ? 0 : saturatingSum(accepted, step))
+    }
+
+    private static func saturatingSum(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a call to the cloud failed, in the words that decide what to do next (leases-and-sync.md, section 5).
+package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: Hashable, Sendable {
+        case notAuthenticated
+        case permissionDenied
+        case zoneNotFound
+        /// The store's present epoch tells a restore (another epoch) from a purge (the same one).
+        case changeTokenExpired(epoch: String)
+        case limitExceeded
+        case rateLimited
+        case serviceUnavailable
+        /// A stamp too far ahead; per record, in a batch's results.
+        case clockSkew
+        case badRequest
+        /// The cloud could not be reached, or the connection broke: nobody knows whether the call was done.
+        case network
+        /// The cloud is not the one that was joined: its certificate has another fingerprint.
+        case wrongCertificate
+        /// Anything else the cloud said.
+        case other
+    }
+
+    package var kind: Kind
+    /// What failed, with which value.
+    package var message: String
+    /// What the cloud asked for.
+    package var retryAfter: Duration?
+
+    package init(_ kind: Kind, _ message: String, retryAfter: Duration? = nil) {
+        self.kind = kind
+        self.message = message
+        self.retryAfter = retryAfter
+    }
+
+    package var description: String { message }
+}

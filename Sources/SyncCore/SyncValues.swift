@@ -1,0 +1,117 @@
+package import MeterModel
+package import SettingsCore
+
+/// A page of changes as the cloud gave it.
+package struct ChangesPage: Hashable, Sendable {
+    package var type: RecordType
+    package var records: [Record]
+    /// Where the next page begins. Opaque.
+    package var token: String
+    package var moreComing: Bool
+    /// Of the cloud's store.
+    package var epoch: String
+
+    package init(type: RecordType, records: [Record], token: String, moreComing: Bool, epoch: String) {
+        self.type = type
+        self.records = records
+        self.token = token
+        self.moreComing = moreComing
+        self.epoch = epoch
+    }
+}
+
+/// Some of what this host has to tell: for each record only its pending properties, in the order of `RecordType.known`
+/// and oldest first. Confirmed by stamp, so a change made while the batch is under way stays pending.
+package struct OutboxBatch: Hashable, Sendable {
+    package var records: [Record]
+
+    package init(records: [Record]) { self.records = records }
+}
+
+/// What the cloud said to one record of a batch.
+package struct PushResult: Hashable, Sendable {
+    package var key: RecordKey
+    /// nil: taken.
+    package var failure: SyncFailure?
+    /// The record as the cloud has it now, where it is not the one that was sent.
+    package var merged: Record?
+
+    package init(key: RecordKey, failure: SyncFailure? = nil, merged: Record? = nil) {
+        self.key = key
+        self.failure = failure
+        self.merged = merged
+    }
+}
+
+/// The answer to a batch.
+package struct PushOutcome: Hashable, Sendable {
+    package var results: [PushResult]
+    /// The cloud's wall clock when it answered, milliseconds since 1970.
+    package var serverTime: UInt64
+
+    package init(results: [PushResult], serverTime: UInt64) {
+        self.results = results
+        self.serverTime = serverTime
+    }
+}
+
+/// Who the cloud thinks we are.
+package struct CloudAccount: Hashable, Sendable {
+    package var zone: String
+    package var host: HostID
+    package var hostName: String
+    package var serverTime: UInt64
+    package var epoch: String
+    /// `keep` or `strict`, as text: the lease part knows what it means.
+    package var policy: String
+
+    package init(zone: String, host: HostID, hostName: String, serverTime: UInt64, epoch: String, policy: String) {
+        self.zone = zone
+        self.host = host
+        self.hostName = hostName
+        self.serverTime = serverTime
+        self.epoch = epoch
+        self.policy = policy
+    }
+}
+
+/// What the sync engine keeps between runs, in the same transactions as the records it speaks of.
+package struct SyncProgress: Hashable, Sendable {
+    /// Of the cloud's store that the tokens belong to; nil before the first contact.
+    package var epoch: String?
+    /// By type, how far its changes are stored here. None: from the beginning.
+    package var tokens: [RecordType: String]
+    /// Types whose tokens expired and which are read anew from the beginning (`SyncRepository.beginRefetch`).
+    package var refetching: Set<RecordType>
+    /// Changes that wait to be told.
+    package var pending: Int
+    /// Records that the cloud refused for good, with their reasons kept.
+    package var parked: Int
+
+    package init(
+        epoch: String? = nil, tokens: [RecordType: String] = [:], refetching: Set<RecordType> = [], pending: Int = 0,
+        parked: Int = 0
+    ) {
+        self.epoch = epoch
+        self.tokens = tokens
+        self.refetching = refetching
+        self.pending = pending
+        self.parked = parked
+    }
+}
+
+/// What a page or a batch's answer changed in the store.
+package struct MergeOutcome: Hashable, Sendable {
+    /// Records that are not what they were.
+    package var changed: [RecordKey]
+    /// Records of the page that were skipped: nothing new in them.
+    package var unchanged: Int
+    /// Records that cannot be kept (an illegal name or value), set aside with their reason.
+    package var parked: Int
+
+    package init(changed: [RecordKey] = [], unchanged: Int = 0, parked: Int = 0) {
+        self.changed = changed
+        self.unchanged = unchanged
+        self.parked = parked
+    }
+}

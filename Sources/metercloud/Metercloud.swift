@@ -1,0 +1,4 @@
+@main
+enum Metercloud {
+    static func main() {}
+}

@@ -1,0 +1,30 @@
+import MeterModel
+
+/// The fingerprint by which a host knows its cloud: SHA-256 of the certificate's public key (the DER form of its
+/// SubjectPublicKeyInfo), so that a renewed certificate with the same key still fits.
+///
+/// A pinned host looks at nothing else, neither names nor dates: a Pi that boots in 1970 reaches its cloud all the same.
+/// Text: `sha256:` and 64 hex digits. The digest itself is made at the edges, which have a crypto library.
+package struct CertificatePin: Hashable, Sendable {
+    /// 32 bytes.
+    package let digest: [UInt8]
+
+    /// - Returns: nil unless it is 32 bytes.
+    package init?(digest: some Sequence<UInt8>) {
+        self.digest = Array(digest)
+        guard self.digest.count == 32 else { return nil }
+    }
+
+    /// Reads what `description` prints, in any case, blanks around it allowed.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: ":" as Character, maxSplits: 1)
+        guard parts.count == 2, parts[0].filter({ $0 != " " }).lowercased() == "sha256",
+            let bytes = Hex.decode(parts[1])
+        else { return nil }
+        self.init(digest: bytes)
+    }
+}
+
+extension CertificatePin: CustomStringConvertible {
+    package var description: String { "sha256:" + Hex.encode(digest) }
+}

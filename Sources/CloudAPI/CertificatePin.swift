@@ -18,7 +18,7 @@ package struct CertificatePin: Hashable, Sendable {
     /// Reads what `description` prints, in any case, blanks around it allowed.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":" as Character, maxSplits: 1)
-        guard parts.count == 2, parts[0].filter({ $0 != " " }).lowercased() == "sha256",
+        guard parts.count == 2, String(parts[0].filter { $0 != " " }).lowercased() == "sha256",
             let bytes = Hex.decode(parts[1])
         else { return nil }
         self.init(digest: bytes)

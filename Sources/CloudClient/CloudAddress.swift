@@ -1,0 +1,43 @@
+package import SyncCore
+
+/// Where a cloud is, checked before anything is sent there.
+package struct CloudAddress: Hashable, Sendable {
+    /// Without a slash at its end.
+    package let text: String
+    package let isEncrypted: Bool
+    /// Name or address, without brackets.
+    package let host: String
+
+    /// - Throws: `badRequest`, naming what is wrong: no http(s) URL, or a token that would cross a network in the clear.
+    package init(_ text: String) throws(SyncFailure) {
+        let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
+        let parts = trimmed.split(separator: "://", maxSplits: 1)
+        guard parts.count == 2, !parts[1].contains(where: { "/?#@ ".contains($0) }) else {
+            throw SyncFailure(.badRequest, "\"\(text)\" is no cloud's address; one is https://host:8643")
+        }
+        let host = Self.host(in: String(parts[1]))
+        switch parts[0].lowercased() {
+        case "https": isEncrypted = true
+        case "http":
+            guard Self.isLoopback(host) else {
+                throw SyncFailure(
+                    .badRequest, "\(text) is not encrypted, and the token would cross the network: use https")
+            }
+            isEncrypted = false
+        default: throw SyncFailure(.badRequest, "\"\(text)\" is no cloud's address; one is https://host:8643")
+        }
+        self.text = trimmed
+        self.host = host
+    }
+
+    private static func host(in authority: String) -> String {
+        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
+            return String(authority[authority.index(after: authority.startIndex)..<end])
+        }
+        return String(authority.prefix { $0 != ":" })
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+    }
+}

@@ -1,0 +1,71 @@
+import AsyncHTTPClient
+import CloudAPI
+import FoundationEssentials
+package import Gateway
+import LeaseCore
+import MeterModel
+import NIOCore
+import NIOHTTP1
+import SettingsCore
+import SyncCore
+
+extension CloudClient {
+    package func events() -> AsyncThrowingStream<CloudEvent, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4096)) { continuation in
+            let task = Task {
+                do {
+                    try await self.follow { continuation.yield($0) }
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    /// Reads events until the stream breaks, which it says by throwing.
+    private func follow(_ take: (CloudEvent) -> Void) async throws(SyncFailure) -> Never {
+        let response = try await openStream()
+        take(.opened)
+        var reader = ServerSentEvents()
+        do {
+            for try await piece in response.body {
+                for event in try reader.append(piece.readableBytesView) {
+                    if let known = try Self.event(event) { take(known) }
+                }
+            }
+        } catch is ServerSentEvents.TooLong {
+            throw SyncFailure(.other, "the cloud sent an event longer than \(ServerSentEvents.bytesMax) bytes")
+        } catch let error as DecodingError {
+            throw SyncFailure(.other, "an event of the cloud cannot be read: \(error)")
+        } catch {
+            throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")
+        }
+        throw SyncFailure(.network, "the cloud ended the event stream")
+    }
+
+    private func openStream() async throws(SyncFailure) -> HTTPClientResponse {
+        do throws(CallFailure) {
+            return try await send(
+                .GET, zonePath("events"), body: Optional<String>.none, deadline: .distantFuture,
+                headers: [("accept", "text/event-stream")])
+        } catch {
+            throw error.failure
+        }
+    }
+
+    /// nil for one that this version does not know.
+    static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
+        guard ["change", "lease", "offer", "ping"].contains(event.name) else { return nil }
+        let body = try JSONDecoder().decode(EventBody.self, from: Data(event.data.utf8))
+        if let change = body.change {
+            return .changed(
+                types: change.types.map { RecordType(rawValue: $0) }, host: change.hostID.flatMap { HostID($0) })
+        }
+        if let lease = body.lease { return LeaseView(lease).map { .lease($0) } }
+        if let offer = body.offer, let meter = MeterID(offer.meter) {
+            return .offer(meter: meter, reserved: .milliseconds(max(0, offer.reserved)))
+        }
+        return body.serverTime.flatMap { UInt64(exactly: $0) }.map { .ping(serverTime: $0) }
+    }
+}

@@ -1,0 +1,54 @@
+import CloudAPI
+import Gateway
+import MeterModel
+import NIOHTTP1
+package import SettingsCore
+package import SyncCore
+
+extension CloudClient: CloudLink {
+    package func account() async throws(SyncFailure) -> CloudAccount {
+        let body: AccountBody = try await call(.GET, "/v1/account")
+        guard let host = HostID(body.hostID), let time = UInt64(exactly: body.serverTime) else {
+            throw SyncFailure(.other, "/v1/account: \"\(body.hostID)\" is no host id, or the time is none")
+        }
+        return CloudAccount(
+            zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
+            policy: body.policy)
+    }
+
+    package func createZone(_ zone: String) async throws(SyncFailure) {
+        let _: Ignored = try await call(.PUT, "/v1/zones/\(zone.urlPart)")
+    }
+
+    package func changes(
+        of type: RecordType, since token: String?, limit: Int
+    ) async throws(SyncFailure) -> ChangesPage {
+        let since = token.map { "&since=\($0.urlPart)" } ?? ""
+        let body: ChangesBody = try await call(
+            .GET, zonePath("changes?type=\(type.rawValue.urlPart)&limit=\(limit)\(since)"))
+        // A record of another type than was asked for would be stored under this one's token.
+        guard body.records.allSatisfy({ $0.key.type == type }) else {
+            throw SyncFailure(.other, "the cloud sent records of another type than \(type.rawValue)")
+        }
+        return ChangesPage(
+            type: type, records: body.records, token: body.changeToken, moreComing: body.moreComing, epoch: body.epoch)
+    }
+
+    package func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome {
+        let answer: ModifyAnswer = try await call(
+            .POST, zonePath("records/modify"), body: ModifyRequest(records: batch.records))
+        guard answer.results.count == batch.records.count, let time = UInt64(exactly: answer.serverTime) else {
+            throw SyncFailure(
+                .other, "the cloud answered \(answer.results.count) results to \(batch.records.count) records")
+        }
+        let results = zip(batch.records, answer.results).map { record, result in
+            PushResult(key: record.key, failure: result.error.map { SyncFailure($0) }, merged: result.merged)
+        }
+        return PushOutcome(results: results, serverTime: time)
+    }
+}
+
+/// An answer of which only the status counts.
+struct Ignored: Decodable {
+    init(from decoder: any Decoder) {}
+}

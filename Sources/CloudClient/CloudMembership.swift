@@ -1,0 +1,28 @@
+package import CloudAPI
+
+/// What a host needs to reach its cloud: where it is, how to know it, and the token that says who asks.
+package struct CloudMembership: Hashable, Sendable {
+    /// One or several copies of one cloud, tried in turn. `https://host:port`, or `http://` on this machine only.
+    package var urls: [String]
+    package var zone: String
+    package var token: Secret
+    /// How to know a self-made certificate. nil: the system's trust roots judge it.
+    package var pin: CertificatePin?
+
+    package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?) {
+        self.urls = urls
+        self.zone = zone
+        self.token = token
+        self.pin = pin
+    }
+}
+
+/// A text that no log and no error shows.
+package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+}

@@ -1,0 +1,62 @@
+/// Reads a stream of server-sent events, whatever pieces it arrives in.
+///
+/// Takes what the cloud uses of the format (WHATWG HTML, server-sent events): `event:` and `data:` lines, comments, and
+/// all three line ends. An event longer than `bytesMax` is an error, so that a broken server cannot fill the memory.
+package struct ServerSentEvents: Sendable {
+    package struct Event: Hashable, Sendable {
+        /// `message` where the stream names none.
+        package var name: String
+        package var data: String
+    }
+
+    /// A line or an event is longer than `bytesMax`.
+    package struct TooLong: Error {}
+
+    /// No event of ours comes near it: the largest is a lease with its waiting hosts.
+    package static let bytesMax = 1 << 20
+
+    private var line: [UInt8] = []
+    private var endedWithReturn = false
+    private var name = ""
+    private var data: [String] = []
+    private var bytes = 0
+
+    package init() {}
+
+    /// - Returns: the events that are complete now.
+    package mutating func append(_ piece: some Sequence<UInt8>) throws(TooLong) -> [Event] {
+        var events: [Event] = []
+        for byte in piece {
+            defer { endedWithReturn = byte == UInt8(ascii: "\r") }
+            switch byte {
+            case UInt8(ascii: "\n") where endedWithReturn: break
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                if let event = endLine() { events.append(event) }
+            default:
+                line.append(byte)
+                bytes += 1
+                guard bytes <= Self.bytesMax else { throw TooLong() }
+            }
+        }
+        return events
+    }
+
+    /// An empty line ends an event. One without data is none (a comment that keeps the connection alive).
+    private mutating func endLine() -> Event? {
+        defer { line.removeAll(keepingCapacity: true) }
+        guard !line.isEmpty else {
+            defer { (name, data, bytes) = ("", [], 0) }
+            return data.isEmpty ? nil : Event(name: name.isEmpty ? "message" : name, data: data.joined(separator: "\n"))
+        }
+        let text = String(decoding: line, as: UTF8.self)
+        let colon = text.firstIndex(of: ":") ?? text.endIndex
+        var value = text[colon...].dropFirst()
+        if value.first == " " { value = value.dropFirst() }
+        switch text[..<colon] {
+        case "event": name = String(value)
+        case "data": data.append(String(value))
+        default: break
+        }
+        return nil
+    }
+}

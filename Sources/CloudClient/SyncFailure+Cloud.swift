@@ -1,0 +1,68 @@
+import AsyncHTTPClient
+import CloudAPI
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import SyncCore
+
+extension SyncFailure {
+    /// What the cloud said.
+    init(_ error: CloudErrorBody.Content) {
+        let kind: Kind =
+            switch error.code {
+            case .notAuthenticated: .notAuthenticated
+            case .permissionDenied, .duplicateHost: .permissionDenied
+            case .zoneNotFound: .zoneNotFound
+            case .changeTokenExpired: .changeTokenExpired(epoch: error.epoch ?? "")
+            case .limitExceeded: .limitExceeded
+            case .rateLimited: .rateLimited
+            case .serviceUnavailable, .internalError: .serviceUnavailable
+            case .clockSkew: .clockSkew
+            case .badRequest: .badRequest
+            case .leaseHeld, .leaseLost, .notFound: .other
+            }
+        self.init(kind, error.message, retryAfter: error.retryAfter.flatMap { Self.wait(seconds: $0) })
+    }
+
+    /// An answer without an error body: something between us and the cloud, or no cloud at all.
+    init(status: HTTPResponseStatus, path: String) {
+        let kind: Kind =
+            switch status.code {
+            case 401: .notAuthenticated
+            case 403: .permissionDenied
+            case 413: .limitExceeded
+            case 429: .rateLimited
+            case 500...: .serviceUnavailable
+            default: .other
+            }
+        self.init(kind, "\(path): the answer was \(status.code) \(status.reasonPhrase), and not from a metercloud")
+    }
+
+    init(_ wrong: WrongCertificate, at address: String) {
+        let found = wrong.found.map { "\($0)" } ?? "none"
+        self.init(
+            .wrongCertificate,
+            "\(address) is not the cloud that was joined: its pin is \(found). If its certificate was made anew, join "
+                + "again with that pin; if not, somebody stands between")
+    }
+
+    /// A wait from outside: no number traps, and none waits for more than a day.
+    private static func wait(seconds: Double) -> Duration? {
+        guard seconds.isFinite, seconds >= 0 else { return nil }
+        return .milliseconds(Int64((min(seconds, 86_400) * 1000).rounded()))
+    }
+
+    static func words(for error: any Error) -> String {
+        switch error {
+        case let client as HTTPClientError
+        where [.deadlineExceeded, .connectTimeout, .readTimeout].contains(client): "no answer in time"
+        case let client as HTTPClientError where client == .remoteConnectionClosed: "it closed the connection"
+        case is CancellationError: "the call was cancelled"
+        case let tls as NIOSSLError: "its certificate is not trusted (\(tls)); join with --pin to know it by its key"
+        case let connection as NIOConnectionError:
+            connection.connectionErrors.first.map { "\($0.error)" } ?? "no address of \(connection.host) answers"
+        default: "\(error)"
+        }
+    }
+}

@@ -1,5 +1,5 @@
 package import CloudAPI
-package import LeaseCore
+import MeterModel
 
 /// Why the cloud does not do what it was asked. Travels to the host as a `CloudErrorBody`.
 package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -9,8 +9,10 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
     package var retryAfter: Duration?
     /// With `changeTokenExpired`.
     package var epoch: String?
-    /// With `leaseHeld`.
-    package var refusal: LeaseAnswer.Refusal?
+    /// With `leaseHeld`: who has it, nil where nobody does yet.
+    package var lease: LeaseBody?
+    /// With `leaseHeld`: `held`, `revoking`, `reserved` or `restoring`.
+    package var reason: String?
 
     package init(_ code: CloudErrorCode, _ message: String, retryAfter: Duration? = nil) {
         self.code = code
@@ -19,4 +21,14 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     package var description: String { message }
+
+    /// What travels.
+    package var content: CloudErrorBody.Content {
+        var content = CloudErrorBody.Content(
+            code: code, message: message, retryAfter: retryAfter.map { Double($0.milliseconds) / 1000 })
+        content.epoch = epoch
+        content.lease = lease
+        content.reason = reason
+        return content
+    }
 }

@@ -59,8 +59,13 @@ package protocol CloudEngine: Sendable {
     ) async throws -> [LeaseRenewal]
     /// By meter, freed ones too.
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
+    /// By meter, those that somebody holds: what hosts list again and again, so an engine has it at hand.
+    func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
+    func lease(of meter: String, in zone: String) async throws -> LeaseRecord?
     /// What every lease decision of this engine has to heed (rule 5 of leases-and-sync.md).
-    var leaseLimits: LeaseLimits { get async throws }
+    ///
+    /// - Parameter now: on the clock of all lease times. Where the wait after a restore is over then, it is for good.
+    func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits
 }
 
 package struct LeaseLimits: Hashable, Sendable {

@@ -1,0 +1,20 @@
+package import MeterModel
+
+/// The cloud's two clocks and its only way to wait, passed in so that tests own the time.
+package struct CloudClock: Sendable {
+    /// The boot-time clock: decides every lease.
+    package var now: @Sendable () -> MonotonicTime
+    /// The calendar: limits stamps, and is shown to people.
+    package var wallNow: @Sendable () -> WallTime
+    /// Returns at that time or after it; throws where its task is cancelled.
+    package var sleep: @Sendable (_ until: MonotonicTime) async throws -> Void
+
+    package init(
+        now: @escaping @Sendable () -> MonotonicTime, wallNow: @escaping @Sendable () -> WallTime,
+        sleep: @escaping @Sendable (_ until: MonotonicTime) async throws -> Void
+    ) {
+        self.now = now
+        self.wallNow = wallNow
+        self.sleep = sleep
+    }
+}

@@ -10,25 +10,39 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits & 0xFFFF_FFFF_FFFF
     }
 
-    /// Reads an address in any usual form: colons, dashes, bare hex, any case, surrounding blanks.
+    /// Reads an address in any usual form, any case, surrounding blanks: twelve bare digits; six octets of one or two
+    /// digits with one kind of separator between them (colon, dash, dot or blank); three dotted groups of four digits.
     ///
-    /// - Returns: nil unless the text is exactly twelve hex digits, bare or in six separated pairs.
+    /// - Returns: nil for anything else. An address that reads well may still be none of a device: `identityFault`.
     package init?(_ text: some StringProtocol) {
         let trimmed = Array(text.utf8).trimmingBlanks()
-        let separated = trimmed.count == 17
-        guard separated || trimmed.count == 12 else { return nil }
+        // Most texts that are tried are names: they are turned away by their length.
+        guard (11...17).contains(trimmed.count) else { return nil }
+        let digits: [UInt8]
+        if let separator = trimmed.first(where: { $0.hexDigitValue == nil }) {
+            guard let padded = Self.padded(trimmed, separator: separator) else { return nil }
+            digits = padded
+        } else {
+            digits = Array(trimmed)
+        }
+        guard digits.count == 12 else { return nil }
         var bits: UInt64 = 0
-        let separator = separated ? trimmed[trimmed.index(trimmed.startIndex, offsetBy: 2)] : 0
-        guard !separated || separator == UInt8(ascii: ":") || separator == UInt8(ascii: "-") else { return nil }
-        for (position, byte) in trimmed.enumerated() {
-            if separated && position % 3 == 2 {
-                guard byte == separator else { return nil }
-            } else {
-                guard let digit = byte.hexDigitValue else { return nil }
-                bits = bits << 4 | UInt64(digit)
-            }
+        for byte in digits {
+            guard let digit = byte.hexDigitValue else { return nil }
+            bits = bits << 4 | UInt64(digit)
         }
         self.bits = bits
+    }
+
+    /// The digits of a separated form, single ones with the zero that was left out before them.
+    private static func padded(_ text: ArraySlice<UInt8>, separator: UInt8) -> [UInt8]? {
+        guard ":-. ".utf8.contains(separator) else { return nil }
+        let groups = text.split(separator: separator, omittingEmptySubsequences: false)
+        if groups.count == 3, separator == UInt8(ascii: ".") {
+            return groups.allSatisfy { $0.count == 4 } ? Array(groups.joined()) : nil
+        }
+        guard groups.count == 6, groups.allSatisfy({ (1...2).contains($0.count) }) else { return nil }
+        return groups.flatMap { $0.count == 1 ? [UInt8(ascii: "0")] + $0 : Array($0) }
     }
 
     package var description: String {

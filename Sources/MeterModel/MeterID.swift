@@ -20,9 +20,11 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// Reads what `description` prints, and a MAC address in any form.
+    /// Reads what `description` prints, and a MAC address in any form, but for one that is no device's
+    /// (`MACAddress.isBlank`).
     package init?(_ text: some StringProtocol) {
         if let mac = MACAddress(text) {
+            guard !mac.isBlank else { return nil }
             self = .mac(mac)
             return
         }

@@ -4,7 +4,9 @@ import Testing
 struct MACAddressTests {
     @Test(arguments: [
         "AA:BB:CC:DD:EE:0F", "aa:bb:cc:dd:ee:0f", "AA-BB-CC-DD-EE-0F", "aabbccddee0f", "AaBbCcDdEe0F",
-        "  AA:BB:CC:DD:EE:0F", "aabbccddee0f\n", "\t AA-BB-CC-DD-EE-0F \r\n",
+        "  AA:BB:CC:DD:EE:0F", "aabbccddee0f\n", "\t AA-BB-CC-DD-EE-0F \r\n", "AA BB CC DD EE 0F",
+        "aa.bb.cc.dd.ee.0f", "aabb.ccdd.ee0f", "AABB.CCDD.EE0F ", "aa:bb:cc:dd:ee:f", "AA-BB-CC-DD-EE-F",
+        "aa.bb.cc.dd.ee.F", "AA BB CC DD EE F",
     ])
     func everyForm_isOneAddress(_ text: String) throws {
         let address = try #require(MACAddress(text))
@@ -15,12 +17,48 @@ struct MACAddressTests {
 
     @Test(arguments: [
         "", " ", "AA:BB:CC:DD:EE", "AA:BB:CC:DD:EE:0F:11", "AA:BB:CC:DD:EE:0G", "AA:BB-CC:DD-EE:0F",
-        "AA BB CC DD EE 0F",
-        "AABB:CCDD:EE0F", "A:BB:CC:DD:EE:0FF", "aabbccddee0", "aabbccddee0f0", "AA:BB:CC:DD:EE:0É",
+        "AABB:CCDD:EE0F", "AABB-CCDD-EE0F", "aab.ccdd.ee0f", "aabb.ccdd.ee0", "aabb.ccddee0f", "aabb.ccdd.ee.0f",
+        "AA::BB:CC:DD:EE", "AA:BB:CC:DD:EE:", ":AA:BB:CC:DD:EE", "AA  BB CC DD EE F", "AA_BB_CC_DD_EE_0F",
+        "aabbcc:ddee0f", "A:BB:CC:DD:EE:0FF", "aabbccddee0", "aabbccddee0f0", "AA:BB:CC:DD:EE:0É",
         "AA:BB:CC: DD:EE:0F",
     ])
     func anythingElse_isNoAddress(_ text: String) {
         #expect(MACAddress(text) == nil)
+    }
+
+    @Test func singleDigits_arePadded_whereSeparatorsShowThem() {
+        #expect(MACAddress("2:0:0:0:25:c") == MACAddress(bits: 0x0200_0000_250C))
+        #expect(MACAddress("0-0-0-0-0-1") == MACAddress(bits: 1))
+    }
+
+    @Test func identity_isRefused_whereTheAddressIsNoDevices() {
+        #expect(MACAddress(bits: 0).identityFault(of: nil) == .blank)
+        #expect(MACAddress(bits: 0xFFFF_FFFF_FFFF).identityFault(of: .randomStatic) == .blank)
+        #expect(MACAddress(bits: 0x0100_0000_0001).identityFault(of: .assigned) == .group)
+        #expect(MACAddress(bits: 0x4000_0000_0001).identityFault(of: .resolvable) == .changing)
+        #expect(MACAddress(bits: 0x0000_0000_0001).identityFault(of: .nonResolvable) == .changing)
+    }
+
+    @Test func identity_isTaken_whereTheAddressLasts() {
+        #expect(MACAddress(bits: 1).identityFault(of: .assigned) == nil)
+        #expect(MACAddress(bits: 0x0200_0000_0001).identityFault(of: .assigned) == nil)
+        // The group bit of a random address is chance, and nobody knows which kind a typed one is.
+        #expect(MACAddress(bits: 0xC100_0000_0001).identityFault(of: .randomStatic) == nil)
+        #expect(MACAddress(bits: 0x0100_0000_0001).identityFault(of: nil) == nil)
+    }
+
+    @Test func randomKind_isInTheTopBits() {
+        #expect(MACAddress(bits: 0xC000_0000_0000).randomKind == .randomStatic)
+        #expect(MACAddress(bits: 0x7F00_0000_0000).randomKind == .resolvable)
+        #expect(MACAddress(bits: 0x3F00_0000_0000).randomKind == .nonResolvable)
+        #expect(MACAddress(bits: 0x8000_0000_0000).randomKind == nil)
+    }
+
+    @Test func flags_areBitsOfTheFirstOctet() {
+        #expect(MACAddress(bits: 0x0200_0000_0000).isLocallyAdministered)
+        #expect(!MACAddress(bits: 0x0100_0000_0000).isLocallyAdministered)
+        #expect(MACAddress(bits: 0x0100_0000_0000).hasGroupBit)
+        #expect(!MACAddress(bits: 0x02FF_FFFF_FFFF).hasGroupBit)
     }
 
     @Test func bitsAbove48_areDropped() {
@@ -64,7 +102,7 @@ struct MeterIDTests {
         "usb:5fc9:0063::path",
         "usb:5fc9:0063:pi:",
         "usb:+12:0063:1", "usb:5fc9:-1:1", "usb:5fc9::1", "port", "port:pi", "port:pi:", "port::/dev/x", "bench meter",
-        "AA:BB:CC",
+        "AA:BB:CC", "00:00:00:00:00:00", "000000000000", "0:0:0:0:0:0", "FF-FF-FF-FF-FF-FF", "ffff.ffff.ffff",
     ])
     func anythingElse_isNoID(_ text: String) {
         #expect(MeterID(text) == nil)

@@ -1,0 +1,58 @@
+/// What an address says of itself, and whether it can stand for one device (leases-and-sync.md, section 4).
+extension MACAddress {
+    /// How a device came by its address (Bluetooth Core, volume 6, part B, section 1.3). Stored beside the address,
+    /// because the bits of a public and of a random one mean different things.
+    package enum Kind: String, CaseIterable, Sendable {
+        /// Assigned by the maker.
+        case assigned = "public"
+        /// Drawn once, or at each start of the device, and kept while it runs.
+        case randomStatic = "random-static"
+        /// Changes every few minutes; only a bonded peer can tell whose it is.
+        case resolvable = "random-resolvable"
+        /// Changes every few minutes.
+        case nonResolvable = "random-non-resolvable"
+
+        /// It stays the device's.
+        package var isLasting: Bool { self == .assigned || self == .randomStatic }
+    }
+
+    /// Why an address is no device's identity.
+    package enum IdentityFault: Hashable, Sendable {
+        /// All zeros or all ones: what unset memory and broken adapters show.
+        case blank
+        /// A public address with the group bit set addresses many devices.
+        case group
+        /// A private address that changes.
+        case changing
+    }
+
+    /// The kind of a random address, by its two topmost bits. nil for the pattern that the standard reserves.
+    package var randomKind: Kind? {
+        switch bits >> 46 {
+        case 0b11: .randomStatic
+        case 0b01: .resolvable
+        case 0b00: .nonResolvable
+        default: nil
+        }
+    }
+
+    /// The lowest bit of the first octet. Means something in a public address only: half of all random ones have it.
+    package var hasGroupBit: Bool { bits >> 40 & 1 != 0 }
+
+    /// The maker's number was not used: another device may have the same address. Shown as a flag. Means something in
+    /// a public address only.
+    package var isLocallyAdministered: Bool { bits >> 40 & 2 != 0 }
+
+    /// All zeros or all ones.
+    package var isBlank: Bool { bits == 0 || bits == 0xFFFF_FFFF_FFFF }
+
+    /// What keeps the address from being a meter's identity, nil where nothing does.
+    ///
+    /// - Parameter kind: nil where nobody knows, as with an address that a person typed: then the doubt counts for it.
+    package func identityFault(of kind: Kind?) -> IdentityFault? {
+        if isBlank { return .blank }
+        guard let kind else { return nil }
+        if !kind.isLasting { return .changing }
+        return kind == .assigned && hasGroupBit ? .group : nil
+    }
+}

@@ -26,6 +26,22 @@ extension Stamp: Comparable {
     }
 }
 
+/// Stamps that no clock gave: of properties that the rebuild lifts above a deletion (`RebuildPlan`).
+extension Stamp {
+    /// The place just above a deletion, below everything that a host writes after it. Keeps the order of the stamps that
+    /// are lifted, to the millisecond and counter, and is the same whoever lifts.
+    ///
+    /// The host is none: `HostID.high` of all ones is no UUID that anybody draws, and greater than all of them.
+    package static func lifted(_ stamp: Stamp, above deletion: Stamp) -> Stamp {
+        let time = stamp.milliseconds << 16 | UInt64(stamp.counter)
+        return Stamp(
+            milliseconds: deletion.milliseconds, counter: deletion.counter, host: HostID(high: .max, low: time))
+    }
+
+    /// The rebuild made it; its host is nobody.
+    package var isLifted: Bool { host.high == .max }
+}
+
 /// The text that travels: `<milliseconds>.<counter>.<host>`, decimal, decimal, UUID.
 extension Stamp: CustomStringConvertible {
     package var description: String { "\(milliseconds).\(counter).\(host)" }

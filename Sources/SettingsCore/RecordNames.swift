@@ -1,0 +1,76 @@
+import MeterModel
+
+extension RecordType {
+    /// Its records are named by a meter's id, so that a name has several forms (leases-and-sync.md, section 4).
+    package var isNamedByMeter: Bool { self == .deviceSettings || self == .meterAlias }
+}
+
+extension RecordKey {
+    /// The key under which the record is kept, whatever form its name has. Itself where the name is in its normal form,
+    /// or is none that this version knows.
+    package var normalised: RecordKey {
+        type.isNamedByMeter ? RecordKey(type: type, name: MeterID.normalised(recordName: name)) : self
+    }
+}
+
+extension MeterID {
+    /// A meter id in its one form, from any form. A text that is no meter id comes back as it is: a newer host may
+    /// know what it means.
+    package static func normalised(recordName: String) -> String { MeterID(recordName)?.description ?? recordName }
+}
+
+/// Why a record cannot be kept as it is (it is parked, and said). Only what would harm a store is refused: what a newer
+/// host writes is kept.
+package enum RecordFault: Hashable, Sendable {
+    case type(String)
+    case name(String)
+    case property(String)
+    /// The property whose value is none (`SettingValue.isStorable`).
+    case value(of: String)
+    /// More properties than `Record.propertiesMax`.
+    case properties(Int)
+}
+
+extension Record {
+    /// Bytes of UTF-8 of a type and of a property's name, which are printable ASCII: a program's words, not a person's.
+    package static let wordBytesMax = 64
+    /// Bytes of UTF-8. The longest real ones are paths below /dev.
+    package static let nameBytesMax = 512
+    package static let propertiesMax = 256
+
+    /// What is wrong with it, nil where nothing is.
+    package var fault: RecordFault? {
+        if !Self.isWord(key.type.rawValue) { return .type(key.type.rawValue) }
+        if !(1...Self.nameBytesMax).contains(key.name.utf8.count) || key.name.utf8.contains(where: { $0 < 0x20 }) {
+            return .name(key.name)
+        }
+        if properties.count > Self.propertiesMax { return .properties(properties.count) }
+        // In order of name, so that everybody names the same one.
+        for (property, register) in properties.sorted(by: { $0.key < $1.key }) {
+            if !Self.isWord(property) { return .property(property) }
+            if !register.value.isStorable { return .value(of: property) }
+        }
+        return nil
+    }
+
+    private static func isWord(_ text: String) -> Bool {
+        (1...wordBytesMax).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+extension RecordFault: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .type(let type): "\"\(type)\" is no type of record: 1 to \(Record.wordBytesMax) printable ASCII characters"
+        case .name(let name):
+            "\"\(name)\" is no name of a record: 1 to \(Record.nameBytesMax) bytes without control characters"
+        case .property(let property):
+            "\"\(property)\" is no name of a property: 1 to \(Record.wordBytesMax) printable ASCII characters"
+        case .value(let property):
+            "the value of \(property) cannot be kept: a number is finite, a text has at most "
+                + "\(SettingValue.stringBytesMax) bytes"
+        case .properties(let count):
+            "\(count) properties are too many for a record: it holds at most \(Record.propertiesMax)"
+        }
+    }
+}

@@ -7,7 +7,10 @@ package import SettingsCore
 /// (`MeterTestKit/Contracts/CloudEngineContract`).
 ///
 /// An engine stores and orders; what is allowed, the rules decide (`LeaseRules`, `Record.merge`, `StampLimit`), which
-/// it calls within its atomic step. A call that returned is durable, but for renewals.
+/// it calls within its atomic step. A call that returned is durable, but for renewals; one that began is finished even
+/// when its task is cancelled. What can be expected to fail is thrown as a `CloudFailure`: `zoneNotFound` by every call
+/// that names a zone which is not there (readers of one credential or of all excepted), `serviceUnavailable` where the
+/// disk does not do its part.
 package protocol CloudEngine: Sendable {
     /// Of the store: changed by every restore from a backup.
     var epoch: String { get async throws }
@@ -18,12 +21,15 @@ package protocol CloudEngine: Sendable {
     func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone
     func zones() async throws -> [Zone]
     func zone(_ name: String) async throws -> Zone?
+    /// Leases that were given out keep the terms they have until they are renewed or acquired again.
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
+    /// - Throws: `badRequest` where its id or hash is taken; what `bind` throws, where it is bound already.
     func add(_ credential: Credential) async throws
     /// Binds a host's credential to it, once; binding it again to the same host and machine only takes the new name.
     ///
-    /// - Throws: `permissionDenied` where it is bound to another host; `duplicateHost` where another machine has a
-    ///   credential of this zone, not revoked, with this host id.
+    /// - Throws: `notFound` where there is none by that id; `permissionDenied` where it is bound to another host or
+    ///   machine, or revoked; `duplicateHost` where another machine has a credential of this zone, not revoked, with
+    ///   this host id.
     func bind(_ binding: Credential.Binding, to credential: String) async throws
     func credential(hash: [UInt8]) async throws -> Credential?
     func credentials(in zone: String?) async throws -> [Credential]
@@ -33,27 +39,35 @@ package protocol CloudEngine: Sendable {
     // MARK: Records
 
     /// Merges each record with what is there, gives each that changed the zone's next sequence, refuses stamps beyond
-    /// `StampLimit`. Each record is atomic; the batch need not be. Results in the order of the records.
+    /// `StampLimit`, all by `RecordIntake`. Each record is atomic; the batch need not be. Results in the order of the
+    /// records.
     func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome]
-    /// Records of a type that changed after a token, oldest change first, each once at its newest place.
+    /// Records of a type that changed after a token, oldest change first, each once at its newest place: whoever reads
+    /// on until nothing more is coming misses no change that was acknowledged before it began, whatever is written
+    /// meanwhile.
     ///
-    /// - Throws: `changeTokenExpired` for a token of another epoch or below the floor.
+    /// - Throws: `changeTokenExpired`, with the present epoch, for a token of another epoch, below the floor, or of a
+    ///   future that this store never had.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
     func record(_ key: RecordKey, in zone: String) async throws -> Record?
     /// For the console: by type and name, tombstones too.
     func records(in zone: String, type: RecordType?) async throws -> [Record]
-    /// Deletes tombstones whose deletion is older and raises the floor to their greatest sequence.
+    /// Deletes tombstones that are older, counted from their deletion's stamp or from when the cloud got it, whichever
+    /// is later (a host with a clock in 1970 deletes too); raises each zone's floor to their greatest sequence.
+    ///
+    /// - Returns: how many.
     func purgeTombstones(before time: WallTime) async throws -> Int
 
     // MARK: Leases
 
     /// Reads a lease, lets the rule decide, and stores what it returns, in one atomic step. The rule may be called
-    /// several times, and must not mind.
+    /// several times, and must not mind. It runs where the engine writes: it is short and asks the engine nothing.
     func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
         _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
     ) async throws -> Answer
-    /// All of a host's renewals. Need not be durable: after a start every lease counts as renewed just then.
+    /// All of a host's renewals, by `LeaseRules`, with one result each in their order. Need not be durable: after a
+    /// start every lease counts as renewed just then.
     func renewLeases(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
     ) async throws -> [LeaseRenewal]
@@ -157,6 +171,8 @@ package struct RecordOutcome: Hashable, Sendable {
         case changed(sequence: UInt64)
         /// A stamp too far ahead.
         case clockSkew
+        /// With what is stored already it has more properties than `CloudLimits.propertiesPerRecord`.
+        case tooManyProperties
     }
 
     package var fate: Fate

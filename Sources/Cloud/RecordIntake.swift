@@ -1,0 +1,38 @@
+import CloudAPI
+package import MeterModel
+package import SettingsCore
+
+/// What becomes of one record that a host sent, decided from it and from what is stored: the one rule of all engines.
+package enum RecordIntake: Hashable, Sendable {
+    /// Nothing in it was news.
+    case unchanged
+    /// Store this one, under the zone's next sequence.
+    case changed(Record)
+    case clockSkew
+    case tooManyProperties
+
+    /// - Parameters:
+    ///   - accepted: the greatest milliseconds of a stamp that the zone ever accepted, 0 for none. The caller raises it
+    ///     by each record that it stores (`newestMilliseconds`).
+    package static func decide(
+        _ incoming: Record, onto stored: Record?, now: WallTime, accepted: UInt64
+    ) -> RecordIntake {
+        // Nothing to store, and nothing to refuse.
+        guard let newest = incoming.newestStamp else { return .unchanged }
+        let now = UInt64(clamping: now.millisecondsSince1970)
+        guard newest.milliseconds <= StampLimit.latest(now: now, accepted: accepted) else { return .clockSkew }
+        let merged = stored?.merged(with: incoming) ?? incoming
+        guard merged != stored else { return .unchanged }
+        guard merged.properties.count <= CloudLimits.propertiesPerRecord else { return .tooManyProperties }
+        return .changed(merged)
+    }
+
+    /// What `accepted` is at least, after `record` was stored.
+    package static func newestMilliseconds(of record: Record) -> UInt64 { record.newestStamp?.milliseconds ?? 0 }
+
+    /// From when on a tombstone's age counts; nil for a record that is none.
+    package static func tombstoneTime(of record: Record, now: WallTime) -> WallTime? {
+        guard record.isTombstone, let deletion = record.deletion else { return nil }
+        return max(now, WallTime(millisecondsSince1970: Int64(clamping: deletion.stamp.milliseconds)))
+    }
+}

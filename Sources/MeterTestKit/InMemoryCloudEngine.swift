@@ -1,0 +1,239 @@
+package import Cloud
+package import CloudAPI
+package import LeaseCore
+package import MeterModel
+package import SettingsCore
+import Synchronization
+
+/// An engine that forgets at the end of the process. Each call is one step under one lock.
+package final class InMemoryCloudEngine: CloudEngine {
+    struct StoredRecord {
+        var record: Record
+        var sequence: UInt64
+        var tombstoneTime: WallTime?
+    }
+
+    struct StoredZone {
+        var zone: Zone
+        var floor: UInt64 = 0
+        /// The greatest milliseconds of a stamp ever accepted.
+        var accepted: UInt64 = 0
+        var records: [RecordKey: StoredRecord] = [:]
+        var leases: [String: LeaseRecord] = [:]
+    }
+
+    struct State {
+        var zones: [String: StoredZone] = [:]
+        var credentials: [String: Credential] = [:]
+        var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: 0))
+        var failure: CloudFailure?
+    }
+
+    package let epoch: String
+    private let state = Mutex(State())
+
+    package init(epoch: String = "memory") { self.epoch = epoch }
+
+    /// From now on every call throws `failure`; nil ends that.
+    package func fail(with failure: CloudFailure?) { state.withLock { $0.failure = failure } }
+
+    /// As after a restore.
+    package func limit(_ limits: LeaseLimits) { state.withLock { $0.limits = limits } }
+
+    /// Runs one step. It throws before it changes anything.
+    private func step<Value>(_ body: (inout State) throws -> Value) throws -> Value {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            return try body(&state)
+        }
+    }
+
+    private func step<Value>(in zone: String, _ body: (inout StoredZone) throws -> Value) throws -> Value {
+        try step { state in
+            guard let index = state.zones.index(forKey: zone) else { throw CloudFailure.zoneNotFound(zone) }
+            return try body(&state.zones.values[index])
+        }
+    }
+}
+
+// MARK: - Zones and credentials
+
+extension InMemoryCloudEngine {
+    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
+        try step { state in
+            if let there = state.zones[name] { return there.zone }
+            let zone = Zone(name: name, terms: terms)
+            state.zones[name] = StoredZone(zone: zone)
+            return zone
+        }
+    }
+
+    package func zones() async throws -> [Zone] {
+        try step { $0.zones.values.map(\.zone).sorted { $0.name < $1.name } }
+    }
+
+    package func zone(_ name: String) async throws -> Zone? { try step { $0.zones[name]?.zone } }
+
+    package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
+        try step(in: zone) { $0.zone.terms = terms }
+    }
+
+    package func add(_ credential: Credential) async throws {
+        try step { state in
+            guard state.zones[credential.zone] != nil else { throw CloudFailure.zoneNotFound(credential.zone) }
+            guard !state.credentials.values.contains(where: { $0.id == credential.id || $0.hash == credential.hash })
+            else { throw CloudFailure.credentialTaken(credential.id) }
+            if let binding = credential.binding {
+                _ = try credential.bound(to: binding, among: state.credentials(in: credential.zone))
+            }
+            state.credentials[credential.id] = credential
+        }
+    }
+
+    package func bind(_ binding: Credential.Binding, to credential: String) async throws {
+        try step { state in
+            guard let found = state.credentials[credential] else { throw CloudFailure.credentialNotFound(credential) }
+            state.credentials[credential] = try found.bound(to: binding, among: state.credentials(in: found.zone))
+        }
+    }
+
+    package func credential(hash: [UInt8]) async throws -> Credential? {
+        try step { $0.credentials.values.first { $0.hash == hash } }
+    }
+
+    package func credentials(in zone: String?) async throws -> [Credential] {
+        try step { $0.credentials(in: zone) }
+    }
+
+    package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
+        try step { state in
+            guard var credential = state.credentials[id] else { return false }
+            if credential.revokedAt == nil { credential.revokedAt = now }
+            state.credentials[id] = credential
+            return true
+        }
+    }
+}
+
+extension InMemoryCloudEngine.State {
+    /// By zone, time and id.
+    fileprivate func credentials(in zone: String?) -> [Credential] {
+        credentials.values.filter { zone == nil || $0.zone == zone }
+            .sorted { ($0.zone, $0.createdAt, $0.id) < ($1.zone, $1.createdAt, $1.id) }
+    }
+}
+
+// MARK: - Records
+
+extension InMemoryCloudEngine {
+    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+        try step(in: zone) { zone in records.map { zone.take($0, now: now) } }
+    }
+
+    package func changes(
+        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
+    ) async throws -> ChangeList {
+        let epoch = epoch
+        return try step(in: zone) { zone in
+            try token?.check(epoch: epoch, floor: zone.floor, sequence: zone.zone.sequence)
+            let news = zone.records.values
+                .filter { $0.record.key.type == type && $0.sequence > token?.sequence ?? 0 }
+                .sorted { $0.sequence < $1.sequence }
+            let page = news.prefix(limit)
+            let next = ChangeToken.after(
+                token, last: page.last?.sequence, moreComing: news.count > page.count, epoch: epoch,
+                floor: zone.floor, sequence: zone.zone.sequence)
+            return ChangeList(records: page.map(\.record), token: next, moreComing: news.count > page.count)
+        }
+    }
+
+    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+        try step(in: zone) { $0.records[key]?.record }
+    }
+
+    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+        try step(in: zone) { zone in
+            zone.records.values.map(\.record).filter { type == nil || $0.key.type == type }
+                .sorted { ($0.key.type.rawValue, $0.key.name) < ($1.key.type.rawValue, $1.key.name) }
+        }
+    }
+
+    package func purgeTombstones(before time: WallTime) async throws -> Int {
+        try step { state in
+            var count = 0
+            for name in state.zones.keys {
+                count += state.zones[name]?.purgeTombstones(before: time) ?? 0
+            }
+            return count
+        }
+    }
+}
+
+extension InMemoryCloudEngine.StoredZone {
+    fileprivate mutating func take(_ record: Record, now: WallTime) -> RecordOutcome {
+        let stored = records[record.key]?.record
+        switch RecordIntake.decide(record, onto: stored, now: now, accepted: accepted) {
+        case .unchanged: return RecordOutcome(fate: .unchanged, record: stored)
+        case .clockSkew: return RecordOutcome(fate: .clockSkew, record: stored)
+        case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: stored)
+        case .changed(let merged):
+            zone.sequence += 1
+            accepted = max(accepted, RecordIntake.newestMilliseconds(of: merged))
+            records[record.key] = InMemoryCloudEngine.StoredRecord(
+                record: merged, sequence: zone.sequence,
+                tombstoneTime: RecordIntake.tombstoneTime(of: merged, now: now))
+            return RecordOutcome(fate: .changed(sequence: zone.sequence), record: merged)
+        }
+    }
+
+    fileprivate mutating func purgeTombstones(before time: WallTime) -> Int {
+        let old = records.filter { $0.value.tombstoneTime.map { $0 < time } ?? false }
+        for (key, stored) in old {
+            floor = max(floor, stored.sequence)
+            records[key] = nil
+        }
+        return old.count
+    }
+}
+
+// MARK: - Leases
+
+extension InMemoryCloudEngine {
+    package func decideLease<Answer: Sendable>(
+        of meter: String, in zone: String,
+        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+    ) async throws -> Answer {
+        try step(in: zone) { zone in
+            let decision = rule(zone.leases[meter])
+            if let record = decision.record { zone.leases[meter] = record }
+            return decision.answer
+        }
+    }
+
+    package func renewLeases(
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+    ) async throws -> [LeaseRenewal] {
+        try step(in: zone) { _ in throw CloudFailure(.serviceUnavailable, "not there yet") }
+    }
+
+    package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        try step(in: zone) { zone in
+            zone.leases.sorted { $0.key < $1.key }.map { (meter: $0.key, record: $0.value) }
+        }
+    }
+
+    package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        try await leases(in: zone).filter { $0.record.holder != nil }
+    }
+
+    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
+        try step(in: zone) { $0.leases[meter] }
+    }
+
+    package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits {
+        try step { state in
+            if let end = state.limits.grantsNothingNewBefore, end <= now { state.limits.grantsNothingNewBefore = nil }
+            return state.limits
+        }
+    }
+}

@@ -327,7 +327,7 @@ let package = Package(
         .testTarget(
             name: "MeterdTests",
             dependencies: [
-                "meterd", "MeterModel", "Gateway", "GatewayAPI",
+                "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import LeaseCore
 import Logging
 import MeterModel
 
@@ -15,8 +16,28 @@ struct Configuration: Hashable, Sendable {
     var keepDays = 400
     /// The store is kept below this size, the oldest readings going first.
     var maxMegabytes = 2048
+    /// What other hosts call this one. nil: what the system calls it.
+    var hostName: String?
+    var cloud = Cloud()
     /// Serial ports that a person says a meter is behind.
     var ports: [Port] = []
+
+    /// How this host shares meters with others. Which cloud it belongs to is no configuration: `meterctl cloud join`.
+    struct Cloud: Hashable, Sendable {
+        /// This meterd serves the cloud itself: at home no other machine is needed.
+        var serves = false
+        var listen = Listen(host: "0.0.0.0", port: 8643)
+        /// `strict` where this host wants it stricter than its zone.
+        var policy = LeasePolicy.keep
+        /// A wish; the zone caps it.
+        var timeToLive = LeaseTerms.standard.timeToLive
+
+        /// Where the cloud is served.
+        struct Listen: Hashable, Sendable {
+            var host: String
+            var port: Int
+        }
+    }
 
     struct Port: Hashable, Sendable {
         var declared: DeclaredPort
@@ -45,6 +66,7 @@ struct Configuration: Hashable, Sendable {
         let environment = environment.filter { !$0.value.isEmpty }
         if let path = environment["METERD_STATE_DIRECTORY"] { stateDirectory = path }
         if let path = environment["METERD_SOCKET"] { socketPath = path }
+        if let name = environment["METERD_HOST_NAME"] { hostName = try Self.hostName(name) }
         if let level = environment["METERD_LOG_LEVEL"] {
             logLevel = try Self.level(level, named: "METERD_LOG_LEVEL")
         }
@@ -58,6 +80,14 @@ struct Configuration: Hashable, Sendable {
         return level
     }
 
+    /// - Throws: where others could not read it: nothing in it, too long, or something that does not print.
+    static func hostName(_ text: String) throws(ConfigurationError) -> String {
+        guard (1...64).contains(text.count), text.allSatisfy(\.isPrintable) else {
+            throw ConfigurationError("host-name cannot be \"\(text)\"", next: "it takes a text of 1 to 64 characters")
+        }
+        return text
+    }
+
     /// The same, as the recorder takes them.
     var recorderLimits: SampleRecorder.Limits {
         var limits = SampleRecorder.Limits()
@@ -65,6 +95,20 @@ struct Configuration: Hashable, Sendable {
         limits.maxAge = .seconds(86_400 * keepDays)
         limits.maxBytes = Int64(maxMegabytes) << 20
         return limits
+    }
+}
+
+extension Configuration.Cloud.Listen {
+    /// Reads `address:port`, `[address]:port` or a port alone.
+    init(_ text: String, named key: String) throws(ConfigurationError) {
+        let colon = text.lastIndex(of: ":")
+        let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
+        var host = colon.map { String(text[..<$0]) } ?? "0.0.0.0"
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard let port = Int(digits), (0...65_535).contains(port), !host.isEmpty, !host.contains(" ") else {
+            throw ConfigurationError("\(key) cannot be \"\(text)\"", next: "it takes address:port, as 0.0.0.0:8643")
+        }
+        self.init(host: host, port: port)
     }
 }
 

@@ -1,4 +1,5 @@
 import Gateway
+import LeaseCore
 import MeterModel
 import TOMLKit
 
@@ -22,11 +23,17 @@ struct ConfigurationFile {
     }
 
     func apply(to configuration: inout Configuration) throws(ConfigurationError) {
-        try checkKeys(of: table, in: "", known: ["state-directory", "socket", "log-level", "store", "port"])
+        try checkKeys(
+            of: table, in: "", known: ["state-directory", "socket", "log-level", "host-name", "store", "cloud", "port"])
         if let path = try string("state-directory", in: table) { configuration.stateDirectory = path }
         if let path = try string("socket", in: table) { configuration.socketPath = path }
         if let level = try string("log-level", in: table) {
             configuration.logLevel = try Configuration.level(level, named: "log-level")
+        }
+        if let name = try string("host-name", in: table) { configuration.hostName = try Configuration.hostName(name) }
+        if let value = table["cloud"] {
+            guard let cloud = value.table else { throw wrongType("cloud", "a table, [cloud]") }
+            try applyCloud(cloud, to: &configuration)
         }
         if let value = table["store"] {
             guard let store = value.table else { throw wrongType("store", "a table, [store]") }
@@ -53,6 +60,31 @@ struct ConfigurationFile {
         if let days = try integer("keep-days", in: store, "store.", legal: 1...36_500) { configuration.keepDays = days }
         if let size = try integer("max-megabytes", in: store, "store.", legal: 16...1_000_000) {
             configuration.maxMegabytes = size
+        }
+    }
+
+    private func applyCloud(_ cloud: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
+        try checkKeys(of: cloud, in: "cloud.", known: ["serve", "listen", "policy", "lease-ttl"])
+        if let value = cloud["serve"] {
+            guard let flag = value.bool else { throw wrongType("cloud.serve", "true or false") }
+            configuration.cloud.serves = flag
+        }
+        if let text = try string("listen", in: cloud, "cloud.") {
+            configuration.cloud.listen = try Configuration.Cloud.Listen(text, named: "\(path): cloud.listen")
+        }
+        if let text = try string("policy", in: cloud, "cloud.") {
+            guard let policy = LeasePolicy(rawValue: text) else {
+                throw ConfigurationError(
+                    "\(path): cloud.policy cannot be \"\(text)\"", next: "it takes \"keep\" or \"strict\"")
+            }
+            configuration.cloud.policy = policy
+        }
+        if let text = try string("lease-ttl", in: cloud, "cloud.") {
+            guard let wish = Duration(shortText: text), LeaseTerms.timeToLiveRange.contains(wish) else {
+                throw ConfigurationError(
+                    "\(path): cloud.lease-ttl cannot be \"\(text)\"", next: "it takes a time from 30s to 10m")
+            }
+            configuration.cloud.timeToLive = wish
         }
     }
 

@@ -42,7 +42,7 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
         package var epoch: String?
         /// With `leaseHeld`: who has it, null where nobody does yet (reserved, restoring).
         package var lease: LeaseBody?
-        /// With `leaseHeld`: `held`, `revoking`, `reserved` or `restoring`.
+        /// With `leaseHeld`: `held`, `revoking`, `reserved`, `restoring`, `released` or `exhausted`.
         package var reason: String?
 
         package init(code: CloudErrorCode, message: String, retryAfter: Double? = nil) {

@@ -40,7 +40,8 @@ package struct LeaseCircumstances: Hashable, Sendable {
     package var wallNow: WallTime
     /// The zone's policy and greatest times.
     package var terms: LeaseTerms
-    /// Until then nothing goes to anybody new: a backup was restored (rule 5). nil: no such time.
+    /// Until then nothing goes to anybody new: a backup was restored (rule 5). Renewals are served, and so is the
+    /// repetition of a request that was granted. nil: no such time.
     package var grantsNothingNewBefore: MonotonicTime?
     /// No token is given out below this (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
@@ -75,6 +76,10 @@ package enum LeaseAnswer: Hashable, Sendable {
             case reserved
             /// A backup was restored; nothing new is granted until old holders have surely stopped.
             case restoring
+            /// This very request was granted before and the lease released since: it came late, or twice. Ask anew.
+            case released
+            /// No token is left for this meter. Only an absurd clock at a restore leads here.
+            case exhausted
         }
 
         package var reason: Reason

@@ -1,5 +1,74 @@
+package import MeterModel
+
 /// The authority's rules: each decides one request on one lease, atomically, from its record alone.
 ///
 /// An engine reads the record, calls the rule, and writes what comes back in the same transaction (or with a
-/// compare-and-swap on what it read). No rule reads a clock.
-package enum LeaseRules {}
+/// compare-and-swap on what it read). No rule reads a clock. "Rule n" is that of leases-and-sync.md, section 1.
+package enum LeaseRules {
+    /// How long a meter is kept for the host that it was offered to.
+    package static let reservation = Duration.seconds(10)
+
+    /// Renews one lease, also an expired one that nobody else acquired since.
+    package static func renew(
+        _ token: FencingToken, session: SessionID, of record: LeaseRecord?, at now: MonotonicTime
+    ) -> LeaseDecision<LeaseRenewal> {
+        guard var record, token <= record.token else {
+            return LeaseDecision(record: nil, answer: .lost(.unknown, record))
+        }
+        guard token == record.token else { return LeaseDecision(record: nil, answer: .lost(.takenOver, record)) }
+        switch record.state {
+        case .free:
+            return LeaseDecision(record: nil, answer: .lost(.released, record))
+        case .held(let holder) where holder.session == session:
+            record.renew(at: now)
+            return LeaseDecision(record: record, answer: .renewed(record))
+        case .revoking(let holder) where holder.session == session:
+            return LeaseDecision(record: nil, answer: .lost(.revoking, record))
+        case .held, .revoking:
+            return LeaseDecision(record: nil, answer: .lost(.unknown, record))
+        }
+    }
+
+    /// Frees a lease at once. Whoever is not its present holder frees nothing (rule 6: terminal for its token).
+    package static func release(
+        _ token: FencingToken, session: SessionID, of record: LeaseRecord?
+    ) -> LeaseDecision<LeaseChange> {
+        guard var record, record.token == token, record.holder?.session == session else {
+            return LeaseDecision(record: nil, answer: .unchanged(record))
+        }
+        record.state = .free
+        return LeaseDecision(record: record, answer: .changed(record))
+    }
+
+    /// Tells the holder to stop: it cannot renew any more. It is free once the holder releases, or is over.
+    package static func revoke(_ record: LeaseRecord?) -> LeaseDecision<LeaseChange> {
+        guard var record, case .held(let holder) = record.state else {
+            return LeaseDecision(record: nil, answer: .unchanged(record))
+        }
+        record.state = .revoking(holder)
+        return LeaseDecision(record: record, answer: .changed(record))
+    }
+
+    /// Two ids turned out to be one meter (rule 10). `record` is the canonical id's lease afterwards, whose token is
+    /// beyond both; the other id's is not to be used again.
+    ///
+    /// - Returns: the answer is false, and nothing changes, while both are leased.
+    package static func merge(_ other: LeaseRecord?, into record: LeaseRecord?) -> LeaseDecision<Bool> {
+        guard let other else { return LeaseDecision(record: nil, answer: true) }
+        guard let record else { return LeaseDecision(record: other, answer: true) }
+        guard record.holder == nil || other.holder == nil else { return LeaseDecision(record: nil, answer: false) }
+        var merged = record.holder == nil ? other : record
+        // A holder knows its own token and nothing else will do. The free one's may be greater: then the next token
+        // must be beyond it, which only a free lease can promise by itself.
+        guard merged.holder == nil || merged.token >= max(record.token, other.token) else {
+            return LeaseDecision(record: nil, answer: false)
+        }
+        merged.token = max(record.token, other.token)
+        return LeaseDecision(record: merged, answer: true)
+    }
+}
+
+extension LeaseRecord {
+    /// A renewal that arrives late takes nothing back.
+    mutating func renew(at now: MonotonicTime) { renewedAt = max(renewedAt, now) }
+}

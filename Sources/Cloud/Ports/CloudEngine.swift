@@ -93,17 +93,6 @@ package struct LeaseLimits: Hashable, Sendable {
     }
 }
 
-package struct LeaseDecision<Answer: Sendable>: Sendable {
-    /// nil: leave it as it is.
-    package var record: LeaseRecord?
-    package var answer: Answer
-
-    package init(record: LeaseRecord?, answer: Answer) {
-        self.record = record
-        self.answer = answer
-    }
-}
-
 /// All hosts of one account.
 package struct Zone: Hashable, Sendable {
     /// 1 to 64 of `a-z 0-9 - _`.

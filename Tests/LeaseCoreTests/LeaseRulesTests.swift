@@ -1,0 +1,343 @@
+import LeaseCore
+import MeterModel
+import Testing
+
+/// Who gets a meter (leases-and-sync.md, section 1, "acquire").
+struct LeaseAcquireRuleTests {
+    @Test func free_isGranted_withTheNextToken() {
+        var authority = Authority()
+        let first = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+
+        let second = authority.acquire(.of(2), at: .seconds(1))
+
+        #expect(first.token == 1)
+        #expect(second.token == 2)
+        #expect(authority.record?.holder?.hostName == "pi2")
+    }
+
+    @Test func held_isRefused_withTheHolderAndTheTimeUntilOver() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+
+        let answer = authority.acquire(.of(2), at: .seconds(30))
+
+        #expect(answer.refusal?.reason == .held)
+        #expect(answer.refusal?.record?.holder?.host == .of(1))
+        #expect(answer.refusal?.retryAfter == .seconds(105))
+    }
+
+    @Test func sameRequest_getsTheSameAnswer_whenItsAnswerWasLost() {
+        var authority = Authority()
+        let first = authority.acquire(.of(1, request: 7), at: .seconds(0))
+
+        let again = authority.acquire(.of(1, request: 7), at: .seconds(5))
+
+        #expect(again.token == first.token)
+        #expect(authority.record?.renewedAt == .seconds(5))
+    }
+
+    /// A repetition that comes after the release must not give the meter to somebody who does not know.
+    @Test func sameRequest_isRefused_afterItWasReleased() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, request: 7), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+
+        let late = authority.acquire(.of(1, request: 7), at: .seconds(5))
+        let fresh = authority.acquire(.of(1, request: 8), at: .seconds(6))
+
+        #expect(late.refusal?.reason == .released)
+        #expect(fresh.token == 2)
+    }
+
+    @Test func sameSession_renewsWithItsToken_whenItAsksAnew() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, request: 1), at: .seconds(0))
+
+        let again = authority.acquire(.of(1, request: 2), at: .seconds(100))
+
+        #expect(again.token == 1)
+        #expect(authority.record?.renewedAt == .seconds(100))
+    }
+
+    /// The holder may still go by the longer time, so the authority must too.
+    @Test func sameSession_keepsItsTimes_whenTheZoneShortensThem() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, request: 1), at: .seconds(0))
+        authority.circumstances.terms = LeaseTerms(timeToLive: .seconds(30), lockDelay: .seconds(5), policy: .strict)
+
+        let again = authority.acquire(.of(1, request: 2), at: .seconds(10))
+
+        #expect(again.terms?.timeToLive == .seconds(120))
+        #expect(again.terms?.policy == .strict)
+    }
+
+    @Test func anotherSessionOfTheHost_isRefused_unlessItNamesTheOneBefore() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(0))
+
+        let unproven = authority.acquire(.of(1, session: 11, request: 2), at: .seconds(1))
+        let proven = authority.acquire(.of(1, session: 11, request: 3, previous: 10), at: .seconds(2))
+
+        #expect(unproven.refusal?.reason == .held)
+        #expect(proven.token == 2)
+        #expect(authority.renew(1, session: 10, at: .seconds(3)).loss == .takenOver)
+    }
+
+    @Test func previousSession_ofAnotherHost_isWorthNothing() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, session: 10), at: .seconds(0))
+
+        let answer = authority.acquire(.of(2, session: 20, previous: 10), at: .seconds(1))
+
+        #expect(answer.refusal?.reason == .held)
+    }
+
+    @Test(arguments: [(134.9, false), (135.0, true)])
+    func over_isAfterTimeToLiveAndLockDelay_sinceTheLastRenewal(after: Double, isGranted: Bool) {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.renew(1, session: 1, at: .seconds(60))
+
+        let answer = authority.acquire(.of(2), at: .seconds(60 + after))
+
+        #expect((answer.token == 2) == isGranted)
+    }
+
+    @Test func reserved_isRefused_unlessItIsForTheOneWhoAsks() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+        authority.circumstances.reservedFor = .of(3)
+
+        let other = authority.acquire(.of(2), at: .seconds(1))
+        let offered = authority.acquire(.of(3), at: .seconds(2))
+
+        #expect(other.refusal?.reason == .reserved)
+        #expect(other.refusal?.retryAfter == LeaseRules.reservation)
+        #expect(offered.token == 2)
+    }
+
+    @Test func terms_areTheZones_shorterAndStricterByWish() {
+        var authority = Authority()
+        let short = authority.acquire(.of(1, timeToLive: .seconds(60), policy: .strict), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+        let long = authority.acquire(.of(1, request: 2, timeToLive: .seconds(500)), at: .seconds(0))
+
+        #expect(short.terms?.timeToLive == .seconds(60))
+        #expect(short.terms?.policy == .strict)
+        #expect(long.terms == .standard(.keep))
+    }
+
+    @Test func strictZone_isStrict_whateverAHostWishes() {
+        var authority = Authority(.strict)
+
+        #expect(authority.acquire(.of(1, policy: .keep), at: .seconds(0)).terms?.policy == .strict)
+    }
+}
+
+/// Take-over, revocation, release, renewal, restart and restore.
+struct LeaseRuleTests {
+    @Test func takeover_isGrantedAtOnce_underKeep() {
+        var authority = Authority(.keep)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+
+        let answer = authority.acquire(.of(2, isTakeover: true), at: .seconds(1))
+
+        #expect(answer.token == 2)
+        #expect(authority.renew(1, session: 1, at: .seconds(2)).loss == .takenOver)
+    }
+
+    @Test func takeover_revokes_underStrict_andIsGrantedAfterTheRelease() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+
+        let asked = authority.acquire(.of(2, isTakeover: true), at: .seconds(10))
+        let renewal = authority.renew(1, session: 1, at: .seconds(11))
+        let tooEarly = authority.acquire(.of(2, request: 2), at: .seconds(12))
+        _ = authority.release(1, session: 1)
+        let granted = authority.acquire(.of(2, request: 3), at: .seconds(13))
+
+        #expect(asked.refusal?.reason == .revoking)
+        #expect(asked.refusal?.retryAfter == .seconds(125))
+        #expect(renewal.loss == .revoking)
+        #expect(tooEarly.refusal?.reason == .revoking)
+        #expect(granted.token == 2)
+    }
+
+    @Test func takeover_isGrantedAtTheLatest_afterLockDelay_whenTheHolderIsSilent() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.acquire(.of(2, isTakeover: true), at: .seconds(10))
+
+        #expect(authority.acquire(.of(2, request: 2), at: .seconds(134)).refusal?.reason == .revoking)
+        #expect(authority.acquire(.of(2, request: 3), at: .seconds(135)).token == 2)
+    }
+
+    /// A host that is strict for itself wants no second host at its meter, in a zone that keeps.
+    @Test func takeover_revokes_whenOnlyOneOfThemIsStrict() {
+        var authority = Authority(.keep)
+        _ = authority.acquire(.of(1, policy: .strict), at: .seconds(0))
+
+        let answer = authority.acquire(.of(2, isTakeover: true), at: .seconds(1))
+
+        #expect(answer.refusal?.reason == .revoking)
+    }
+
+    @Test func revoked_cannotAskAgain_untilItIsOver() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1, request: 1), at: .seconds(0))
+        let revoked = authority.revoke()
+
+        #expect(revoked == .changed(authority.record!))
+        #expect(authority.acquire(.of(1, request: 1), at: .seconds(1)).refusal?.reason == .revoking)
+        #expect(authority.acquire(.of(1, request: 2), at: .seconds(2)).refusal?.reason == .revoking)
+        #expect(authority.acquire(.of(1, request: 3), at: .seconds(135)).token == 2)
+    }
+
+    @Test func revoke_changesNothing_whenNobodyHasIt() {
+        var authority = Authority()
+        #expect(authority.revoke() == .unchanged(nil))
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+
+        #expect(authority.revoke() == .unchanged(authority.record))
+    }
+
+    @Test func release_needsTokenAndSession_andMayBeRepeated() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+
+        #expect(authority.release(2, session: 1) == .unchanged(authority.record))
+        #expect(authority.release(1, session: 2) == .unchanged(authority.record))
+        let freed = authority.release(1, session: 1)
+        #expect(freed.record?.state == .free)
+        #expect(authority.release(1, session: 1) == .unchanged(authority.record))
+        #expect(authority.record?.token == 1)
+    }
+
+    /// Rule 6.
+    @Test func lateRenewal_resurrectsNothing_afterTheRelease() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+
+        #expect(authority.renew(1, session: 1, at: .seconds(1)).loss == .released)
+        #expect(authority.record?.state == .free)
+    }
+
+    /// "Also accepted after expiry while nobody else has acquired."
+    @Test func renewal_isAccepted_longAfterExpiry_untilAnotherAcquires() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+
+        #expect(authority.renew(1, session: 1, at: .seconds(10_000)).loss == nil)
+        #expect(authority.acquire(.of(2), at: .seconds(20_000)).token == 2)
+        #expect(authority.renew(1, session: 1, at: .seconds(20_001)).loss == .takenOver)
+    }
+
+    @Test func renewal_isUnknown_whenTheTokenWasNeverGiven() {
+        var authority = Authority()
+        #expect(authority.renew(1, session: 1, at: .seconds(0)).loss == .unknown)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+
+        #expect(authority.renew(2, session: 1, at: .seconds(1)).loss == .unknown)
+        #expect(authority.renew(1, session: 9, at: .seconds(1)).loss == .unknown)
+    }
+
+    @Test func renewal_thatArrivesLate_shortensNothing() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.renew(1, session: 1, at: .seconds(60))
+
+        _ = authority.renew(1, session: 1, at: .seconds(40))
+
+        #expect(authority.record?.renewedAt == .seconds(60))
+    }
+
+    /// Rule 5: what an engine does at its start is to set `renewedAt`.
+    @Test func restart_keepsTheMeterForItsHolder_forAFullTime() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        authority.record?.renewedAt = .seconds(130)
+
+        #expect(authority.acquire(.of(2), at: .seconds(264)).refusal?.reason == .held)
+        #expect(authority.renew(1, session: 1, at: .seconds(264)).loss == nil)
+    }
+
+    /// Rule 5.
+    @Test func restore_grantsNothingNew_butServesRenewalsAndRepetitions() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(0))
+        authority.circumstances.grantsNothingNewBefore = .seconds(1000)
+
+        let other = authority.acquire(.of(2), at: .seconds(900))
+        let takeover = authority.acquire(.of(2, request: 2, isTakeover: true), at: .seconds(10))
+        let restarted = authority.acquire(.of(1, session: 11, request: 2, previous: 10), at: .seconds(10))
+        let anew = authority.acquire(.of(1, session: 10, request: 3), at: .seconds(10))
+        let repeated = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(10))
+
+        #expect(other.refusal?.reason == .restoring)
+        #expect(other.refusal?.retryAfter == .seconds(100))
+        #expect(takeover.refusal?.reason == .restoring)
+        #expect(restarted.refusal?.reason == .restoring)
+        #expect(anew.refusal?.reason == .restoring)
+        #expect(repeated.token == 1)
+        #expect(authority.renew(1, session: 10, at: .seconds(11)).loss == nil)
+    }
+
+    @Test func restore_isOver_atItsTime_andTokensJumpAhead() {
+        var authority = Authority()
+        authority.circumstances.grantsNothingNewBefore = .seconds(1000)
+        authority.circumstances.tokenFloor = 5_000_000
+
+        #expect(authority.acquire(.of(1), at: .seconds(999)).refusal?.reason == .restoring)
+        #expect(authority.acquire(.of(1), at: .seconds(1000)).token == 5_000_000)
+    }
+
+    @Test func tokens_neverOverflow() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        authority.record?.token = .max
+        _ = authority.release(.max, session: 1)
+        #expect(authority.acquire(.of(2), at: .seconds(1)).refusal?.reason == .exhausted)
+        authority.record?.token = FencingToken(rawValue: .max)
+        #expect(authority.acquire(.of(2), at: .seconds(1)).refusal?.reason == .exhausted)
+        authority.record?.token = 1
+        authority.circumstances.tokenFloor = FencingToken(rawValue: .max)
+        #expect(authority.acquire(.of(2), at: .seconds(1)).refusal?.reason == .exhausted)
+    }
+
+    /// Rule 10.
+    @Test func twoIDs_mergeOnlyWhileOneIsLeased_andTheTokenIsBeyondBoth() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        let held = authority.record
+        var freed = held
+        freed?.state = .free
+        freed?.token = 9
+
+        #expect(LeaseRules.merge(held, into: held) == LeaseDecision(record: nil, answer: false))
+        #expect(LeaseRules.merge(nil, into: held) == LeaseDecision(record: nil, answer: true))
+        #expect(LeaseRules.merge(held, into: nil) == LeaseDecision(record: held, answer: true))
+        // The held token cannot be raised, and the next one would have been used under the other id.
+        #expect(LeaseRules.merge(freed, into: held).answer == false)
+        freed?.token = 0
+        #expect(LeaseRules.merge(freed, into: held).record == held)
+    }
+
+    @Test func view_showsExpiry_beforeItIsOver() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        let record = authority.record!
+
+        let fresh = LeaseView(record, of: .meter, at: .seconds(20), waiting: ["pi3"])
+        let expired = LeaseView(record, of: .meter, at: .seconds(121))
+        _ = authority.release(1, session: 1)
+        let freed = LeaseView(authority.record!, of: .meter, at: .seconds(122))
+
+        #expect(fresh.state == .held && fresh.remaining == .seconds(100) && fresh.waiting == ["pi3"])
+        #expect(expired.state == .expired && expired.remaining == .zero && expired.holder == .of(1))
+        #expect(freed.state == .free && freed.holder == nil && freed.token == 1)
+    }
+}

@@ -56,3 +56,16 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
 
     package init(_ error: Content) { self.error = error }
 }
+
+/// `GET /v1/health`: the cloud answers, and so does its store.
+package struct HealthBody: Codable, Hashable, Sendable {
+    /// `ok`.
+    package var status: String
+    /// Of the program.
+    package var version: String
+
+    package init(status: String, version: String) {
+        self.status = status
+        self.version = version
+    }
+}

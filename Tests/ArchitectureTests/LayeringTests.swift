@@ -32,7 +32,8 @@ private let allowedImports: [String: Set<String>] = [
         "Synchronization",
     ],
     "CloudServer": [
-        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Crypto", "Hummingbird", "HummingbirdTLS",
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Crypto", "Hummingbird", "HummingbirdCore",
+        "HummingbirdTLS",
         "Logging", "NIOCore", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials", "Glibc", "Synchronization",
     ],
     "CloudClient": [
@@ -56,7 +57,8 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "metercloud": [
         "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "GatewayAPI",
-        "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle", "UnixSignals",
+        "LinuxIO", "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials", "Glibc", "Logging", "NIOCore",
+        "NIOHTTP1", "ServiceLifecycle", "UnixSignals",
     ],
     // Test support, which no target above may import.
     "MeterTestKit": [

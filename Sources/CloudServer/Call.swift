@@ -1,0 +1,86 @@
+import Cloud
+import CloudAPI
+import Hummingbird
+import MeterModel
+
+/// One request, and what its route wants to know of it.
+struct Call {
+    let route: CloudRoute
+    let request: Request
+    let context: CloudRequestContext
+
+    /// The token that it shows.
+    var token: BearerToken {
+        get throws(CloudFailure) {
+            guard let header = request.headers[.authorization] else {
+                throw CloudFailure(
+                    .notAuthenticated, "\(request.uri.path) needs a token: the header Authorization: Bearer mgt_…")
+            }
+            guard let token = BearerToken(authorization: header) else {
+                throw CloudFailure(
+                    .notAuthenticated, "the Authorization header holds no token of this cloud; one is Bearer mgt_…")
+            }
+            return token
+        }
+    }
+
+    var zone: String { get throws(CloudFailure) { try parameter("zone") } }
+    var meter: String { get throws(CloudFailure) { try parameter("meter") } }
+
+    /// nil without one.
+    var limit: Int? {
+        get throws(CloudFailure) {
+            guard let text = query("limit") else { return nil }
+            guard let limit = Int(text) else {
+                throw CloudFailure(.badRequest, "limit cannot be \"\(text)\"; it takes a whole number")
+            }
+            return limit
+        }
+    }
+
+    func query(_ name: String) -> String? {
+        request.uri.queryParameters[name[...]].map { String($0) }
+    }
+
+    func required(_ name: String) throws(CloudFailure) -> String {
+        guard let value = query(name), !value.isEmpty else {
+            throw CloudFailure(.badRequest, "\(request.uri.path) needs the query parameter \(name)")
+        }
+        return value
+    }
+
+    /// A part of the path, its percent escapes resolved.
+    private func parameter(_ name: String) throws(CloudFailure) -> String {
+        let raw = context.parameters.get(name) ?? ""
+        guard let decoded = raw.decodedPath, !decoded.isEmpty else {
+            throw CloudFailure(.badRequest, "\"\(raw)\" is not properly percent-encoded; encode % as %25")
+        }
+        return decoded
+    }
+}
+
+extension CloudRoute {
+    /// As the router writes it: `/v1/zones/:zone`.
+    var routerPath: String {
+        path.replacing("{", with: ":").replacing("}", with: "")
+    }
+}
+
+extension String {
+    /// The text with its percent escapes resolved; nil when one of them is broken.
+    fileprivate var decodedPath: String? {
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,94 @@
+import Cloud
+import CloudAPI
+import FoundationEssentials
+import Hummingbird
+import Logging
+import MeterModel
+import NIOCore
+
+/// Turns every error into a `CloudErrorBody` with a fitting status, so that no host ever has to read prose to know what
+/// happened.
+struct CloudErrorMiddleware: RouterMiddleware {
+    typealias Context = CloudRequestContext
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let failure as CloudFailure {
+            return try Self.response(failure.content, status: Self.status(of: failure.code))
+        } catch let error as DecodingError {
+            let message = "the request's JSON cannot be read: \(Self.words(for: error))"
+            return try Self.response(.init(code: .badRequest, message: message), status: .badRequest)
+        } catch is NIOTooManyBytesError {
+            let message = "the request's body is longer than \(JSON.bodyBytesMax) bytes; split it"
+            return try Self.response(.init(code: .limitExceeded, message: message), status: .contentTooLarge)
+        } catch let error as HTTPError {
+            return try Self.response(for: error, request: request)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(error)"])
+            let message = "the cloud could not do it; its log says why"
+            return try Self.response(.init(code: .internalError, message: message), status: .internalServerError)
+        }
+    }
+
+    /// No such route, or a request that the library refused.
+    private static func response(for error: HTTPError, request: Request) throws -> Response {
+        let allowed = CloudRoute.methods(of: request.uri.path)
+        guard error.status == .notFound, !allowed.isEmpty else {
+            let code: CloudErrorCode = error.status == .notFound ? .notFound : .badRequest
+            let reason = error.body ?? error.status.reasonPhrase
+            return try response(
+                .init(code: code, message: "\(request.method) \(request.uri.path): \(reason)"), status: error.status)
+        }
+        let methods = Set(allowed.map(\.rawValue)).sorted().joined(separator: ", ")
+        let message = "\(request.uri.path) does not take \(request.method); it takes \(methods)"
+        var response = try response(.init(code: .notFound, message: message), status: .methodNotAllowed)
+        response.headers[.allow] = methods
+        return response
+    }
+
+    static func response(_ content: CloudErrorBody.Content, status: HTTPResponse.Status) throws -> Response {
+        var response = try JSON.response(CloudErrorBody(content), status: status)
+        if let seconds = content.retryAfter {
+            response.headers[.retryAfter] = "\(Int(min(seconds, 86_400).rounded(.up)))"
+        }
+        if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
+        return response
+    }
+
+    static func status(of code: CloudErrorCode) -> HTTPResponse.Status {
+        switch code {
+        case .notAuthenticated: .unauthorized
+        case .permissionDenied: .forbidden
+        case .zoneNotFound, .notFound: .notFound
+        case .changeTokenExpired: .gone
+        case .limitExceeded: .contentTooLarge
+        case .rateLimited: .tooManyRequests
+        case .serviceUnavailable: .serviceUnavailable
+        case .badRequest: .badRequest
+        case .clockSkew: .unprocessableContent
+        case .leaseHeld, .leaseLost, .duplicateHost: .conflict
+        case .internalError: .internalServerError
+        }
+    }
+
+    private static func words(for error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, let context): "\(words(for: context.codingPath + [key])) is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\(words(for: context.codingPath)) has the wrong type"
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            "\(words(for: context.codingPath)): \(context.debugDescription)"
+        case .dataCorrupted: "it is no valid JSON"
+        @unknown default: "it does not fit"
+        }
+    }
+
+    private static func words(for path: [any CodingKey]) -> String {
+        path.isEmpty ? "the whole" : path.map(\.stringValue).joined(separator: ".")
+    }
+}

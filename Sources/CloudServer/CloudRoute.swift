@@ -1,0 +1,63 @@
+package import Hummingbird
+
+/// Every route of the cloud, once: the router is built from this list, metrics take their labels from it, and a test
+/// holds Docs/openapi.yaml against it.
+package enum CloudRoute: String, CaseIterable, Sendable {
+    case health
+    case metrics
+    case join
+    case account
+    case createZone
+    case modifyRecords
+    case changes
+    case events
+    case leases
+    case renewLeases
+    case acquireLease
+    case releaseLease
+    case revokeLease
+    case enqueue
+    case leaveQueue
+
+    package var method: HTTPRequest.Method {
+        switch self {
+        case .health, .metrics, .account, .changes, .events, .leases: .get
+        case .createZone: .put
+        case .leaveQueue: .delete
+        case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue: .post
+        }
+    }
+
+    /// With parameters as OpenAPI writes them: `/v1/zones/{zone}`.
+    package var path: String {
+        switch self {
+        case .health: "/v1/health"
+        case .metrics: "/metrics"
+        case .join: "/v1/hosts"
+        case .account: "/v1/account"
+        case .createZone: "/v1/zones/{zone}"
+        case .modifyRecords: "/v1/zones/{zone}/records/modify"
+        case .changes: "/v1/zones/{zone}/changes"
+        case .events: "/v1/zones/{zone}/events"
+        case .leases: "/v1/zones/{zone}/leases"
+        case .renewLeases: "/v1/zones/{zone}/leases/renew"
+        case .acquireLease: "/v1/zones/{zone}/leases/{meter}/acquire"
+        case .releaseLease: "/v1/zones/{zone}/leases/{meter}/release"
+        case .revokeLease: "/v1/zones/{zone}/leases/{meter}/revoke"
+        case .enqueue, .leaveQueue: "/v1/zones/{zone}/leases/{meter}/queue"
+        }
+    }
+
+    /// Whether it asks for a bearer token.
+    package var needsToken: Bool { self != .health && self != .metrics }
+
+    /// The methods that a path takes; empty where there is no such path.
+    package static func methods(of path: String) -> [HTTPRequest.Method] {
+        let parts = path.split(separator: "/")
+        return allCases.filter { route in
+            let template = route.path.split(separator: "/")
+            return template.count == parts.count
+                && zip(template, parts).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+        }.map(\.method)
+    }
+}

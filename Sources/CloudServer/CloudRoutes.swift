@@ -1,0 +1,168 @@
+package import Cloud
+import CloudAPI
+package import Hummingbird
+import MeterModel
+
+/// The routes of leases-and-sync.md, section 6 (Docs/openapi.yaml): each decodes, calls the service, encodes.
+package struct CloudRoutes: Sendable {
+    let service: CloudService
+    let gate: RequestGate
+    let metrics: MetricsRegistry
+    let clock: CloudClock
+    let makeToken: @Sendable () -> BearerToken
+    let gauges: @Sendable () async throws -> [MetricsRegistry.Gauge]
+    let version: String
+
+    /// - Parameters:
+    ///   - makeToken: a new token for a host that joins.
+    ///   - version: of the program, for `/v1/health`.
+    ///   - gauges: what the engine can tell about itself, for `/metrics`.
+    package init(
+        service: CloudService, gate: RequestGate, clock: CloudClock, version: String,
+        metrics: MetricsRegistry = MetricsRegistry(), makeToken: @escaping @Sendable () -> BearerToken,
+        gauges: @escaping @Sendable () async throws -> [MetricsRegistry.Gauge] = { [] }
+    ) {
+        self.service = service
+        self.gate = gate
+        self.clock = clock
+        self.version = version
+        self.metrics = metrics
+        self.makeToken = makeToken
+        self.gauges = gauges
+    }
+
+    /// All routes on a router of their own.
+    package func router() -> Router<CloudRequestContext> {
+        let router = Router(context: CloudRequestContext.self)
+        router.add(middleware: MetricsMiddleware(metrics: metrics, now: clock.now))
+        router.add(middleware: CloudErrorMiddleware())
+        for route in CloudRoute.allCases {
+            router.on(RouterPath(route.routerPath), method: route.method) { request, context in
+                try await respond(to: Call(route: route, request: request, context: context))
+            }
+        }
+        return router
+    }
+
+    private func respond(to call: Call) async throws -> Response {
+        guard call.route.needsToken else {
+            try gate.admit(address: call.context.address)
+            return call.route == .health ? try await health() : try await metricsPage()
+        }
+        let principal = try await authenticate(call)
+        switch call.route {
+        case .health, .metrics: return Response(status: .notFound)
+        case .join: return try await join(call, by: principal)
+        case .account: return try JSON.response(try await service.account(of: principal))
+        case .createZone:
+            try await service.createZone(try call.zone, by: principal)
+            return try JSON.response(try await service.account(of: principal))
+        case .modifyRecords, .changes: return try await respondRecords(call, by: principal)
+        case .events: return try await events(call, by: principal)
+        case .leases, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue:
+            return try await respondLeases(call, by: principal)
+        }
+    }
+
+    /// Who asks. A request without a good token counts against its address.
+    private func authenticate(_ call: Call) async throws -> Principal {
+        let principal: Principal
+        do throws(CloudFailure) {
+            principal = try await service.authenticate(hash: try call.token.hash)
+        } catch {
+            if error.code == .notAuthenticated { try gate.admit(address: call.context.address) }
+            throw error
+        }
+        try gate.admit(credential: principal.credential.id)
+        return principal
+    }
+
+    // MARK: The cloud itself
+
+    private func health() async throws -> Response {
+        // The store answers, or this throws.
+        _ = try await service.zones()
+        return try JSON.response(HealthBody(status: "ok", version: version))
+    }
+
+    private func metricsPage() async throws -> Response {
+        let streams = MetricsRegistry.Gauge(
+            "metercloud_streams", help: "Event streams that are open.", value: Double(gate.streams))
+        let page = metrics.page([streams] + (try await gauges()))
+        return Response(
+            status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
+    }
+
+    private func join(_ call: Call, by principal: Principal) async throws -> Response {
+        let body = try await JSON.decode(JoinRequest.self, from: call.request)
+        let token = makeToken()
+        return try JSON.response(
+            try await service.join(body, by: principal, newToken: (text: token.text, hash: token.hash)))
+    }
+
+    // MARK: Records
+
+    private func respondRecords(_ call: Call, by principal: Principal) async throws -> Response {
+        let zone = try call.zone
+        guard call.route == .modifyRecords else {
+            return try JSON.response(
+                try await service.changes(
+                    type: try call.required("type"), since: call.query("since"), limit: try call.limit, in: zone,
+                    by: principal))
+        }
+        let body = try await JSON.decode(ModifyRequest.self, from: call.request)
+        return try JSON.response(try await service.modify(body, in: zone, by: principal))
+    }
+
+    // MARK: Leases
+
+    private func respondLeases(_ call: Call, by principal: Principal) async throws -> Response {
+        let zone = try call.zone
+        switch call.route {
+        case .leases: return try JSON.response(try await service.leases(in: zone, by: principal))
+        case .renewLeases:
+            let body = try await JSON.decode(RenewRequest.self, from: call.request)
+            return try JSON.response(try await service.renew(body, in: zone, by: principal))
+        default: return try JSON.response(try await lease(call, meter: try call.meter, in: zone, by: principal))
+        }
+    }
+
+    /// The calls about one lease, which answer with it.
+    private func lease(
+        _ call: Call, meter: String, in zone: String, by principal: Principal
+    ) async throws -> LeaseBody {
+        switch call.route {
+        case .acquireLease:
+            let body = try await JSON.decode(AcquireRequest.self, from: call.request)
+            return try await service.acquire(body, meter: meter, in: zone, by: principal)
+        case .releaseLease:
+            let body = try await JSON.decode(ReleaseRequest.self, from: call.request)
+            return try await service.release(body, meter: meter, in: zone, by: principal)
+        case .revokeLease: return try await service.revoke(meter: meter, in: zone, by: principal)
+        case .enqueue: return try await service.enqueue(meter: meter, in: zone, by: principal)
+        case .leaveQueue: return try await service.leaveQueue(meter: meter, in: zone, by: principal)
+        default: throw CloudFailure(.notFound, "\(call.request.uri.path) is no call about a lease")
+        }
+    }
+}
+
+/// Counts every answer, those of unknown paths too.
+private struct MetricsMiddleware: RouterMiddleware {
+    typealias Context = CloudRequestContext
+
+    let metrics: MetricsRegistry
+    let now: @Sendable () -> MonotonicTime
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let began = now()
+        let response = try await next(request, context)
+        let route = CloudRoute.allCases.first {
+            $0.method == request.method && $0.routerPath == context.endpointPath
+        }
+        metrics.count(route, status: response.status.code, duration: now() - began)
+        return response
+    }
+}

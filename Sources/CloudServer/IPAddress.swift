@@ -1,0 +1,60 @@
+import Glibc
+
+/// Addresses of machines, as text and as bytes.
+package enum IPAddress {
+    /// 4 or 16 bytes; nil for what is no address.
+    package static func bytes(of text: String) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
+        return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
+    }
+
+    /// What `inet_ntop` prints; nil unless it is 4 or 16 bytes.
+    package static func text(of bytes: [UInt8]) -> String? {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Whether only this machine reaches it: `127.0.0.0/8`, `::1` and `localhost`.
+    package static func isLoopback(_ host: String) -> Bool {
+        guard let bytes = bytes(of: host) else { return host.lowercased() == "localhost" }
+        return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+    }
+
+    /// Those of this machine's interfaces, but for loopback and those that only mean something on one link.
+    package static func ofThisMachine() -> [String] {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return [] }
+        defer { freeifaddrs(first) }
+        var found: [String] = []
+        var next = first
+        while let entry = next {
+            next = entry.pointee.ifa_next
+            guard let address = entry.pointee.ifa_addr, let bytes = bytes(of: address), isReachable(bytes) else {
+                continue
+            }
+            if let text = text(of: bytes), !found.contains(text) { found.append(text) }
+        }
+        return found
+    }
+
+    private static func bytes(of address: UnsafeMutablePointer<sockaddr>) -> [UInt8]? {
+        let raw = UnsafeRawPointer(address)
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            return withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr) { Array($0) }
+        case AF_INET6:
+            return withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr) { Array($0) }
+        default: return nil
+        }
+    }
+
+    private static func isReachable(_ bytes: [UInt8]) -> Bool {
+        if bytes.count == 4 { return bytes[0] != 127 && !(bytes[0] == 169 && bytes[1] == 254) }
+        let isLinkLocal = bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
+        return !isLinkLocal && bytes.prefix(15).contains { $0 != 0 }
+    }
+}

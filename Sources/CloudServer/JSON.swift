@@ -1,0 +1,32 @@
+import CloudAPI
+import FoundationEssentials
+import Hummingbird
+import NIOCore
+
+/// How this server writes and reads JSON: keys sorted, so that output is stable.
+enum JSON {
+    /// A batch and what may be around it.
+    static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
+
+    static func encode(_ value: some Encodable) throws -> ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ByteBuffer(bytes: try encoder.encode(value))
+    }
+
+    static func response(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
+            body: ResponseBody(byteBuffer: try encode(value)))
+    }
+
+    /// - Throws: `NIOTooManyBytesError` above `bodyBytesMax`, `DecodingError` for what does not fit.
+    static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
+        // Refused before it is read, where the client says how much there is.
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bodyBytesMax {
+            throw NIOTooManyBytesError(maxBytes: bodyBytesMax)
+        }
+        let buffer = try await request.body.collect(upTo: bodyBytesMax)
+        return try JSONDecoder().decode(type, from: Data(buffer.readableBytesView))
+    }
+}

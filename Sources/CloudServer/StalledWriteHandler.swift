@@ -1,0 +1,30 @@
+import NIOCore
+
+/// Closes a connection whose client takes nothing for too long, so that a stream that is not read cannot hold a
+/// shutdown up, nor its buffer for ever.
+final class StalledWriteHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+    typealias InboundOut = Any
+
+    private let patience: TimeAmount
+    private var closing: Scheduled<Void>?
+
+    /// - Parameter patience: how long the buffer towards the client may stay full.
+    init(patience: TimeAmount) { self.patience = patience }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        closing?.cancel()
+        closing = nil
+        if !context.channel.isWritable {
+            let channel = context.channel
+            closing = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        closing?.cancel()
+        closing = nil
+        context.fireChannelInactive()
+    }
+}

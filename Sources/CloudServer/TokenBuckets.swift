@@ -1,0 +1,73 @@
+package import MeterModel
+
+/// How often somebody may ask: on average `perSecond` times a second, and `burst` times at once after a rest.
+package struct Rate: Hashable, Sendable {
+    /// Above 0.
+    package var perSecond: Double
+    /// At least 1.
+    package var burst: Double
+
+    package init(perSecond: Double, burst: Double) {
+        self.perSecond = max(perSecond, 0.001)
+        self.burst = max(burst, 1)
+    }
+}
+
+/// A bucket of permissions for each asker, filled at one rate. A value: the time is passed in.
+///
+/// A bucket that is full again is the same as none, so what is kept is only who asked lately. When even those are more
+/// than `capacity`, as somebody with very many addresses can bring about, everybody without a bucket shares one.
+package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var filledAt: MonotonicTime
+    }
+
+    private let rate: Rate
+    private let capacity: Int
+    private var buckets: [Key: Bucket] = [:]
+    private var shared: Bucket
+    private var sweptAt: MonotonicTime
+
+    /// - Parameter capacity: the most askers that have a bucket of their own.
+    package init(rate: Rate, capacity: Int = 20_000, at now: MonotonicTime) {
+        self.rate = rate
+        self.capacity = capacity
+        shared = Bucket(tokens: rate.burst, filledAt: now)
+        sweptAt = now
+    }
+
+    package var count: Int { buckets.count }
+
+    /// Takes one permission.
+    ///
+    /// - Returns: nil where there was one, else how long until there is.
+    package mutating func take(_ key: Key, at now: MonotonicTime) -> Duration? {
+        if buckets[key] == nil { makeRoom(at: now) }
+        guard buckets[key] != nil || buckets.count < capacity else { return take(from: &shared, at: now) }
+        return take(from: &buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)], at: now)
+    }
+
+    private func take(from bucket: inout Bucket, at now: MonotonicTime) -> Duration? {
+        bucket.tokens = tokens(of: bucket, at: now)
+        bucket.filledAt = max(bucket.filledAt, now)
+        guard bucket.tokens >= 1 else { return .seconds((1 - bucket.tokens) / rate.perSecond) }
+        bucket.tokens -= 1
+        return nil
+    }
+
+    private func tokens(of bucket: Bucket, at now: MonotonicTime) -> Double {
+        let seconds = Double(max(0, (now - bucket.filledAt).nanoseconds)) / 1e9
+        return min(rate.burst, bucket.tokens + seconds * rate.perSecond)
+    }
+
+    /// Forgets the full buckets, at most once in the time that an empty one needs to fill, so that the sweep's cost is
+    /// shared by many requests.
+    private mutating func makeRoom(at now: MonotonicTime) {
+        let isDue = now - sweptAt >= .seconds(rate.burst / rate.perSecond)
+        guard buckets.count >= capacity || isDue, now > sweptAt else { return }
+        guard isDue || now - sweptAt >= .seconds(1) else { return }
+        sweptAt = now
+        buckets = buckets.filter { tokens(of: $0.value, at: now) < rate.burst }
+    }
+}

@@ -25,9 +25,10 @@ package struct HybridClock: Hashable, Sendable {
             (milliseconds, counter) = (physical, 0)
         } else if counter < .max {
             counter += 1
-        } else {
-            // The counter ran over: borrow the next millisecond. At the very end of time nothing is left to borrow.
-            (milliseconds, counter) = (min(milliseconds + 1, Stamp.millisecondsMax), 0)
+        } else if milliseconds < Stamp.millisecondsMax {
+            // The counter ran over: borrow the next millisecond. At the very end of time nothing is left to borrow, and
+            // the last stamp is given out again.
+            (milliseconds, counter) = (milliseconds + 1, 0)
         }
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)
     }

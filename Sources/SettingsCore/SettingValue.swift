@@ -20,6 +20,33 @@ package enum SettingValue: Hashable, Sendable {
     }
 }
 
+/// Equal are values that are written with the same bytes: neither -0 and 0 nor two spellings of "é" are one, so that all
+/// replicas end with the same bytes. (Swift's own equality of doubles and strings is coarser.)
+extension SettingValue {
+    package static func == (lhs: Self, rhs: Self) -> Bool {
+        switch (lhs, rhs) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): left.bitPattern == right.bitPattern
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        switch self {
+        case .null: break
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value.bitPattern)
+        // Swift's hash of a string, which equal bytes share.
+        case .string(let text): hasher.combine(text)
+        }
+    }
+}
+
 /// A total order, by kind and then by value, so that two equal stamps with different values, which a unique host never
 /// writes, still end the same way everywhere. The order means nothing else.
 extension SettingValue: Comparable {
@@ -27,7 +54,6 @@ extension SettingValue: Comparable {
         switch (lhs, rhs) {
         case (.bool(let left), .bool(let right)): !left && right
         case (.int(let left), .int(let right)): left < right
-        // By bit pattern, because -0 and 0 are two values and yet equal.
         case (.double(let left), .double(let right)): left.bitPattern < right.bitPattern
         case (.string(let left), .string(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
         default: lhs.kind < rhs.kind

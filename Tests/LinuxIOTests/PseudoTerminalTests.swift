@@ -5,13 +5,17 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct PseudoTerminalTests {
-    @Test func peer_isThere_onlyWhileTheSlaveIsOpen() throws {
-        let terminal = try PseudoTerminal()
-        #expect(!terminal.hasPeer)
-        let slave = try FileDescriptor(opening: terminal.path, O_RDWR | O_NOCTTY)
-        #expect(terminal.hasPeer)
-        slave.close()
-        #expect(!terminal.hasPeer)
+    @Test func peer_isThere_onlyWhileTheSlaveIsOpen() async throws {
+        try await withLoop { loop in
+            let terminal = try PseudoTerminal()
+            try await terminal.peerLeaves(on: loop)
+            #expect(!terminal.hasPeer)
+            let slave = try FileDescriptor(opening: terminal.path, O_RDWR | O_NOCTTY)
+            #expect(terminal.hasPeer)
+            slave.close()
+            try await terminal.peerLeaves(on: loop)
+            #expect(!terminal.hasPeer)
+        }
     }
 
     @Test func hangup_isReportedAtOnce_whenTheSlaveCloses() async throws {

@@ -164,9 +164,10 @@ struct SimulatedPortTests {
     }
 
     @Test func meterThatPushes_isHeard_withoutBeingAsked() async throws {
-        // A round of a second: a machine would have to be busy for longer than that before pushes are left out.
-        let messages = (0..<200).map { number in
-            TrafficReplay.Message(time: .milliseconds(5 * number), direction: .fromMeter, bytes: [UInt8(number)])
+        // What was due is sent later where the machine is busy, but for whole rounds; a round takes as long as the
+        // test may, so that none is left out.
+        let messages = (0..<12_000).map { number in
+            TrafficReplay.Message(time: .milliseconds(5 * number), direction: .fromMeter, bytes: [UInt8(number % 200)])
         }
         try await withPort(TrafficReplay(model: .atorchUSB, messages: messages)) { _, path, loop in
             let host = try await Host(path, on: loop)

@@ -54,12 +54,16 @@ struct SerialChannelTests {
     @Test func bytesSentWhileOpening_goOutOnceOpen() async throws {
         try await withLoop { loop in
             let terminal = try PseudoTerminal()
+            let (events, report) = AsyncStream.makeStream(of: ChannelEvent.self)
             let channel = try await loop.perform {
                 let opener = SerialChannelOpener(loop: loop)
-                let channel = opener.open(.serial(path: terminal.path), baudRate: 9600) { _ in }
+                let channel = opener.open(.serial(path: terminal.path), baudRate: 9600) { report.yield($0) }
                 channel.send([7, 8])
                 return channel
             }
+            // The port opens on a thread of its own, and until then there is no peer: reading would only meet EIO.
+            var iterator = events.makeAsyncIterator()
+            #expect(await iterator.next()?.isOpened == true)
             let sent = try await readAll(2, from: terminal, on: loop)
             #expect(sent == [7, 8])
             try await loop.perform { channel.close() }
@@ -178,6 +182,7 @@ struct SerialChannelTests {
     @Test func closeBeforeOpen_opensNothing() async throws {
         try await withLoop { loop in
             let terminal = try PseudoTerminal()
+            try await terminal.peerLeaves(on: loop)
             let called = Mutex(false)
             try await loop.perform {
                 let opener = SerialChannelOpener(loop: loop)

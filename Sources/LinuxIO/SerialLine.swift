@@ -45,6 +45,9 @@ package struct SerialLine: Sendable {
         // None of these can do more than fail on a line that is gone already.
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
+        // A process that another thread is just starting has copies of all our descriptors until it runs its program;
+        // closing alone would leave the lock to them.
+        _ = flock(descriptor.raw, LOCK_UN)
         if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 

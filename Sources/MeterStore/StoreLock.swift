@@ -31,6 +31,9 @@ final class StoreLock: Sendable {
     func release() {
         descriptor.withLock { descriptor in
             guard let open = descriptor else { return }
+            // Unlocked and not only closed: a process that another thread is just starting has copies of all our
+            // descriptors until it runs its program, and each of them would keep the lock.
+            _ = flock(open, LOCK_UN)
             _ = Glibc.close(open)
             descriptor = nil
         }

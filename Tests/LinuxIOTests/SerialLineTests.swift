@@ -57,6 +57,16 @@ struct SerialLineTests {
         #expect(self.failure(opening: terminal.path) == nil)
     }
 
+    @Test func closedPort_isFree_evenIfACopyOfItIsOpenStill() throws {
+        let terminal = try PseudoTerminal()
+        let line = try SerialLine(opening: terminal.path, baudRate: 9600)
+        // What a process has that is being started at this moment.
+        let copy = FileDescriptor(owning: dup(line.descriptor.raw))
+        line.close(discardingOutput: false)
+        #expect(failure(opening: terminal.path) == nil)
+        copy.close()
+    }
+
     @Test func portThatAnotherProgramClaimed_isBusy_evenForRoot() throws {
         let terminal = try PseudoTerminal()
         let other = try FileDescriptor(opening: terminal.path, O_RDWR | O_NOCTTY)

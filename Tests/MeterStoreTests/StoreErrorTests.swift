@@ -184,6 +184,33 @@ struct StoreErrorTests {
         try await MeterStore.open(path: folder.store).append([.minute(0)])
     }
 
+    @Test func closedStore_isFree_evenIfACopyOfItsLockIsOpenStill() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        // What a process has that is being started at this moment.
+        let path = URL(filePath: folder.store + ".lock").resolvingSymlinksInPath().path
+        let lock = try #require(openDescriptors.first { $0.target == path })
+        let copy = dup(lock.number)
+        try #require(copy >= 0)
+        defer { close(copy) }
+
+        try store.close()
+
+        try await MeterStore.open(path: folder.store).append([.minute(0)])
+    }
+
+    private var openDescriptors: [(number: Int32, target: String)] {
+        get throws {
+            let folder = "/proc/self/fd"
+            return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
+                // Those of other tests come and go meanwhile.
+                guard let number = Int32(name),
+                    let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+                else { return nil }
+                return (number, target)
+            }
+        }
+    }
+
     @Test func otherProgramThatWrites_isWaitedForAndReported() async throws {
         try await makeStore(minutes: 1)
         var configuration = Configuration()

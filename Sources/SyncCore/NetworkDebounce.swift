@@ -1,0 +1,81 @@
+package import MeterModel
+
+/// What the network looks like from here.
+package struct NetworkPath: Hashable, Sendable {
+    package enum InterfaceKind: String, Hashable, Sendable { case wifi, wired, other }
+
+    /// An interface is up, has an address, and there is a route to the server.
+    package var isSatisfied: Bool
+    /// The interface that the route leaves by, where there is one.
+    package var interface: String?
+    package var kind: InterfaceKind?
+
+    package init(isSatisfied: Bool, interface: String? = nil, kind: InterfaceKind? = nil) {
+        self.isSatisfied = isSatisfied
+        self.interface = interface
+        self.kind = kind
+    }
+
+    package static let lost = NetworkPath(isSatisfied: false)
+}
+
+/// Tells a network that is back from one that flaps (leases-and-sync.md, section 5, Network monitor).
+///
+/// ```
+///            gained                    held 2.5 s and the spread: synchronise
+/// ┌──────┐──────────▶┌─────────┐──────────────────▶┌────────┐
+/// │ lost │           │ holding │                   │ steady │
+/// └──────┘◀──────────└─────────┘                   └────────┘
+///     ▲      lost                        lost          │
+///     └────────────────────────────────────────────────┘
+/// ```
+///
+/// The first word about the network is no gain: the session begins with a run anyway.
+package struct NetworkDebounce: Hashable, Sendable {
+    private enum Phase: Hashable, Sendable {
+        case unknown
+        case lost
+        case holding(until: MonotonicTime)
+        case steady
+    }
+
+    /// A gain must hold for so long.
+    package let hold: Duration
+    /// And for up to so long more, at random: hosts behind one router come back together.
+    package let spreadMax: Duration
+    /// nil before the first word.
+    package private(set) var path: NetworkPath?
+    private var phase = Phase.unknown
+
+    package init(hold: Duration = .milliseconds(2500), spreadMax: Duration = .seconds(2)) {
+        self.hold = hold
+        self.spreadMax = spreadMax
+    }
+
+    /// The network was looked at. Saying the same again changes nothing.
+    ///
+    /// - Parameter dice: any number, for the spread.
+    package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, dice: UInt64) {
+        self.path = path
+        switch (phase, path.isSatisfied) {
+        case (.unknown, true): phase = .steady
+        case (.lost, true): phase = .holding(until: now + hold + spreadMax * Int(dice % 1001) / 1000)
+        case (.unknown, false), (.holding, false), (.steady, false): phase = .lost
+        case (.lost, false), (.holding, true), (.steady, true): break
+        }
+    }
+
+    package enum OnWake: Hashable, Sendable { case synchronise, none }
+
+    /// Time passed. Harmless at any moment.
+    package mutating func woke(at now: MonotonicTime) -> OnWake {
+        guard case .holding(let until) = phase, now >= until else { return .none }
+        phase = .steady
+        return .synchronise
+    }
+
+    /// When `woke` has something to do; nil while only an event can change anything.
+    package var nextWake: MonotonicTime? {
+        if case .holding(let until) = phase { until } else { nil }
+    }
+}

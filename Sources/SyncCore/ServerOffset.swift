@@ -1,0 +1,42 @@
+package import MeterModel
+
+/// One look at the cloud's clock: what it said, and the local clock around it.
+package struct ClockSample: Hashable, Sendable {
+    /// The cloud's wall clock when it answered, milliseconds since 1970.
+    package var serverTime: UInt64
+    /// This host's wall clock when the answer was there.
+    package var localTime: WallTime
+    /// From the request to the answer, on the boot-time clock.
+    package var roundTrip: Duration
+
+    package init(serverTime: UInt64, localTime: WallTime, roundTrip: Duration) {
+        self.serverTime = serverTime
+        self.localTime = localTime
+        self.roundTrip = roundTrip
+    }
+}
+
+/// How far this host's wall clock is behind the cloud's, and how sure that is.
+package struct ServerOffset: Hashable, Sendable {
+    /// Add it to the local wall clock to have the cloud's. Positive: the local clock is behind.
+    package var offset: Duration
+    /// Half the round trip: where in between the cloud looked at its clock, nobody knows.
+    package var error: Duration
+    package var measuredAt: MonotonicTime
+
+    package init(_ sample: ClockSample, at now: MonotonicTime) {
+        error = max(sample.roundTrip, .zero) / 2
+        let server = Int64(clamping: sample.serverTime)
+        let (difference, overflow) = server.subtractingReportingOverflow(sample.localTime.millisecondsSince1970)
+        offset = .milliseconds(overflow ? (server < 0 ? .min : .max) : difference) + error
+        measuredAt = now
+    }
+
+    /// Whether a newer measurement says more: it is sharper, this one is old, or both cannot be true (a clock stepped).
+    package func isOutdone(by newer: ServerOffset) -> Bool {
+        newer.error <= error || newer.measuredAt - measuredAt >= .seconds(600)
+            || abs(newer.offset - offset) > newer.error + error
+    }
+
+    private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
+}

@@ -1,0 +1,31 @@
+/// Why the session does nothing until a person has mended something.
+package struct SyncHalt: Hashable, Sendable {
+    package var failure: SyncFailure
+    /// What to do, in a sentence.
+    package var advice: String
+
+    package init(failure: SyncFailure, advice: String) {
+        self.failure = failure
+        self.advice = advice
+    }
+
+    /// nil where trying again may help (leases-and-sync.md, section 5, Errors).
+    package init?(_ failure: SyncFailure) {
+        switch failure.kind {
+        case .notAuthenticated:
+            advice = "Join again with a valid token: meterctl cloud join URL --token-file FILE"
+        case .permissionDenied:
+            advice =
+                "Ask for a token of this zone (metercloud token create) and join again, "
+                + "or restore this host's and then run: meterctl sync now"
+        case .wrongCertificate:
+            advice =
+                "If the cloud has a new certificate, join again with its present pin; "
+                + "otherwise something else answers at its address"
+        case .zoneNotFound, .changeTokenExpired, .limitExceeded, .rateLimited, .serviceUnavailable, .clockSkew,
+            .badRequest, .network, .other:
+            return nil
+        }
+        self.failure = failure
+    }
+}

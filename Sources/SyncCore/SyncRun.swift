@@ -1,0 +1,72 @@
+package import MeterModel
+package import SettingsCore
+
+/// One pass over what is to be told and what is to be read. Lives only in memory: a run dies with its process.
+package struct SyncRun: Hashable, Sendable {
+    /// How the run will end once the present step is done.
+    package enum Ending: Hashable, Sendable { case cancel, stop }
+
+    /// Whose turn it is: telling and reading alternate, so that neither starves.
+    package enum Turn: Hashable, Sendable { case modify, fetch }
+
+    package let number: UInt64
+    package let trigger: SyncTrigger
+    package let startedAt: MonotonicTime
+    /// Reads every type.
+    package let isFull: Bool
+    /// Under way. At most one.
+    package internal(set) var operation: SyncOperation?
+    /// nil until read, and again after something changed it as a whole.
+    package internal(set) var progress: SyncProgress?
+    /// Types still to be read, in their order; the first is the one that is being read.
+    package internal(set) var remaining: [RecordType]
+    package internal(set) var ending: Ending?
+    package internal(set) var counts: [RecordType: SyncCounts] = [:]
+
+    /// What finishes the present step; comes before anything else, even after a cancellation.
+    var following: [SyncOperation] = []
+    var isOutboxEmpty = false
+    var isPastSubscribe = false
+    var pageRecordsMax: Int
+    /// Something was stored or told: the next failure is the first in a row.
+    var hasProgressed = false
+    var repairs = Repairs()
+
+    /// What one run may do only a few times (`SyncTiming.repairsMax`).
+    struct Repairs: Hashable, Sendable {
+        var zone = 0
+        var epoch = 0
+        var refetch: [RecordType: Int] = [:]
+        var restamp = 0
+    }
+
+    init(
+        number: UInt64, trigger: SyncTrigger, types: Set<RecordType>, pageRecordsMax: Int, at now: MonotonicTime
+    ) {
+        self.number = number
+        self.trigger = trigger
+        self.pageRecordsMax = pageRecordsMax
+        remaining = RecordType.known.filter(types.contains)
+        isFull = types.isSuperset(of: RecordType.known)
+        startedAt = now
+    }
+
+    mutating func count(_ type: RecordType, _ counts: SyncCounts) {
+        guard counts != SyncCounts() else { return }
+        self.counts[type, default: SyncCounts()] += counts
+    }
+
+    func result(_ end: SyncResult.End, at now: MonotonicTime) -> SyncResult {
+        SyncResult(
+            run: number, trigger: trigger, startedAt: startedAt, duration: now - startedAt, counts: counts, end: end)
+    }
+}
+
+/// The event stream, as far as the session knows.
+package enum SyncStream: Hashable, Sendable {
+    case closed
+    case opening(since: MonotonicTime)
+    case open(since: MonotonicTime, lastHeard: MonotonicTime)
+    /// It broke, and is opened again then.
+    case waiting(retryAt: MonotonicTime)
+}

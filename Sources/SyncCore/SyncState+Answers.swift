@@ -1,0 +1,160 @@
+import MeterModel
+import SettingsCore
+
+/// Ends of operations. An answer that nobody waits for changes nothing.
+extension SyncState {
+    /// Takes an operation as done, if it is the one under way.
+    private mutating func finish(_ isAnswered: (SyncOperation) -> Bool) -> SyncOperation? {
+        guard let operation = run?.operation, isAnswered(operation) else { return nil }
+        withRun { $0.operation = nil }
+        return operation
+    }
+
+    mutating func progressRead(_ progress: SyncProgress) {
+        guard finish({ $0 == .readProgress }) != nil else { return }
+        lastProgress = progress
+        withRun { $0.progress = progress }
+    }
+
+    mutating func accountChecked(_ account: CloudAccount, _ sample: ClockSample, at now: MonotonicTime) {
+        guard finish({ $0 == .checkAccount }) != nil else { return }
+        self.account = account
+        isZoneMissing = false
+        measure(sample, at: now)
+    }
+
+    mutating func zoneCreated() {
+        guard finish({ if case .createZone = $0 { true } else { false } }) != nil else { return }
+        forgetAccount()
+    }
+
+    mutating func adopted() {
+        guard case .adopt(let epoch) = finish({ if case .adopt = $0 { true } else { false } }) else { return }
+        account?.epoch = epoch
+        parts = []
+        withRun {
+            $0.repairs.epoch += 1
+            $0.progress = nil
+            $0.remaining = RecordType.known
+            $0.isOutboxEmpty = false
+        }
+    }
+
+    mutating func corrected() {
+        guard case .correct(let offset) = finish({ if case .correct = $0 { true } else { false } }) else { return }
+        toldOffset = offset
+        // Their stamps may be others by now.
+        parts = []
+    }
+
+    mutating func batchRead(_ batch: OutboxBatch?) {
+        guard finish({ if case .readBatch = $0 { true } else { false } }) != nil else { return }
+        if let batch, !batch.records.isEmpty {
+            withRun { $0.following = [.push(batch)] }
+        } else {
+            turn = .fetch
+            withRun { $0.isOutboxEmpty = true }
+        }
+    }
+
+    mutating func pushed(_ outcome: PushOutcome, _ sample: ClockSample, at now: MonotonicTime) {
+        guard case .push(let batch) = finish({ if case .push = $0 { true } else { false } }) else { return }
+        counters.batches += 1
+        measure(sample, at: now)
+        let decided = outcome.results.filter(\.isDecided)
+        let isSkewed = outcome.results.contains { $0.failure?.kind == .clockSkew }
+        var following: [SyncOperation] = []
+        if !decided.isEmpty {
+            following.append(.settle(batch, PushOutcome(results: decided, serverTime: outcome.serverTime)))
+        }
+        if isSkewed { following.append(restamping) }
+        withRun { $0.following = following }
+    }
+
+    mutating func settled(_ merge: MergeOutcome) {
+        guard case .settle(let batch, let outcome) = finish({ if case .settle = $0 { true } else { false } }) else {
+            return
+        }
+        if parts.first == batch { parts.removeFirst() }
+        if !merge.changed.isEmpty { counters.refreshVersion += 1 }
+        turn = .fetch
+        let refused = outcome.results.count { $0.failure != nil }
+        counters.parked += UInt64(refused + merge.parked)
+        withRun { run in
+            run.hasProgressed = true
+            for result in outcome.results {
+                let isTaken = result.failure == nil
+                run.count(result.key.type, SyncCounts(pushed: isTaken ? 1 : 0, parked: isTaken ? 0 : 1))
+            }
+            for key in merge.changed { run.count(key.type, SyncCounts(fetched: 1)) }
+        }
+    }
+
+    mutating func restamped() {
+        guard finish({ if case .restamp = $0 { true } else { false } }) != nil else { return }
+        parts = []
+        withRun {
+            $0.repairs.restamp += 1
+            $0.isOutboxEmpty = false
+        }
+    }
+
+    mutating func refetchBegun() {
+        guard case .beginRefetch(let type) = finish({ if case .beginRefetch = $0 { true } else { false } }) else {
+            return
+        }
+        withRun {
+            $0.repairs.refetch[type, default: 0] += 1
+            $0.progress?.tokens[type] = nil
+            $0.progress?.refetching.insert(type)
+        }
+    }
+
+    mutating func pageFetched(_ page: ChangesPage) {
+        guard finish({ if case .fetch(page.type, _, _) = $0 { true } else { false } }) != nil else { return }
+        counters.pages += 1
+        withRun { $0.following = [.apply(page)] }
+    }
+
+    mutating func applied(_ merge: MergeOutcome) {
+        guard case .apply(let page) = finish({ if case .apply = $0 { true } else { false } }) else { return }
+        if !merge.changed.isEmpty { counters.refreshVersion += 1 }
+        counters.parked += UInt64(max(0, merge.parked))
+        turn = .modify
+        withRun { run in
+            run.hasProgressed = true
+            run.progress?.tokens[page.type] = page.token
+            if !page.moreComing {
+                run.progress?.refetching.remove(page.type)
+                run.remaining.removeAll { $0 == page.type }
+            }
+            run.count(
+                page.type,
+                SyncCounts(fetched: merge.changed.count, unchanged: merge.unchanged, parked: merge.parked))
+        }
+    }
+
+    mutating func cleanedUp(at now: MonotonicTime) {
+        guard finish({ $0 == .cleanUp }) != nil else { return }
+        lastCleanUp = now
+    }
+
+    private mutating func measure(_ sample: ClockSample, at now: MonotonicTime) {
+        let measured = ServerOffset(sample, at: now)
+        if serverOffset?.isOutdone(by: measured) ?? true { serverOffset = measured }
+    }
+
+    var restamping: SyncOperation { .restamp(clockOffset: serverOffset?.offset ?? .zero) }
+}
+
+extension PushResult {
+    /// Taken, or refused for good. Anything else stays in the outbox and is told again.
+    var isDecided: Bool {
+        switch failure?.kind {
+        case nil, .badRequest, .limitExceeded, .permissionDenied: true
+        case .clockSkew, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound, .notAuthenticated,
+            .changeTokenExpired, .wrongCertificate:
+            false
+        }
+    }
+}

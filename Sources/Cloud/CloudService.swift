@@ -1,137 +1,119 @@
-package import CloudAPI
-package import LeaseCore
+import CloudAPI
+import LeaseCore
 package import Logging
 import MeterModel
-package import SettingsCore
+import Synchronization
 
 /// What hosts ask of the cloud, decided: who may, what is well formed, and what the engine has to do about it.
 ///
 /// Every call that names a zone is refused (`permissionDenied`) unless the principal is a host's, of that zone, and
-/// bound to the host (`join`).
+/// bound to the host (`join`). What is allowed of leases and records, the rules say (`LeaseRules`, `RecordIntake`),
+/// which the engine calls within its atomic step. In memory are only the event streams and the waiting lines.
 package final class CloudService: Sendable {
-    private let engine: any CloudEngine
-    private let clock: CloudClock
-    private let logger: Logger
+    let engine: any CloudEngine
+    let clock: CloudClock
+    let logger: Logger
+    let hub = EventHub()
+    let lines = WaitingLines()
+    private let dice: Mutex<any RandomNumberGenerator & Sendable>
 
     package init(
         engine: any CloudEngine, clock: CloudClock, dice: any RandomNumberGenerator & Sendable, logger: Logger
     ) {
         self.engine = engine
         self.clock = clock
+        self.dice = Mutex(dice)
         self.logger = logger
     }
 
+    /// How often the lines are looked at: an offer that nobody took, or a lease that is over, is noticed this late.
+    static let round = Duration.seconds(1)
+    /// leases-and-sync.md, section 2.
+    static let tombstoneAge = Duration.seconds(180 * 86_400)
+    static let purgeInterval = Duration.seconds(86_400)
+
     /// Offers meters whose lease is over to who waits for them, ends offers that nobody took, and purges old
     /// tombstones. Until its task is cancelled.
-    package func run() async {}
+    package func run() async {
+        // Not at once: a start is busy enough.
+        var purgeAt = clock.now() + .seconds(600)
+        while !Task.isCancelled {
+            let now = clock.now()
+            for meter in lines.meters { await settleLine(of: meter) }
+            if now >= purgeAt {
+                purgeAt = now + Self.purgeInterval
+                await purge()
+            }
+            do {
+                try await clock.sleep(now + Self.round)
+            } catch {
+                // Cancelled, which the loop sees.
+            }
+        }
+    }
+
+    private func purge() async {
+        do {
+            let cutoff = WallTime(
+                millisecondsSince1970: clock.wallNow().millisecondsSince1970 - Self.tombstoneAge.milliseconds)
+            let count = try await engine.purgeTombstones(before: cutoff)
+            if count > 0 { logger.info("tombstones purged", metadata: ["count": "\(count)"]) }
+        } catch {
+            logger.warning("tombstones cannot be purged", metadata: ["error": "\(error)"])
+        }
+    }
 
     /// Ends every event stream, and those to come.
-    package func shutdown() {}
+    package func shutdown() { hub.finish() }
 
-    private var absent: CloudFailure { CloudFailure(.serviceUnavailable, "this call is not there yet") }
+    /// Open event streams, of all zones: for the metrics.
+    package var listenerCount: Int { hub.listenerCount }
+
+    func throwDice() -> UInt64 { dice.withLock { $0.next() } }
 }
 
-// MARK: - Hosts
+// MARK: - What every call does
 
 extension CloudService {
-    /// - Parameter hash: SHA-256 of the token that was shown.
-    /// - Throws: `notAuthenticated` for one that is unknown or revoked.
-    package func authenticate(hash: [UInt8]) async throws(CloudFailure) -> Principal { throw absent }
-
-    /// - Parameter newToken: what the host gets where it shows an enrolment token.
-    /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
-    package func join(
-        _ request: JoinRequest, by principal: Principal, newToken: (text: String, hash: [UInt8])
-    ) async throws(CloudFailure) -> JoinAnswer { throw absent }
-
-    package func account(of principal: Principal) async throws(CloudFailure) -> AccountBody { throw absent }
-
-    /// Makes the principal's own zone where it is not there.
-    package func createZone(_ zone: String, by principal: Principal) async throws(CloudFailure) { throw absent }
-}
-
-// MARK: - Records
-
-extension CloudService {
-    package func modify(
-        _ request: ModifyRequest, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> ModifyAnswer { throw absent }
-
-    package func changes(
-        type: String, since: String?, limit: Int?, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> ChangesBody { throw absent }
-}
-
-// MARK: - Leases
-
-extension CloudService {
-    package func leases(in zone: String, by principal: Principal) async throws(CloudFailure) -> LeaseList {
-        throw absent
+    /// A host that may act in its zone.
+    struct Member {
+        var host: HostID
+        var name: String
+        var credential: String
     }
 
-    package func acquire(
-        _ request: AcquireRequest, meter: String, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> LeaseBody { throw absent }
-
-    package func renew(
-        _ request: RenewRequest, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> RenewAnswer { throw absent }
-
-    package func release(
-        _ request: ReleaseRequest, meter: String, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> LeaseBody { throw absent }
-
-    package func revoke(
-        meter: String, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> LeaseBody { throw absent }
-
-    /// - Throws: `badRequest` where no event stream of the host is open: nobody could tell it that its turn has come.
-    package func enqueue(
-        meter: String, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> LeaseBody { throw absent }
-
-    package func leaveQueue(
-        meter: String, in zone: String, by principal: Principal
-    ) async throws(CloudFailure) -> LeaseBody { throw absent }
-
-    package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {
-        throw absent
+    func member(_ principal: Principal, of zone: String) throws(CloudFailure) -> Member {
+        let credential = principal.credential
+        guard credential.zone == zone else {
+            throw CloudFailure(.permissionDenied, "this token is for the zone \(credential.zone), not for \(zone)")
+        }
+        guard credential.kind == .host else {
+            throw CloudFailure(
+                .permissionDenied, "this is an enrolment token, good for joining only; join with POST /v1/hosts first")
+        }
+        guard let binding = credential.binding else {
+            throw CloudFailure(.permissionDenied, "no host uses this token yet; join with POST /v1/hosts first")
+        }
+        return Member(host: binding.host, name: binding.hostName, credential: credential.id)
     }
-}
 
-// MARK: - Console
+    /// Asks the engine. What it did not expect becomes an `internalError`, and is logged.
+    func ask<Value: Sendable>(
+        _ body: () async throws -> Value
+    ) async throws(CloudFailure) -> Value {
+        do {
+            return try await body()
+        } catch let failure as CloudFailure {
+            throw failure
+        } catch {
+            logger.error("the engine failed", metadata: ["error": "\(error)"])
+            throw CloudFailure(.internalError, "the cloud failed; its log says why")
+        }
+    }
 
-/// What the administrator asks on the server's own machine. Nobody is checked.
-extension CloudService {
-    package func zones() async throws(CloudFailure) -> [Zone] { throw absent }
-
-    /// - Throws: `badRequest` for a name that is none.
-    package func createZone(_ name: String, terms: LeaseTerms) async throws(CloudFailure) -> Zone { throw absent }
-
-    package func setTerms(_ terms: LeaseTerms, of zone: String) async throws(CloudFailure) { throw absent }
-
-    /// - Parameter type: nil: all.
-    package func records(in zone: String, type: String?) async throws(CloudFailure) -> [Record] { throw absent }
-
-    package func record(
-        type: String, name: String, in zone: String
-    ) async throws(CloudFailure) -> Record? { throw absent }
-
-    /// Freed ones too, without any session.
-    package func leases(in zone: String) async throws(CloudFailure) -> LeaseList { throw absent }
-
-    package func revokeLease(meter: String, in zone: String) async throws(CloudFailure) -> LeaseBody { throw absent }
-
-    /// - Parameter zone: nil: all zones.
-    package func credentials(in zone: String?) async throws(CloudFailure) -> [Credential] { throw absent }
-
-    /// - Parameter hash: SHA-256 of the token, which the caller made.
-    package func addCredential(
-        _ kind: Credential.Kind, label: String, hash: [UInt8], in zone: String
-    ) async throws(CloudFailure) -> Credential { throw absent }
-
-    /// Ends the event streams that were opened with it.
-    ///
-    /// - Throws: `notFound` where there is none by that id.
-    package func revokeCredential(_ id: String) async throws(CloudFailure) { throw absent }
+    /// - Throws: `zoneNotFound`.
+    func existing(_ name: String) async throws(CloudFailure) -> Zone {
+        guard let zone = try await ask({ try await engine.zone(name) }) else { throw .zoneNotFound(name) }
+        return zone
+    }
 }

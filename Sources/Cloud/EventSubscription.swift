@@ -7,11 +7,32 @@ package import CloudAPI
 package struct EventSubscription: AsyncSequence, Sendable {
     package typealias Element = EventBody
 
-    package func makeAsyncIterator() -> Iterator { Iterator() }
+    /// Lets the hub know when nobody has the subscription any more.
+    final class Handle: Sendable {
+        let buffer: EventBuffer
+        private let ended: @Sendable () -> Void
+
+        init(buffer: EventBuffer, ended: @escaping @Sendable () -> Void) {
+            self.buffer = buffer
+            self.ended = ended
+        }
+
+        deinit { ended() }
+    }
+
+    private let handle: Handle
+
+    init(_ handle: Handle) { self.handle = handle }
+
+    package func makeAsyncIterator() -> Iterator { Iterator(handle: handle) }
 
     package struct Iterator: AsyncIteratorProtocol {
-        package mutating func next() async -> EventBody? { await next(isolation: nil) }
+        let handle: Handle
 
-        package mutating func next(isolation actor: isolated (any Actor)?) async -> EventBody? { nil }
+        package mutating func next() async -> EventBody? { await handle.buffer.next() }
+
+        package mutating func next(isolation actor: isolated (any Actor)?) async -> EventBody? {
+            await handle.buffer.next()
+        }
     }
 }

@@ -213,7 +213,14 @@ extension InMemoryCloudEngine {
     package func renewLeases(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
     ) async throws -> [LeaseRenewal] {
-        try step(in: zone) { _ in throw CloudFailure(.serviceUnavailable, "not there yet") }
+        try step(in: zone) { zone in
+            leases.map { lease in
+                let decision = LeaseRules.renew(
+                    lease.token, session: session, of: zone.leases[lease.meter], at: now)
+                if let record = decision.record { zone.leases[lease.meter] = record }
+                return decision.answer
+            }
+        }
     }
 
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {

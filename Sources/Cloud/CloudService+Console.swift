@@ -1,0 +1,90 @@
+package import CloudAPI
+package import LeaseCore
+import MeterModel
+package import SettingsCore
+
+/// What the administrator asks on the server's own machine. Nobody is checked.
+extension CloudService {
+    package func zones() async throws(CloudFailure) -> [Zone] { try await ask { try await engine.zones() } }
+
+    /// Makes a zone, or returns the one that is there, as it is.
+    ///
+    /// - Throws: `badRequest` for a name that is none.
+    package func createZone(_ name: String, terms: LeaseTerms) async throws(CloudFailure) -> Zone {
+        guard Zone.isName(name) else {
+            throw CloudFailure(
+                .badRequest, "\"\(name)\" is no name of a zone: 1 to 64 of the characters a-z, 0-9, - and _")
+        }
+        return try await ask { try await engine.createZone(name, terms: terms) }
+    }
+
+    /// Leases that were given out keep the terms they have until they are acquired anew.
+    package func setTerms(_ terms: LeaseTerms, of zone: String) async throws(CloudFailure) {
+        try await ask { try await engine.setTerms(terms, of: zone) }
+    }
+
+    /// - Parameter type: nil: all.
+    package func records(in zone: String, type: String?) async throws(CloudFailure) -> [Record] {
+        try await ask { try await engine.records(in: zone, type: type.map { RecordType(rawValue: $0) }) }
+    }
+
+    package func record(
+        type: String, name: String, in zone: String
+    ) async throws(CloudFailure) -> Record? {
+        let key = RecordKey(type: RecordType(rawValue: type), name: name).normalised
+        return try await ask { try await engine.record(key, in: zone) }
+    }
+
+    /// Freed ones too, without any session.
+    package func leases(in zone: String) async throws(CloudFailure) -> LeaseList {
+        let zone = try await existing(zone)
+        let leases = try await ask { try await engine.leases(in: zone.name) }
+        return LeaseList(leases: leases.map { body(of: $0.record, meter: $0.meter, in: zone) })
+    }
+
+    package func revokeLease(meter: String, in zone: String) async throws(CloudFailure) -> LeaseBody {
+        try await revoke(try Self.meter(meter), in: try await existing(zone))
+    }
+
+    /// - Parameter zone: nil: all zones.
+    package func credentials(in zone: String?) async throws(CloudFailure) -> [Credential] {
+        try await ask { try await engine.credentials(in: zone) }
+    }
+
+    /// - Parameter hash: SHA-256 of the token, which the caller made.
+    package func addCredential(
+        _ kind: Credential.Kind, label: String, hash: [UInt8], in zone: String
+    ) async throws(CloudFailure) -> Credential {
+        guard Self.isLabel(label) else {
+            throw CloudFailure(.badRequest, "a label has 1 to \(Self.labelBytesMax) bytes, no control characters")
+        }
+        let credential = newCredential(kind, label: label, hash: hash, in: zone)
+        try await ask { try await engine.add(credential) }
+        return credential
+    }
+
+    /// Ends the event streams that were opened with it.
+    ///
+    /// - Throws: `notFound` where there is none by that id.
+    package func revokeCredential(_ id: String) async throws(CloudFailure) {
+        guard try await ask({ try await engine.revoke(credential: id, at: clock.wallNow()) }) else {
+            throw .credentialNotFound(id)
+        }
+        hub.end(credential: id)
+    }
+}
+
+extension Zone {
+    /// 1 to 64 of `a-z 0-9 - _`.
+    package static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                    UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,108 @@
+package import CloudAPI
+import LeaseCore
+import Logging
+import MeterModel
+
+extension CloudService {
+    /// - Parameter hash: SHA-256 of the token that was shown.
+    /// - Throws: `notAuthenticated` for one that is unknown or revoked.
+    package func authenticate(hash: [UInt8]) async throws(CloudFailure) -> Principal {
+        guard let credential = try await ask({ try await engine.credential(hash: hash) }) else {
+            throw CloudFailure(.notAuthenticated, "this token is unknown here; join with one of this cloud")
+        }
+        guard credential.revokedAt == nil else {
+            throw CloudFailure(.notAuthenticated, "the token \(credential.id) was revoked; join with a new one")
+        }
+        return Principal(credential: credential)
+    }
+
+    /// - Parameter newToken: what the host gets where it shows an enrolment token.
+    /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
+    package func join(
+        _ request: JoinRequest, by principal: Principal, newToken: (text: String, hash: [UInt8])
+    ) async throws(CloudFailure) -> JoinAnswer {
+        let binding = try Self.binding(request)
+        let shown = principal.credential
+        switch shown.kind {
+        case .host:
+            try await ask { try await engine.bind(binding, to: shown.id) }
+            logger.info("host joined", metadata: ["zone": "\(shown.zone)", "host": "\(binding.host)"])
+            return JoinAnswer(zone: shown.zone, token: nil)
+        case .enrolment:
+            var credential = newCredential(.host, label: binding.hostName, hash: newToken.hash, in: shown.zone)
+            credential.binding = binding
+            let made = credential
+            try await ask { try await engine.add(made) }
+            await revokeEarlier(than: made)
+            logger.info(
+                "host enrolled",
+                metadata: ["zone": "\(shown.zone)", "host": "\(binding.host)", "credential": "\(made.id)"])
+            return JoinAnswer(zone: shown.zone, token: newToken.text)
+        }
+    }
+
+    /// A host has one token. The answer with an earlier one was lost, or the host lost the token itself.
+    private func revokeEarlier(than credential: Credential) async {
+        do {
+            for other in try await engine.credentials(in: credential.zone)
+            where other.id != credential.id && other.revokedAt == nil && other.kind == .host
+                && other.binding?.host == credential.binding?.host
+            {
+                _ = try await engine.revoke(credential: other.id, at: clock.wallNow())
+                hub.end(credential: other.id)
+            }
+        } catch {
+            // The host has its new token; the old one can still be revoked by hand.
+            logger.warning("earlier tokens cannot be revoked", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private static func binding(_ request: JoinRequest) throws(CloudFailure) -> Credential.Binding {
+        guard let host = HostID(request.hostID) else {
+            throw CloudFailure(.badRequest, "\"\(request.hostID)\" is no host id; one is a UUID")
+        }
+        guard isLabel(request.hostName) else {
+            throw CloudFailure(.badRequest, "a host's name has 1 to \(labelBytesMax) bytes, no control characters")
+        }
+        guard isLabel(request.machine) else {
+            throw CloudFailure(.badRequest, "a machine's digest has 1 to \(labelBytesMax) bytes")
+        }
+        return Credential.Binding(host: host, hostName: request.hostName, machine: request.machine)
+    }
+
+    static let labelBytesMax = 128
+
+    static func isLabel(_ text: String) -> Bool {
+        (1...labelBytesMax).contains(text.utf8.count)
+            && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
+    }
+
+    func newCredential(_ kind: Credential.Kind, label: String, hash: [UInt8], in zone: String) -> Credential {
+        let digits = String(throwDice() >> 32, radix: 16)
+        let id = String(repeating: "0", count: 8 - digits.count) + digits
+        return Credential(id: id, hash: hash, zone: zone, kind: kind, label: label, createdAt: clock.wallNow())
+    }
+
+    package func account(of principal: Principal) async throws(CloudFailure) -> AccountBody {
+        let name = principal.credential.zone
+        let member = try member(principal, of: name)
+        let zone = try await existing(name)
+        let epoch = try await ask { try await engine.epoch }
+        return AccountBody(
+            zone: name, hostID: member.host.description, hostName: member.name,
+            serverTime: clock.wallNow().millisecondsSince1970, epoch: epoch, policy: zone.terms.policy.rawValue)
+    }
+
+    /// Makes the principal's own zone where it is not there.
+    package func createZone(_ zone: String, by principal: Principal) async throws(CloudFailure) {
+        _ = try member(principal, of: zone)
+        _ = try await ask { try await engine.createZone(zone, terms: .standard) }
+    }
+
+    /// Ends when the host is too slow, when its token is revoked and at shutdown (`EventSubscription`).
+    package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {
+        let member = try member(principal, of: zone)
+        _ = try await existing(zone)
+        return hub.subscribe(to: zone, host: member.host, credential: member.credential)
+    }
+}

@@ -1,0 +1,177 @@
+package import CloudAPI
+import LeaseCore
+import Logging
+import MeterModel
+import SettingsCore
+
+extension CloudService {
+    /// Those that somebody holds or waits for, by meter.
+    package func leases(in zone: String, by principal: Principal) async throws(CloudFailure) -> LeaseList {
+        let member = try member(principal, of: zone)
+        let zone = try await existing(zone)
+        let held = try await ask { try await engine.heldLeases(in: zone.name) }
+        var bodies = held.map { body(of: $0.record, meter: $0.meter, in: zone, for: member.host) }
+        let listed = Set(held.map(\.meter))
+        for meter in lines.meters where meter.zone == zone.name && !listed.contains(meter.id) {
+            let record = try await ask { try await engine.lease(of: meter.id, in: zone.name) }
+            bodies.append(body(of: record, meter: meter.id, in: zone, for: member.host))
+        }
+        return LeaseList(leases: bodies.sorted { $0.meter < $1.meter })
+    }
+
+    /// - Throws: `leaseHeld`, with the holder and the reason.
+    package func acquire(
+        _ request: AcquireRequest, meter: String, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) -> LeaseBody {
+        let member = try member(principal, of: zone)
+        let zone = try await existing(zone)
+        let wish = try LeaseAcquire(request, by: member, in: zone)
+        let meter = try await canonical(try Self.meter(meter), in: zone.name)
+        let limits = try await ask { try await engine.leaseLimits(at: clock.now()) }
+        let decided = try await ask {
+            try await engine.decideLease(of: meter, in: zone.name) { [clock, lines] record in
+                let now = clock.now()
+                // Whoever is offered a meter comes first once nobody has it. A take-over asks for one that somebody has.
+                let isHeld = record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
+                let circumstances = LeaseCircumstances(
+                    now: now, wallNow: clock.wallNow(), terms: zone.terms,
+                    grantsNothingNewBefore: limits.grantsNothingNewBefore, tokenFloor: limits.tokenFloor,
+                    reservedFor: isHeld ? nil : lines.reserved(.init(zone: zone.name, id: meter), at: now))
+                let decision = LeaseRules.acquire(wish, of: record, in: circumstances)
+                return LeaseDecision(record: decision.record, answer: (before: record, answer: decision.answer))
+            }
+        }
+        switch decided.answer {
+        case .granted(let record):
+            granted(record, before: decided.before, meter: meter, in: zone, to: member)
+            return body(of: record, meter: meter, in: zone, for: member.host)
+        case .refused(let refusal):
+            throw await refused(refusal, wish, before: decided.before, meter: meter, in: zone, by: member)
+        }
+    }
+
+    private func granted(
+        _ record: LeaseRecord, before: LeaseRecord?, meter: String, in zone: Zone, to member: Member
+    ) {
+        let hasLeft = lines.change(.init(zone: zone.name, id: meter)) { line in
+            line.cannotBeHad()
+            return line.leave(member.host)
+        }
+        // The repetition of a request that was granted is no news.
+        guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
+        tell(record, meter: meter, in: zone)
+        logger.info(
+            "lease granted",
+            metadata: [
+                "zone": "\(zone.name)", "meter": "\(meter)", "host": "\(member.host)",
+                "token": "\(record.token.rawValue)",
+            ])
+    }
+
+    private func refused(
+        _ refusal: LeaseAnswer.Refusal, _ wish: LeaseAcquire, before: LeaseRecord?, meter: String, in zone: Zone,
+        by member: Member
+    ) async -> CloudFailure {
+        var isNews = refusal.record.map { before?.state != $0.state } ?? false
+        if wish.isTakeover, refusal.reason == .revoking, hub.isListening(member.host, in: zone.name) {
+            // Next in line: the offer comes once the holder has let go of the meter.
+            let waiter = WaitingLine.Waiter(host: member.host, name: member.name)
+            let isMoved = lines.change(.init(zone: zone.name, id: meter)) { $0.joinAtHead(waiter) }
+            isNews = isNews || isMoved
+        }
+        if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
+        var failure = CloudFailure(
+            .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)
+        failure.lease = refusal.record.map { body(of: $0, meter: meter, in: zone, for: member.host) }
+        failure.reason = refusal.reason.rawValue
+        return failure
+    }
+
+    private static func words(for refusal: LeaseAnswer.Refusal, meter: String) -> String {
+        let holder = refusal.record?.holder?.hostName ?? "another host"
+        return switch refusal.reason {
+        case .held: "\(holder) has \(meter); take it over, or queue for it"
+        case .revoking: "\(holder) has \(meter) and was told to stop; ask again when it is free"
+        case .reserved: "\(meter) is kept for another host for some seconds; ask again then"
+        case .restoring:
+            "this cloud was restored from a backup and gives out nothing new until old holders have surely stopped"
+        case .released: "this request for \(meter) was granted and the lease released since; ask anew"
+        case .exhausted: "\(meter) has no token left; the cloud's clock was absurd at a restore"
+        }
+    }
+
+    /// One result a lease, in the order of the request.
+    package func renew(
+        _ request: RenewRequest, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) -> RenewAnswer {
+        let member = try member(principal, of: zone)
+        guard request.leases.count <= CloudLimits.leasesPerRenewal else {
+            throw CloudFailure(
+                .limitExceeded,
+                "\(request.leases.count) leases are too many for one request; send \(CloudLimits.leasesPerRenewal)")
+        }
+        let zone = try await existing(zone)
+        let session = try Self.session(request.session)
+        var leases: [(meter: String, token: FencingToken)] = []
+        for lease in request.leases {
+            leases.append((try Self.meter(lease.meter), FencingToken(rawValue: lease.token)))
+        }
+        guard !leases.isEmpty else { return RenewAnswer(results: []) }
+        let asked = leases
+        let renewals = try await ask {
+            try await engine.renewLeases(asked, session: session, in: zone.name, at: clock.now())
+        }
+        let results = zip(asked, renewals).map { lease, renewal -> RenewAnswer.Result in
+            let (word, record) =
+                switch renewal {
+                case .renewed(let record): ("renewed", LeaseRecord?.some(record))
+                case .lost(let loss, let record): (loss.rawValue, record)
+                }
+            return RenewAnswer.Result(
+                meter: lease.meter, result: word,
+                lease: record.map { body(of: $0, meter: lease.meter, in: zone, for: member.host) })
+        }
+        return RenewAnswer(results: results)
+    }
+
+    /// Whoever is not the holder any more changes nothing, and is told how it stands.
+    package func release(
+        _ request: ReleaseRequest, meter: String, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) -> LeaseBody {
+        let member = try member(principal, of: zone)
+        let zone = try await existing(zone)
+        let meter = try await canonical(try Self.meter(meter), in: zone.name)
+        let session = try Self.session(request.session)
+        let token = FencingToken(rawValue: request.token)
+        let change = try await ask {
+            try await engine.decideLease(of: meter, in: zone.name) {
+                LeaseRules.release(token, session: session, of: $0)
+            }
+        }
+        await changed(change, meter: meter, in: zone)
+        return body(of: change.record, meter: meter, in: zone, for: member.host)
+    }
+
+    /// Tells the holder to stop. The lease is free once it releases, or is over.
+    package func revoke(
+        meter: String, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) -> LeaseBody {
+        _ = try member(principal, of: zone)
+        return try await revoke(try Self.meter(meter), in: try await existing(zone))
+    }
+
+    func revoke(_ meter: String, in zone: Zone) async throws(CloudFailure) -> LeaseBody {
+        let meter = try await canonical(meter, in: zone.name)
+        let change = try await ask {
+            try await engine.decideLease(of: meter, in: zone.name) { LeaseRules.revoke($0) }
+        }
+        await changed(change, meter: meter, in: zone)
+        return body(of: change.record, meter: meter, in: zone)
+    }
+
+    private func changed(_ change: LeaseChange, meter: String, in zone: Zone) async {
+        guard case .changed(let record) = change else { return }
+        tell(record, meter: meter, in: zone)
+        await settleLine(of: WaitingLines.Meter(zone: zone.name, id: meter))
+    }
+}

@@ -1,0 +1,95 @@
+package import CloudAPI
+import LeaseCore
+import MeterModel
+import SettingsCore
+
+extension CloudService {
+    /// Every record is decided by itself: one that is refused says why in its own result.
+    ///
+    /// - Throws: `limitExceeded` for more records than `CloudLimits.recordsPerBatch`.
+    package func modify(
+        _ request: ModifyRequest, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) -> ModifyAnswer {
+        let member = try member(principal, of: zone)
+        guard request.records.count <= CloudLimits.recordsPerBatch else {
+            throw CloudFailure(
+                .limitExceeded,
+                "\(request.records.count) records are too many for one request; send \(CloudLimits.recordsPerBatch)")
+        }
+        var batch = RecordBatch(request.records)
+        for index in batch.accepted { try await prepare(&batch, index, in: zone) }
+        let now = clock.wallNow()
+        let (records, places) = batch.toStore
+        let outcomes =
+            records.isEmpty ? [] : try await ask { try await engine.modify(records, in: zone, now: now) }
+        let changed = batch.take(outcomes, at: places, now: now)
+        if !changed.isEmpty {
+            // What folding made is news to the writer too.
+            hub.tellChange(of: changed, by: batch.hasFolds ? nil : member.host, in: zone)
+        }
+        return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)
+    }
+
+    /// What can only be decided with a look at what is stored: an older form of name is folded, and two ids of one
+    /// meter become one.
+    private func prepare(_ batch: inout RecordBatch, _ index: Int, in zone: String) async throws(CloudFailure) {
+        let record = batch.records[index]
+        if record.key.normalised != record.key {
+            let stored = try await ask { try await engine.record(record.key, in: zone) }
+            let canonical = try await ask { try await engine.record(record.key.normalised, in: zone) }
+            batch.fold(index) { $0 == record.key ? stored : canonical }
+        } else if let winner = batch.mergeTarget(of: index) {
+            guard try await mergeLeases(of: record.key.name, into: winner, in: zone) else {
+                batch.refuse(
+                    index, .leaseHeld,
+                    "\(record.key.name) cannot become one with \(winner) while it is leased; disconnect it first")
+                return
+            }
+        }
+    }
+
+    /// Two ids turned out to be one meter (leases-and-sync.md, section 1, rule 10).
+    ///
+    /// Stricter than the rule: the id that goes must be free, so that its holder need not learn a new name.
+    private func mergeLeases(of loser: String, into winner: String, in zone: String) async throws(CloudFailure) -> Bool
+    {
+        guard let other = try await ask({ try await engine.lease(of: loser, in: zone) }) else { return true }
+        guard other.holder == nil else { return false }
+        return try await ask {
+            try await engine.decideLease(of: winner, in: zone) { LeaseRules.merge(other, into: $0) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - since: nil: from the very start.
+    ///   - limit: at most `CloudLimits.recordsPerPage`, which is also what nil means.
+    /// - Throws: `changeTokenExpired`, `badRequest`.
+    package func changes(
+        type: String, since: String?, limit: Int?, in zone: String, by principal: Principal
+    ) async throws(CloudFailure) -> ChangesBody {
+        _ = try member(principal, of: zone)
+        var token: ChangeToken?
+        if let since {
+            guard let read = ChangeToken(since) else {
+                throw CloudFailure(
+                    .badRequest, "\"\(since)\" is no change token of this cloud; send it as it was given")
+            }
+            token = read
+        }
+        guard let limit = Self.pageLength(limit) else {
+            throw CloudFailure(.badRequest, "a page has 1 to \(CloudLimits.recordsPerPage) records")
+        }
+        let after = token
+        let list = try await ask {
+            try await engine.changes(of: RecordType(rawValue: type), in: zone, after: after, limit: limit)
+        }
+        return ChangesBody(
+            records: list.records, changeToken: list.token.description, moreComing: list.moreComing,
+            epoch: list.token.epoch)
+    }
+
+    private static func pageLength(_ wish: Int?) -> Int? {
+        guard let wish else { return CloudLimits.recordsPerPage }
+        return wish < 1 ? nil : min(wish, CloudLimits.recordsPerPage)
+    }
+}

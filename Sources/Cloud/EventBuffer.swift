@@ -1,0 +1,104 @@
+import CloudAPI
+import Synchronization
+
+/// What waits for one listener, in order, bounded.
+///
+/// Changes that wait are one event, because a host fetches them all at once anyway. A listener for whom too much waits
+/// is ended rather than served with gaps: it connects again and lists anew.
+final class EventBuffer: Sendable {
+    /// Events that may wait. About one for each meter of a large zone.
+    static let waitingMax = 256
+
+    private enum State {
+        /// Valid transitions: `idle`, `ended`.
+        case waiting([EventBody])
+        /// Nothing waits, and the listener does. Valid transitions: `waiting`, `ended`.
+        case listening(CheckedContinuation<EventBody?, Never>)
+        case ended
+    }
+
+    private let state = Mutex(State.waiting([]))
+
+    /// - Returns: false where it is ended, be it by this event.
+    func push(_ event: EventBody) -> Bool {
+        let (listener, isOpen) = state.withLock { state -> (CheckedContinuation<EventBody?, Never>?, Bool) in
+            switch state {
+            case .ended:
+                return (nil, false)
+            case .listening(let listener):
+                state = .waiting([])
+                return (listener, true)
+            case .waiting(var events):
+                // Let go of the other reference, so that the array is changed in its place.
+                state = .ended
+                guard Self.add(event, to: &events) else { return (nil, false) }
+                state = .waiting(events)
+                return (nil, true)
+            }
+        }
+        listener?.resume(returning: event)
+        return isOpen
+    }
+
+    private static func add(_ event: EventBody, to events: inout [EventBody]) -> Bool {
+        if let change = event.change, let place = events.firstIndex(where: { $0.change != nil }) {
+            events[place].change = events[place].change.map { $0.joined(with: change) }
+            return true
+        }
+        guard events.count < waitingMax else { return false }
+        events.append(event)
+        return true
+    }
+
+    /// The next event, nil after the end. One caller at a time; cancelling its task ends the buffer.
+    func next() async -> EventBody? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                take(continuation)
+            }
+        } onCancel: {
+            end()
+        }
+    }
+
+    private func take(_ continuation: CheckedContinuation<EventBody?, Never>) {
+        let (answered, event) = state.withLock { state -> (CheckedContinuation<EventBody?, Never>?, EventBody?) in
+            switch state {
+            case .ended:
+                return (continuation, nil)
+            case .listening(let earlier):
+                // Two callers at once, which is the caller's mistake: the earlier one ends.
+                state = .listening(continuation)
+                return (earlier, nil)
+            case .waiting(var events):
+                guard !events.isEmpty else {
+                    state = .listening(continuation)
+                    return (nil, nil)
+                }
+                state = .ended
+                let first = events.removeFirst()
+                state = .waiting(events)
+                return (continuation, first)
+            }
+        }
+        answered?.resume(returning: event)
+    }
+
+    /// Drops what waits. Calling it again does nothing.
+    func end() {
+        let listener = state.withLock { state -> CheckedContinuation<EventBody?, Never>? in
+            defer { state = .ended }
+            guard case .listening(let listener) = state else { return nil }
+            return listener
+        }
+        listener?.resume(returning: nil)
+    }
+}
+
+extension EventBody.Change {
+    /// Both in one: all types, each once, and the host where both are of the same.
+    fileprivate func joined(with later: EventBody.Change) -> EventBody.Change {
+        EventBody.Change(
+            types: types + later.types.filter { !types.contains($0) }, hostID: hostID == later.hostID ? hostID : nil)
+    }
+}

@@ -1,0 +1,96 @@
+import CloudAPI
+import MeterModel
+import Synchronization
+
+/// Tells the hosts of each zone what happens there.
+final class EventHub: Sendable {
+    private struct Listener {
+        var buffer: EventBuffer
+        var host: HostID
+        /// The id of the credential that it was opened with.
+        var credential: String
+    }
+
+    private struct State {
+        var zones: [String: [UInt64: Listener]] = [:]
+        var nextID: UInt64 = 0
+        var isFinished = false
+    }
+
+    private let state = Mutex(State())
+
+    func subscribe(to zone: String, host: HostID, credential: String) -> EventSubscription {
+        let buffer = EventBuffer()
+        let (id, isOpen) = state.withLock { state -> (UInt64, Bool) in
+            state.nextID += 1
+            guard !state.isFinished else { return (state.nextID, false) }
+            state.zones[zone, default: [:]][state.nextID] = Listener(
+                buffer: buffer, host: host, credential: credential)
+            return (state.nextID, true)
+        }
+        if !isOpen { buffer.end() }
+        return EventSubscription(EventSubscription.Handle(buffer: buffer) { [self] in remove(id, from: zone) })
+    }
+
+    private func remove(_ id: UInt64, from zone: String) {
+        let gone = state.withLock { state in
+            let gone = state.zones[zone]?.removeValue(forKey: id)
+            if state.zones[zone]?.isEmpty == true { state.zones[zone] = nil }
+            return gone
+        }
+        gone?.buffer.end()
+    }
+
+    /// The host has a stream open.
+    func isListening(_ host: HostID, in zone: String) -> Bool {
+        state.withLock { $0.zones[zone]?.values.contains { $0.host == host } ?? false }
+    }
+
+    /// Open streams, of all zones.
+    var listenerCount: Int { state.withLock { $0.zones.values.reduce(0) { $0 + $1.count } } }
+
+    func tellChange(of types: [String], by host: HostID?, in zone: String) {
+        let event = EventBody(change: EventBody.Change(types: types, hostID: host?.description))
+        tell(zone) { _ in event }
+    }
+
+    /// - Parameter lease: as everybody may see it, without its session.
+    /// - Parameter session: told to its holder alone.
+    func tellLease(_ lease: LeaseBody, session: SessionID?, of holder: HostID?, in zone: String) {
+        var own = lease
+        own.session = session?.description
+        let (forAll, forHolder) = (EventBody(lease: lease), EventBody(lease: own))
+        tell(zone) { $0 == holder ? forHolder : forAll }
+    }
+
+    func tellOffer(of meter: String, reserved: Duration, to host: HostID, in zone: String) {
+        let event = EventBody(offer: EventBody.Offer(meter: meter, reserved: reserved.milliseconds))
+        tell(zone) { $0 == host ? event : nil }
+    }
+
+    /// Ends the streams that were opened with this credential.
+    func end(credential: String) { endAll { $0.credential == credential } }
+
+    /// Ends every stream, and those to come.
+    func finish() {
+        state.withLock { $0.isFinished = true }
+        endAll { _ in true }
+    }
+
+    private func endAll(where isMeant: (Listener) -> Bool) {
+        let meant = state.withLock { state in
+            state.zones.flatMap { zone, listeners in
+                listeners.filter { isMeant($0.value) }.map { (zone: zone, id: $0.key) }
+            }
+        }
+        for one in meant { remove(one.id, from: one.zone) }
+    }
+
+    private func tell(_ zone: String, _ event: (HostID) -> EventBody?) {
+        let listeners = state.withLock { state in state.zones[zone].map { Array($0) } ?? [] }
+        for (id, listener) in listeners {
+            guard let event = event(listener.host), !listener.buffer.push(event) else { continue }
+            remove(id, from: zone)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import CloudAPI
+import MeterModel
+import SettingsCore
+
+/// The records of one request on their way through: what was refused at the door, what is to be stored for the others,
+/// and the results, in the order of the request.
+struct RecordBatch {
+    let records: [Record]
+    private(set) var results: [ModifyAnswer.Result]
+    /// For each record what to store; nil: it was refused.
+    private var stores: [[Record]?]
+    private(set) var hasFolds = false
+
+    init(_ records: [Record]) {
+        self.records = records
+        results = records.map { ModifyAnswer.Result(type: $0.key.type.rawValue, name: $0.key.name) }
+        stores = records.map { [$0] }
+        for (index, record) in records.enumerated() {
+            if let fault = Self.fault(of: record) { refuse(index, .badRequest, fault) }
+        }
+    }
+
+    private static func fault(of record: Record) -> String? {
+        if let fault = record.fault { return fault.description }
+        if record.properties.isEmpty, record.deletion == nil {
+            return "the record \(record.key.name) has neither properties nor a deletion"
+        }
+        if record.key.type.isNamedByMeter, MeterID(record.key.name) == nil {
+            return "\"\(record.key.name)\" is no meter id, which names a \(record.key.type.rawValue)"
+        }
+        return record.key.type == .recording ? recordingFault(of: record) : nil
+    }
+
+    /// A recording is named `<host>/…` and written by that host alone (rule 7). Others may pass on what it wrote, as
+    /// they do after a restore, and anybody may delete it. Its lease may be long over: that is no reason to refuse it.
+    private static func recordingFault(of record: Record) -> String? {
+        let name = record.key.name
+        guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
+            return "\"\(name)\" is no name of a recording; one begins with its host's id and a slash"
+        }
+        guard record.properties.values.allSatisfy({ $0.stamp.host == host }) else {
+            return "the recording \(name) is written by its own host alone"
+        }
+        return nil
+    }
+
+    /// Indices of records that were not refused.
+    var accepted: [Int] { stores.indices.filter { stores[$0] != nil } }
+
+    mutating func refuse(_ index: Int, _ code: CloudErrorCode, _ message: String) {
+        results[index].error = CloudErrorBody.Content(code: code, message: message)
+        stores[index] = nil
+    }
+
+    /// Stores a record with an older form of name as `Ingest` says: what it had goes to the canonical one.
+    ///
+    /// What is stored may change before this is: merging is commutative, so the hosts' own folding still ends alike.
+    mutating func fold(_ index: Int, current: (RecordKey) -> Record?) {
+        let ingest = Ingest(records[index], current: current)
+        guard ingest.fold != nil else { return }
+        hasFolds = true
+        stores[index] = ingest.merges.map(\.after)
+    }
+
+    /// The meter id that a settings record says it is one with from now on.
+    func mergeTarget(of index: Int) -> String? {
+        let record = records[index]
+        guard record.key.type == .deviceSettings, let target = record.deletion?.mergedInto, target != record.key.name
+        else { return nil }
+        return MeterID(target)?.description
+    }
+
+    /// What to send to the engine, and for each the index of the record that it came from.
+    var toStore: (records: [Record], places: [Int]) {
+        let pairs = stores.enumerated().flatMap { index, records in (records ?? []).map { ($0, index) } }
+        return (pairs.map(\.0), pairs.map(\.1))
+    }
+
+    /// Takes the engine's outcomes into the results.
+    ///
+    /// - Returns: the types of which something changed, in the order in which they sync.
+    mutating func take(_ outcomes: [RecordOutcome], at places: [Int], now: WallTime) -> [String] {
+        var changed: Set<RecordType> = []
+        for (outcome, index) in zip(outcomes, places) {
+            switch outcome.fate {
+            case .changed:
+                changed.insert(records[index].key.type)
+                tell(outcome.record, at: index)
+            case .unchanged:
+                tell(outcome.record, at: index)
+            case .clockSkew:
+                refuse(index, .clockSkew, Self.skew(of: records[index], now: now))
+            case .tooManyProperties:
+                refuse(
+                    index, .badRequest,
+                    "\(records[index].key.name) has more than \(CloudLimits.propertiesPerRecord) properties with those "
+                        + "that others wrote")
+            }
+        }
+        let known = RecordType.known.filter(changed.contains)
+        return (known + changed.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
+    }
+
+    private mutating func tell(_ stored: Record?, at index: Int) {
+        guard let stored, stored.key == records[index].key, stored != records[index] else { return }
+        results[index].merged = stored
+    }
+
+    private static func skew(of record: Record, now: WallTime) -> String {
+        let newest = Int64(clamping: record.newestStamp?.milliseconds ?? 0)
+        let ahead = Double(newest - now.millisecondsSince1970) / 1000
+        return "\(record.key.name) was stamped \(ahead) s ahead of the cloud's clock; "
+            + "set this host's clock, then stamp it anew"
+    }
+}

@@ -1,0 +1,119 @@
+package import MeterModel
+
+/// What the authority, or its silence, says to an acquire.
+extension LeaseMachine {
+    /// - Parameters:
+    ///   - sentAt: when the request that this answers was sent.
+    ///   - dice: any number, here as everywhere.
+    package mutating func granted(
+        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, dice: UInt64
+    ) -> Action {
+        failures = 0
+        elsewhereUntil = nil
+        let permit = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
+        let holding = Holding(
+            permit: permit, channel: .open(keptUntil: nil),
+            renewAt: sentAt + LeaseTiming.heartbeat(of: permit.terms, dice))
+        switch state {
+        case .idle:
+            // Nobody waits for it any more.
+            return release(holding, wish: nil, at: now)
+        case .seeking(let seeking):
+            return take(holding, seeking, at: now)
+        case .held(var present):
+            // A repetition's answer. Only one that was sent later says anything new.
+            guard lease.token >= present.permit.token, sentAt > present.permit.sentAt, now < permit.hardStopAt else {
+                return .none
+            }
+            present.permit = permit
+            present.renewAt = holding.renewAt
+            present.isLost = false
+            state = .held(present)
+            return present.isOpen ? .permit(permit) : .none
+        case .stopping(var stopping):
+            if lease.token > stopping.lease?.permit.token ?? FencingToken(rawValue: 0) { stopping.lease = holding }
+            state = .stopping(stopping)
+            return .none
+        case .releasing(let releasing):
+            // What is being released stays so, whenever its grant is heard again.
+            guard lease.token > releasing.token else { return .none }
+            guard let wish = releasing.wish else { return release(holding, wish: nil, at: now) }
+            return take(holding, Seeking(wish: wish, request: .waiting(until: now)), at: now)
+        }
+    }
+
+    private mutating func take(_ holding: Holding, _ seeking: Seeking, at now: MonotonicTime) -> Action {
+        if let releasedThrough, holding.permit.token <= releasedThrough, !seeking.isUnleased {
+            return release(holding, wish: seeking.wish, at: now)
+        }
+        guard now < holding.permit.hardStopAt else {
+            // The answer took so long that it is worth nothing. The same request gets the same lease, renewed.
+            var late = seeking
+            late.isRepeat = true
+            return ask(late, at: now)
+        }
+        state = .held(holding)
+        return .permit(holding.permit)
+    }
+
+    /// - Parameters:
+    ///   - lease: who has it; nil where nobody does.
+    ///   - retryAfter: what the authority said of asking again.
+    package mutating func refused(
+        _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, retryAfter: Duration?, at now: MonotonicTime,
+        dice: UInt64
+    ) -> Action {
+        failures = 0
+        guard case .seeking(var seeking) = state else { return .none }
+        let wait = (retryAfter ?? .seconds(10)).clamped(to: .zero ... .seconds(3600))
+        seeking.refusal = reason
+        seeking.isRepeat = false
+        seeking.request = .waiting(until: now + Self.pause(after: reason, wait, dice))
+        if lease?.holder != host, reason != .released { elsewhereUntil = now + wait }
+        // A take-over is asked for once; then the holder knows, and the request stands in the queue.
+        if reason == .revoking { seeking.wish.isTakeover = false }
+        if seeking.isUnleased, policy == .strict {
+            state = .stopping(Stopping(lease: nil, wish: seeking.wish))
+            return .withdraw(.takenOver)
+        }
+        if seeking.wish.isTakeover, !seeking.askedTakeover { return ask(seeking, at: now) }
+        let mayQueue = reason == .held || reason == .revoking || reason == .reserved
+        let joins = seeking.wish.waitsInLine && !seeking.isQueued && mayQueue
+        seeking.isQueued = seeking.isQueued || joins
+        state = .seeking(seeking)
+        return joins ? .joinQueue : .none
+    }
+
+    private static func pause(
+        after reason: LeaseAnswer.Refusal.Reason, _ wait: Duration, _ dice: UInt64
+    ) -> Duration {
+        let legal = LeaseTiming.refusedRetry
+        let isSoonFree = reason == .revoking || reason == .reserved || reason == .released
+        let longest = isSoonFree ? LeaseTiming.soonFreeRetry : legal.upperBound
+        return LeaseTiming.spread(wait.clamped(to: legal.lowerBound...longest), dice)
+    }
+
+    /// No answer came: the network, a time-out, a cloud that says try later. Whether it was done, nobody knows.
+    package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, dice: UInt64) -> Action {
+        guard case .seeking(var seeking) = state, case .inFlight = seeking.request else { return .none }
+        failures += 1
+        let wait = (retryAfter ?? .zero).clamped(to: .zero ... .seconds(300))
+        let pause = max(LeaseTiming.acquireRetry(afterFailures: failures, dice), wait)
+        seeking.isRepeat = true
+        seeking.request = .waiting(until: now + pause)
+        let goesUnleased = !seeking.isUnleased && mayGoUnleased(at: now)
+        seeking.isUnleased = seeking.isUnleased || goesUnleased
+        state = .seeking(seeking)
+        return goesUnleased ? .permitUnleased : .none
+    }
+
+    /// The meter is kept for this host for some seconds: it was the queue's head.
+    package mutating func offered(at now: MonotonicTime) -> Action {
+        elsewhereUntil = nil
+        guard case .seeking(var seeking) = state else { return .none }
+        seeking.isQueued = false
+        state = .seeking(seeking)
+        guard case .waiting = seeking.request else { return .none }
+        return ask(seeking, at: now)
+    }
+}

@@ -1,0 +1,192 @@
+package import MeterModel
+
+/// Heartbeats, releases, and what is heard of the lease besides.
+extension LeaseMachine {
+    /// A request with the heartbeats of this host leaves now.
+    ///
+    /// - Returns: the token to put in; nil where this lease needs none yet or its last one is still under way.
+    package mutating func joinRenewal(at now: MonotonicTime, dice: UInt64) -> FencingToken? {
+        guard case .held(var holding) = state else { return nil }
+        let isFresh = now - holding.permit.sentAt < holding.permit.terms.timeToLive / 4
+        guard now >= holding.renewAt || (!holding.isRenewing && !isFresh) else { return nil }
+        let retry = holding.isLost ? LeaseTiming.lostRetry : LeaseTiming.renewalRetry
+        // The spread reaches from four to six fifths: not all lost requests of a burst come back at once.
+        holding.renewAt = now + LeaseTiming.spread(retry, dice)
+        holding.isRenewing = true
+        state = .held(holding)
+        return holding.permit.token
+    }
+
+    /// - Parameter sentAt: when the request that this answers was sent.
+    package mutating func renewed(
+        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, dice: UInt64
+    ) -> Action {
+        failures = 0
+        switch state {
+        case .held(var holding) where holding.permit.token == lease.token:
+            holding.isRenewing = false
+            let permit = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
+            let isNews = sentAt > holding.permit.sentAt && now < permit.hardStopAt
+            if isNews {
+                holding.permit = permit
+                holding.renewAt = sentAt + LeaseTiming.heartbeat(of: permit.terms, dice)
+                holding.isLost = false
+            }
+            state = .held(holding)
+            return isNews && holding.isOpen ? .permit(permit) : .none
+        default:
+            return renewalEnded(at: now)
+        }
+    }
+
+    /// The lease is not ours any more, or is to be given back.
+    ///
+    /// - Parameters:
+    ///   - token: the one that was to be renewed.
+    ///   - lease: whose it is.
+    package mutating func renewalLost(
+        _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, dice: UInt64
+    ) -> Action {
+        failures = 0
+        noteHolder(lease, at: now)
+        guard case .held(let holding) = state, holding.permit.token == token else { return renewalEnded(at: now) }
+        return lose(holding, loss, at: now, dice: dice)
+    }
+
+    /// No answer came. `woke` asks again in time.
+    package mutating func renewalFailed(at now: MonotonicTime) -> Action {
+        if case .held(var holding) = state {
+            failures += 1
+            holding.isRenewing = false
+            state = .held(holding)
+        }
+        return renewalEnded(at: now)
+    }
+
+    private mutating func renewalEnded(at now: MonotonicTime) -> Action {
+        switch state {
+        case .stopping(var stopping):
+            stopping.lease?.isRenewing = false
+            state = .stopping(stopping)
+            return .none
+        case .releasing(let releasing):
+            guard releasedThrough ?? FencingToken(rawValue: 0) < releasing.token else { return .none }
+            return send(releasing, at: now)
+        case .idle, .seeking, .held:
+            return .none
+        }
+    }
+
+    private mutating func lose(
+        _ holding: Holding, _ loss: LeaseRenewal.Loss, at now: MonotonicTime, dice: UInt64
+    ) -> Action {
+        var holding = holding
+        holding.isRenewing = false
+        switch loss {
+        case .revoking:
+            pausedUntil = now + LeaseTiming.pauseAfterRevocation
+            return end(holding, because: .revoked, at: now)
+        case .takenOver
+        where policy == .strict || holding.permit.terms.policy == .strict || now < holding.permit.hardStopAt:
+            // In time to be a person's wish, so this host does not ask for it back at once.
+            pausedUntil = now + LeaseTiming.pauseAfterRevocation
+            return abandon(holding, because: .takenOver)
+        case .takenOver:
+            // It ran out here before another host got it: two links perhaps, and a person has to say which (rule 4).
+            return keepUnleased(
+                holding, refusal: .held, .waiting(until: now + LeaseTiming.within(.seconds(30), dice)), at: now)
+        case .released, .unknown:
+            guard policy == .keep, holding.permit.terms.policy == .keep else {
+                return abandon(holding, because: .unknown)
+            }
+            return keepUnleased(holding, refusal: nil, .waiting(until: now), at: now)
+        }
+    }
+
+    /// There is nothing to release.
+    private mutating func abandon(_ holding: Holding, because cause: Withdrawal) -> Action {
+        guard holding.isOpen else {
+            state = .idle
+            return .none
+        }
+        state = .stopping(Stopping(lease: nil, wish: nil))
+        return .withdraw(cause)
+    }
+
+    /// The lease is gone; a link that works stays.
+    private mutating func keepUnleased(
+        _ holding: Holding, refusal: LeaseAnswer.Refusal.Reason?, _ request: Request, at now: MonotonicTime
+    ) -> Action {
+        guard holding.isOpen else {
+            state = .idle
+            return .none
+        }
+        state = .seeking(Seeking(wish: .resume, request: request, isUnleased: true, refusal: refusal))
+        return .permitUnleased
+    }
+
+    // MARK: Releases
+
+    package mutating func released(_ token: FencingToken, at now: MonotonicTime) -> Action {
+        guard case .releasing(let releasing) = state, releasing.token == token else { return .none }
+        failures = 0
+        return settle(releasing.wish, at: now)
+    }
+
+    package mutating func releaseFailed(_ token: FencingToken, at now: MonotonicTime, dice: UInt64) -> Action {
+        guard case .releasing(var releasing) = state, releasing.token == token, case .inFlight = releasing.request
+        else { return .none }
+        failures += 1
+        guard releasing.wish == nil, now < releasing.giveUpAt else { return settle(releasing.wish, at: now) }
+        releasing.request = .waiting(until: now + LeaseTiming.spread(LeaseTiming.renewalRetry, dice))
+        state = .releasing(releasing)
+        return .none
+    }
+
+    // MARK: Events of the zone
+
+    /// The cloud told of a change of this meter's lease.
+    package mutating func leaseSeen(_ lease: LeaseView, at now: MonotonicTime, dice: UInt64) -> Action {
+        noteHolder(lease, at: now)
+        switch state {
+        case .held(let holding) where lease.token == holding.permit.token && lease.state == .revoking:
+            return lose(holding, .revoking, at: now, dice: dice)
+        case .held(let holding) where lease.token > holding.permit.token && lease.holder != host:
+            return lose(holding, .takenOver, at: now, dice: dice)
+        case .seeking(var seeking) where lease.state == .free:
+            guard case .waiting(let until) = seeking.request else { return .none }
+            seeking.request = .waiting(until: min(until, now + LeaseTiming.within(.milliseconds(500), dice)))
+            state = .seeking(seeking)
+            return .none
+        case .idle, .seeking, .held, .stopping, .releasing:
+            return .none
+        }
+    }
+
+    /// The cloud is there again: what waits for that need not wait longer. Places in queues went with the connection.
+    package mutating func cloudReached(at now: MonotonicTime, dice: UInt64) {
+        let soon = now + LeaseTiming.within(.seconds(1), dice)
+        switch state {
+        case .seeking(var seeking):
+            if case .waiting(let until) = seeking.request, seeking.isRepeat || seeking.isQueued {
+                seeking.request = .waiting(until: min(until, soon))
+            }
+            seeking.isQueued = false
+            state = .seeking(seeking)
+        case .held(var holding) where isCloudUnreachable || holding.isLost:
+            holding.renewAt = min(holding.renewAt, soon)
+            state = .held(holding)
+        case .idle, .held, .stopping, .releasing:
+            break
+        }
+    }
+
+    private mutating func noteHolder(_ lease: LeaseView?, at now: MonotonicTime) {
+        guard let lease else { return }
+        switch lease.state {
+        case .free: elsewhereUntil = nil
+        case .held, .revoking, .expired:
+            elsewhereUntil = lease.holder == host ? nil : now + lease.remaining + lease.terms.lockDelay
+        }
+    }
+}

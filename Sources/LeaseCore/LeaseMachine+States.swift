@@ -1,0 +1,171 @@
+import MeterModel
+
+extension LeaseMachine {
+    enum State: Sendable {
+        /// Nothing wanted, nothing held. Valid transitions: `seeking`, `releasing` (a grant came late).
+        case idle
+        /// Asks for a lease, until it gets one or nobody wants it. Valid transitions: `held`, `idle`, `stopping`,
+        /// `releasing`.
+        case seeking(Seeking)
+        /// Valid transitions: `stopping`, `releasing`, `seeking` (lost, the link kept), `idle` (lost, no link).
+        case held(Holding)
+        /// The channel is being closed. Valid transitions: `releasing`, `seeking`, `idle`.
+        case stopping(Stopping)
+        /// Valid transitions: `idle`, `seeking`, `held` (a later grant).
+        case releasing(Releasing)
+    }
+
+    enum Request: Sendable {
+        /// Counts as failed at that moment.
+        case inFlight(until: MonotonicTime)
+        case waiting(until: MonotonicTime)
+    }
+
+    struct Seeking: Sendable {
+        var wish: LeaseWish
+        var request: Request
+        /// The answer to the last request may have been lost, so the next one repeats it.
+        var isRepeat = false
+        /// The last request asked for a take-over.
+        var askedTakeover = false
+        /// A link is used without a lease.
+        var isUnleased = false
+        var refusal: LeaseAnswer.Refusal.Reason?
+        var isQueued = false
+    }
+
+    struct Holding: Sendable {
+        enum Channel: Sendable {
+            /// A permit is out. With a time: the link was lost, and a reconnect has not succeeded yet.
+            case open(keptUntil: MonotonicTime?)
+            /// The link was lost; the lease is kept for the reconnect until then.
+            case closed(keptUntil: MonotonicTime)
+        }
+
+        var permit: LeasePermit
+        var channel: Channel
+        /// When the next heartbeat, or its repetition, is due.
+        var renewAt: MonotonicTime
+        var isRenewing = false
+        /// Under `keep` the hard stop passed and was shown.
+        var isLost = false
+
+        var isOpen: Bool {
+            if case .open = channel { true } else { false }
+        }
+    }
+
+    struct Stopping: Sendable {
+        /// To be released; nil where there is none, or it is another's already.
+        var lease: Holding?
+        /// The meter is wanted again meanwhile.
+        var wish: LeaseWish?
+    }
+
+    struct Releasing: Sendable {
+        var token: FencingToken
+        var request: Request
+        /// From then on the authority gives it to others by itself.
+        var giveUpAt: MonotonicTime
+        var wish: LeaseWish?
+    }
+}
+
+// MARK: Transitions
+
+extension LeaseMachine {
+    /// From a state without lease and channel.
+    mutating func seek(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
+        var seeking = Seeking(wish: wish, request: .waiting(until: now))
+        if mayGoUnleased(at: now) {
+            seeking.isUnleased = true
+            state = .seeking(seeking)
+            return .permitUnleased
+        }
+        if let pausedUntil, now < pausedUntil, !wish.isAsked {
+            seeking.request = .waiting(until: pausedUntil)
+            state = .seeking(seeking)
+            return .none
+        }
+        pausedUntil = nil
+        return ask(seeking, at: now)
+    }
+
+    /// Sends the next acquire.
+    mutating func ask(_ seeking: Seeking, at now: MonotonicTime) -> Action {
+        var seeking = seeking
+        let again = seeking.isRepeat && seeking.askedTakeover == seeking.wish.isTakeover
+        seeking.request = .inFlight(until: now + LeaseTiming.answerTimeout)
+        seeking.isRepeat = again
+        seeking.askedTakeover = seeking.wish.isTakeover
+        state = .seeking(seeking)
+        return .sendAcquire(again: again, isTakeover: seeking.wish.isTakeover)
+    }
+
+    /// Wanted while it is sought already.
+    mutating func press(_ wish: LeaseWish, _ seeking: Seeking, at now: MonotonicTime) -> Action {
+        var seeking = seeking
+        // A link without a lease needs no second permit, but a person may now insist.
+        guard !seeking.isUnleased || wish.isTakeover else { return .permitUnleased }
+        if wish.isAsked { seeking.wish = wish }
+        state = .seeking(seeking)
+        guard wish.isAsked, case .waiting = seeking.request else { return .none }
+        return ask(seeking, at: now)
+    }
+
+    /// Wanted while it is held.
+    mutating func use(_ holding: Holding, _ wish: LeaseWish, at now: MonotonicTime) -> Action {
+        var holding = holding
+        switch holding.channel {
+        case .open(_) where now < holding.permit.hardStopAt:
+            return .permit(holding.permit)
+        case .open:
+            return .none
+        case .closed(let keptUntil) where now < holding.permit.hardStopAt:
+            holding.channel = .open(keptUntil: keptUntil)
+            state = .held(holding)
+            return .permit(holding.permit)
+        case .closed:
+            // Too late for this lease. It is given back before another is asked for.
+            return release(holding, wish: wish, at: now)
+        }
+    }
+
+    /// The lease ends by our side's doing: after the channel, where there is one.
+    mutating func end(_ holding: Holding, because cause: Withdrawal, at now: MonotonicTime) -> Action {
+        guard holding.isOpen else { return release(holding, wish: nil, at: now) }
+        state = .stopping(Stopping(lease: holding, wish: nil))
+        return .withdraw(cause)
+    }
+
+    mutating func release(_ holding: Holding, wish: LeaseWish?, at now: MonotonicTime) -> Action {
+        let releasing = Releasing(
+            token: holding.permit.token, request: .waiting(until: holding.renewAt),
+            giveUpAt: now + holding.permit.terms.over, wish: wish)
+        guard holding.isRenewing else { return send(releasing, at: now) }
+        // Renew and release are serialised (rule 6): it waits for the answer, or for when that counts as lost.
+        state = .releasing(releasing)
+        return .none
+    }
+
+    mutating func send(_ releasing: Releasing, at now: MonotonicTime) -> Action {
+        var releasing = releasing
+        releasing.request = .inFlight(until: now + LeaseTiming.answerTimeout)
+        releasedThrough = max(releasedThrough ?? releasing.token, releasing.token)
+        state = .releasing(releasing)
+        return .sendRelease(releasing.token)
+    }
+
+    /// Nothing is held or under way any more.
+    mutating func settle(_ wish: LeaseWish?, at now: MonotonicTime) -> Action {
+        guard let wish else {
+            state = .idle
+            return .none
+        }
+        return seek(wish, at: now)
+    }
+
+    func mayGoUnleased(at now: MonotonicTime) -> Bool {
+        policy == .keep && isCloudUnreachable && elsewhereUntil.map { now >= $0 } ?? true
+    }
+}

@@ -1,0 +1,199 @@
+package import MeterModel
+
+/// Decides whether this host may talk to one meter, and what it says to the authority about it.
+///
+/// ```
+///            wanted                    granted                  withdrawn, given up
+///  ┌──────┐─────────▶┌─────────┐──────────────────▶┌──────┐─────────────────────────▶┌──────────┐
+///  │ idle │          │ seeking │                   │ held │                          │ stopping │
+///  └──────┘◀─────────└─────────┘◀──────────────────└──────┘                          └──────────┘
+///     ▲     unwanted              lost under `keep`    │ let go, grace over               │ channelClosed
+///     │                                                ▼                                  │
+///     │                 released                 ┌───────────┐                            │
+///     └──────────────────────────────────────────│ releasing │◀───────────────────────────┘
+///                                                └───────────┘
+/// ```
+///
+/// The machine performs no I/O and reads no clock or dice. Every method names something that happened and returns the
+/// one thing to do; afterwards `nextWake` says when to call `woke`, which may be at once. All methods return the same
+/// kind of action, because nearly every event may lead to nearly every action and the driver performs them all alike.
+///
+/// All times are counted from when the last good request was *sent* (leases-and-sync.md, section 1, rule 2), by the
+/// terms that came with the grant. Under `strict` no permit outlives its hard stop; under `keep` a working link
+/// outlives its lease, and is shown as such. A release is sent only while no channel is open, and nothing that is
+/// heard later resurrects what was released (rule 6).
+package struct LeaseMachine: Sendable {
+    /// What to do.
+    package enum Action: Hashable, Sendable {
+        /// Ask the authority for the meter. `again`: with the same request id as the last time, whose answer may have
+        /// been lost; otherwise with a new one.
+        case sendAcquire(again: Bool, isTakeover: Bool)
+        /// A heartbeat is due: call `joinRenewal` of all machines of this host and send what they return in one
+        /// request.
+        case sendRenewal
+        case sendRelease(FencingToken)
+        /// A channel may be opened and used until the permit's hard stop. Replaces an earlier permit. The channel
+        /// counts as open from now until `channelClosed`.
+        case permit(LeasePermit)
+        /// As `permit`, without a lease and without end: the cloud is unreachable and the policy `keep` (rule 4).
+        case permitUnleased
+        /// Close the channel now, then say `channelClosed(.letGo)`.
+        case withdraw(Withdrawal)
+        case joinQueue
+        case leaveQueue
+        case none
+    }
+
+    /// Why a channel has to be closed.
+    package enum Withdrawal: String, Hashable, Sendable {
+        /// Nobody wants the meter here any more.
+        case unwanted
+        /// A person wants it elsewhere, or revoked the lease.
+        case revoked
+        /// Another host has it.
+        case takenOver
+        /// It could not be renewed in time.
+        case hardStop
+        /// The authority knows nothing of this lease.
+        case unknown
+    }
+
+    let host: HostID
+    var state = State.idle
+    /// The stricter of the host's own and the zone's, as far as known.
+    var policy: LeasePolicy
+    /// Requests without an answer since the last answer.
+    var failures = 0
+    /// Tokens up to here were given back, though the authority may not have heard it yet. A grant of one of them (the
+    /// same session asked again before the release arrived) is of no use: the release may arrive any time.
+    var releasedThrough: FencingToken?
+    /// As last heard, another host may have the meter until then.
+    var elsewhereUntil: MonotonicTime?
+    /// Until then the host does not ask by itself: a person wanted the meter elsewhere.
+    var pausedUntil: MonotonicTime?
+
+    /// - Parameter policy: the stricter of the host's own and what was last known of the zone's.
+    package init(host: HostID, policy: LeasePolicy) {
+        self.host = host
+        self.policy = policy
+    }
+
+    // MARK: What the host wants
+
+    /// The meter is there and a link is to be attempted. Answered by a permit, now or later.
+    package mutating func wanted(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
+        switch state {
+        case .idle:
+            return seek(wish, at: now)
+        case .seeking(let seeking):
+            return press(wish, seeking, at: now)
+        case .held(let holding):
+            return use(holding, wish, at: now)
+        case .stopping(var stopping):
+            stopping.wish = wish
+            state = .stopping(stopping)
+            return .none
+        case .releasing(var releasing):
+            releasing.wish = wish
+            state = .releasing(releasing)
+            return .none
+        }
+    }
+
+    /// A person lets go, the meter is gone, or the host shuts down. Said again, it does no harm.
+    package mutating func unwanted(at now: MonotonicTime) -> Action {
+        switch state {
+        case .idle:
+            return .none
+        case .seeking(let seeking) where seeking.isUnleased:
+            state = .stopping(Stopping(lease: nil, wish: nil))
+            return .withdraw(.unwanted)
+        case .seeking(let seeking):
+            state = .idle
+            return seeking.isQueued ? .leaveQueue : .none
+        case .held(let holding):
+            return end(holding, because: .unwanted, at: now)
+        case .stopping(var stopping):
+            stopping.wish = nil
+            state = .stopping(stopping)
+            return .none
+        case .releasing(var releasing):
+            releasing.wish = nil
+            state = .releasing(releasing)
+            return .none
+        }
+    }
+
+    // MARK: What happens to the channel
+
+    /// The link is up: an earlier loss of it is made good.
+    package mutating func linkUp() {
+        guard case .held(var holding) = state, case .open = holding.channel else { return }
+        holding.channel = .open(keptUntil: nil)
+        state = .held(holding)
+    }
+
+    /// The channel that a permit was used for is closed.
+    package mutating func channelClosed(_ end: ChannelEnd, at now: MonotonicTime) -> Action {
+        switch state {
+        case .seeking(let seeking) where seeking.isUnleased:
+            state = .idle
+            return .none
+        case .held(var holding):
+            guard case .open(let keptUntil) = holding.channel else { return .none }
+            let deadline = end == .linkLost ? now + LeaseTiming.reconnectGrace : keptUntil
+            guard end != .letGo, let deadline, now < deadline else { return release(holding, wish: nil, at: now) }
+            holding.channel = .closed(keptUntil: deadline)
+            state = .held(holding)
+            return .none
+        case .stopping(let stopping):
+            guard let lease = stopping.lease else { return settle(stopping.wish, at: now) }
+            return release(lease, wish: stopping.wish, at: now)
+        case .idle, .seeking, .releasing:
+            return .none
+        }
+    }
+
+    /// The zone's policy, or the host's, is another one.
+    package mutating func policyChanged(_ policy: LeasePolicy) { self.policy = policy }
+
+    // MARK: What is to be seen
+
+    /// Where the lease stands, in the words of `status`.
+    package enum Phase: Hashable, Sendable {
+        case none
+        case requesting
+        /// Refused so far, and asked again; perhaps with a place in the queue.
+        case waiting(LeaseAnswer.Refusal.Reason)
+        case held
+        case jeopardy
+        /// It could not be renewed in time, and the link is kept.
+        case lost
+        /// A link without a lease. With a reason: another host has the lease.
+        case unleased(LeaseAnswer.Refusal.Reason?)
+        /// Waits for the channel to be closed.
+        case stopping
+        case releasing
+    }
+
+    package func phase(at now: MonotonicTime) -> Phase {
+        switch state {
+        case .idle: .none
+        case .seeking(let seeking) where seeking.isUnleased: .unleased(seeking.refusal)
+        case .seeking(let seeking): seeking.refusal.map { .waiting($0) } ?? .requesting
+        case .held(let holding) where now >= holding.permit.hardStopAt: .lost
+        case .held(let holding) where now >= holding.permit.jeopardyAt: .jeopardy
+        case .held: .held
+        case .stopping: .stopping
+        case .releasing: .releasing
+        }
+    }
+
+    /// Of a lease that is held, lost under `keep` included.
+    package var permit: LeasePermit? {
+        if case .held(let holding) = state { holding.permit } else { nil }
+    }
+
+    /// The cloud did not answer the last few times.
+    package var isCloudUnreachable: Bool { failures >= LeaseTiming.unreachableAfter }
+}

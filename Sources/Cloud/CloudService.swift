@@ -26,20 +26,27 @@ package final class CloudService: Sendable {
         self.logger = logger
     }
 
+    /// How often every event stream tells the time, so that a host notices a dead one, and the cloud a dead host.
+    static let pingInterval = Duration.seconds(15)
     /// How often the lines are looked at: an offer that nobody took, or a lease that is over, is noticed this late.
     static let round = Duration.seconds(1)
     /// leases-and-sync.md, section 2.
     static let tombstoneAge = Duration.seconds(180 * 86_400)
     static let purgeInterval = Duration.seconds(86_400)
 
-    /// Offers meters whose lease is over to who waits for them, ends offers that nobody took, and purges old
-    /// tombstones. Until its task is cancelled.
+    /// Offers meters whose lease is over to who waits for them, ends offers that nobody took, pings the event streams,
+    /// and purges old tombstones. Until its task is cancelled.
     package func run() async {
         // Not at once: a start is busy enough.
         var purgeAt = clock.now() + .seconds(600)
+        var pingAt = clock.now() + Self.pingInterval
         while !Task.isCancelled {
             let now = clock.now()
             for meter in lines.meters { await settleLine(of: meter) }
+            if now >= pingAt {
+                pingAt = now + Self.pingInterval
+                hub.tellTime(clock.wallNow())
+            }
             if now >= purgeAt {
                 purgeAt = now + Self.purgeInterval
                 await purge()

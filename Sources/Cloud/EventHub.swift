@@ -68,6 +68,13 @@ final class EventHub: Sendable {
         tell(zone) { $0 == host ? event : nil }
     }
 
+    /// A ping for every stream.
+    func tellTime(_ time: WallTime) {
+        let zones = state.withLock { Array($0.zones.keys) }
+        let event = EventBody(serverTime: time.millisecondsSince1970)
+        for zone in zones { tell(zone) { _ in event } }
+    }
+
     /// Ends the streams that were opened with this credential.
     func end(credential: String) { endAll { $0.credential == credential } }
 

@@ -331,7 +331,7 @@ let package = Package(
         .testTarget(
             name: "MeterdTests",
             dependencies: [
-                "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore",
+                "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "CloudAPI", "CloudClient", "MeterTestKit",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

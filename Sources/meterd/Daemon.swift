@@ -156,10 +156,3 @@ private struct DirectoryService: Service {
         await directory.shutdown()
     }
 }
-
-extension String {
-    fileprivate var parentFolder: String {
-        guard let slash = lastIndex(of: "/"), slash != startIndex else { return "/" }
-        return String(self[..<slash])
-    }
-}

@@ -1,0 +1,45 @@
+import CloudAPI
+import CloudClient
+import Foundation
+import Gateway
+import MeterTestKit
+import Testing
+
+@testable import meterd
+
+struct MembershipFileTests {
+    private let membership = CloudMembership(
+        urls: ["https://pi:8643"], zone: "home", token: Secret("mgt_x"), pin: CertificatePin(digest: Array(0..<32)))
+
+    @Test func file_readsWhatItWrote_andOnlyItsOwnerMay() throws {
+        let folder = try TemporaryFolder()
+        let file = MembershipFile(path: folder.path + "/cloud.json")
+
+        try file.write(membership)
+        try file.write(membership)
+        let read = try file.read()
+
+        #expect(read == membership)
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cloud.json"])
+    }
+
+    @Test func missingFile_isNoMembership_andRemovingItIsNoError() throws {
+        let folder = try TemporaryFolder()
+        let file = MembershipFile(path: folder.path + "/cloud.json")
+
+        try file.remove()
+
+        #expect(try file.read() == nil)
+    }
+
+    @Test func damagedFile_isSaid_andKept() throws {
+        let folder = try TemporaryFolder()
+        let file = MembershipFile(path: folder.path + "/cloud.json")
+        try Data("{".utf8).write(to: URL(filePath: file.path))
+
+        #expect(throws: GatewayError.self) { try file.read() }
+        #expect(FileManager.default.fileExists(atPath: file.path))
+    }
+}

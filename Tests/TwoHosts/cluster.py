@@ -1,0 +1,255 @@
+"""Real programs on this machine: a metercloud, meterds, a simulated meter, and proxies that can be cut."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+
+class Failure(Exception):
+    """What was expected and did not happen."""
+
+
+def wait(what, condition, seconds):
+    """Waits until condition() is something true, and returns it with the time it took."""
+    began = time.monotonic()
+    last = None
+    while time.monotonic() - began < seconds:
+        try:
+            last = condition()
+        except Failure as failure:
+            last = None
+            error = failure
+        else:
+            error = None
+        if last:
+            return last, time.monotonic() - began
+        time.sleep(0.01)
+    raise Failure(f"{what}: not within {seconds} s" + (f" ({error})" if error else ""))
+
+
+class Proxy:
+    """A TCP proxy before the cloud. Cut: connections end, and new ones are taken and get no answer."""
+
+    def __init__(self, target):
+        self.target = target
+        self.is_cut = False
+        self.pairs = set()
+        self.lock = threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self):
+        with self.lock:
+            self.is_cut = True
+            pairs, self.pairs = self.pairs, set()
+        for pair in pairs:
+            for end in pair:
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def heal(self):
+        self.is_cut = False
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.is_cut:
+                near.close()
+                continue
+            try:
+                far = socket.create_connection(self.target, timeout=5)
+                far.settimeout(None)
+            except OSError:
+                near.close()
+                continue
+            with self.lock:
+                self.pairs.add((near, far))
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+
+    @staticmethod
+    def _pump(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+class Program:
+    """A program that runs, its output in a file."""
+
+    def __init__(self, name, arguments, folder, environment=None):
+        self.name, self.arguments, self.folder = name, arguments, folder
+        self.environment = {**os.environ, **(environment or {})}
+        self.log_path = f"{folder}/{name}.log"
+        self.process = None
+
+    def start(self):
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                self.arguments, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, seconds=30):
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise Failure(f"{self.name} did not stop within {seconds} s of SIGTERM")
+
+    @property
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+
+class Host(Program):
+    """A meterd with a store and a socket of its own."""
+
+    def __init__(self, name, cluster, configuration=""):
+        self.home = f"{cluster.folder}/{name}"
+        os.makedirs(self.home, mode=0o700)
+        self.socket = f"{self.home}/control.sock"
+        self.cluster = cluster
+        self.proxy = cluster.proxy()
+        with open(f"{self.home}/meterd.toml", "w", encoding="utf-8") as file:
+            file.write(f'host-name = "{name}"\n{configuration}')
+        super().__init__(
+            name,
+            [f"{cluster.bin}/meterd", "--config", f"{self.home}/meterd.toml", "--state-directory", self.home,
+             "--socket", self.socket],
+            cluster.folder)
+
+    def start(self):
+        super().start()
+        wait(f"{self.name} answers", self._answers, 60)
+
+    def _answers(self):
+        if self.process.poll() is not None:
+            raise Failure(f"{self.name} ended: {self.log[-500:]}")
+        return self.ctl("version", check=False).returncode == 0
+
+    def ctl(self, *arguments, check=True, timeout=120):
+        """Runs meterctl against this host."""
+        result = subprocess.run(
+            [f"{self.cluster.bin}/meterctl", *arguments, "--socket", self.socket],
+            capture_output=True, text=True, timeout=timeout, check=False)
+        if check and result.returncode != 0:
+            raise Failure(f"{self.name}: meterctl {' '.join(arguments)}: {result.returncode}: {result.stderr.strip()}")
+        return result
+
+    def json(self, *arguments):
+        return json.loads(self.ctl(*arguments, "--json").stdout)
+
+    def join(self):
+        self.ctl("cloud", "join", f"https://127.0.0.1:{self.proxy.port}", "--token-file", self.cluster.token_file,
+                 "--pin", self.cluster.pin)
+
+    def setting(self, meter, key):
+        """The value of a setting, None where the meter or the setting is not there."""
+        result = self.ctl("get", meter, key, check=False)
+        return result.stdout.strip() if result.returncode == 0 else None
+
+    def lease(self, meter):
+        for entry in self.json("who")["leases"]:
+            if entry["meter"] == meter:
+                return entry
+        return None
+
+
+class Cluster:
+    def __init__(self, bin_path, keep=False):
+        self.bin = bin_path
+        self.keep = keep
+        self.temporary = tempfile.TemporaryDirectory(prefix="two-hosts-")
+        self.folder = self.temporary.name
+        self.hosts, self.others = [], []
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self.cloud = Program(
+            "metercloud",
+            [f"{bin_path}/metercloud", "serve", "--data", f"{self.folder}/cloud", "--listen", f"127.0.0.1:{self.port}"],
+            self.folder)
+
+    def start_cloud(self):
+        self.cloud.start()
+        line, _ = wait("metercloud prints how to join", self._join_line, 60)
+        self.token_file, self.pin = line.group(1), line.group(2)
+
+    def _join_line(self):
+        if self.cloud.process.poll() is not None:
+            raise Failure(f"metercloud ended: {self.cloud.log[-500:]}")
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+        except OSError:
+            return None
+        return re.search(r"--token-file (\S+) --pin (sha256:[0-9a-f]{64})", self.cloud.log)
+
+    def admin(self, *arguments):
+        result = subprocess.run(
+            [f"{self.bin}/metercloud", *arguments, "--data", f"{self.folder}/cloud"],
+            capture_output=True, text=True, timeout=60, check=False)
+        if result.returncode != 0:
+            raise Failure(f"metercloud {' '.join(arguments)}: {result.returncode}: {result.stderr.strip()}")
+        return result.stdout
+
+    def proxy(self):
+        return Proxy(("127.0.0.1", self.port))
+
+    def host(self, name, configuration=""):
+        host = Host(name, self, configuration)
+        self.hosts.append(host)
+        host.start()
+        return host
+
+    def meter(self, model="um25c"):
+        """A simulated meter. Returns the path of its port."""
+        meter = Program("meter", [f"{self.bin}/meterctl", "simulate", model, "--pty"], self.folder)
+        meter.start()
+        self.others.append(meter)
+        found, _ = wait("the simulated meter says its port", lambda: re.search(r"/dev/pts/\d+", meter.log), 30)
+        return found.group(0)
+
+    def stop(self):
+        failures = []
+        for program in [*self.hosts, *self.others, self.cloud]:
+            try:
+                program.stop()
+            except Failure as failure:
+                failures.append(str(failure))
+        if failures:
+            raise Failure("; ".join(failures))
+
+    def logs(self, lines=15):
+        for program in [*self.hosts, self.cloud]:
+            print(f"--- {program.name}")
+            print("\n".join(program.log.splitlines()[-lines:]))

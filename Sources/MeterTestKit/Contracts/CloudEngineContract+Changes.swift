@@ -1,0 +1,182 @@
+import Cloud
+import CloudAPI
+import MeterModel
+import SettingsCore
+
+extension CloudEngineContract {
+    /// Reads on until nothing more is coming.
+    static func readAll(
+        _ engine: any CloudEngine, of type: RecordType = .deviceSettings, after token: ChangeToken? = nil,
+        limit: Int = 400
+    ) async throws -> (records: [Record], token: ChangeToken) {
+        var records: [Record] = []
+        var token = token
+        while true {
+            let page = try await engine.changes(of: type, in: zone, after: token, limit: limit)
+            try ContractViolation.require(page.records.count <= limit, "a page of \(page.records.count)")
+            records += page.records
+            guard page.moreComing else { return (records, page.token) }
+            try ContractViolation.require(!page.records.isEmpty, "an empty page, and more coming")
+            token = page.token
+        }
+    }
+
+    static var changeClauses: [Clause] {
+        [
+            inZone("changes_areNone_atFirst") { engine in
+                let page = try await engine.changes(of: .host, in: zone, after: nil, limit: 10)
+                let epoch = try await engine.epoch
+                try ContractViolation.requireEqual(
+                    page, ChangeList(records: [], token: ChangeToken(epoch: epoch, sequence: 0), moreComing: false),
+                    "page")
+            },
+            inZone("changes_comeInPages_eachRecordOnce_atItsNewestPlace") { engine in
+                for index in 0..<10 { _ = try await engine.modify([record("m\(index)")], in: zone, now: now) }
+                _ = try await engine.modify([record("m3", at: 1), record("h", type: .host)], in: zone, now: now)
+                let names = [0, 1, 2, 4, 5, 6, 7, 8, 9, 3].map { "m\($0)" }
+                for limit in [1, 3, 5, 9, 10, 11] {
+                    let all = try await readAll(engine, limit: limit)
+                    try ContractViolation.requireEqual(all.records.map(\.key.name), names, "in pages of \(limit)")
+                    let more = try await engine.changes(of: .deviceSettings, in: zone, after: all.token, limit: limit)
+                    try ContractViolation.requireEqual(more.records, [], "after the last, in pages of \(limit)")
+                    try ContractViolation.requireEqual(more.token, all.token, "the token stays")
+                }
+                let hosts = try await readAll(engine, of: .host)
+                try ContractViolation.requireEqual(hosts.records, [record("h", type: .host)], "of another type")
+            },
+            inZone("changes_areTheNewOnes_afterAToken") { engine in
+                _ = try await engine.modify([record("m1"), record("m2"), record("m3")], in: zone, now: now)
+                let token = try await readAll(engine).token
+                _ = try await engine.modify(
+                    [record("m2", at: 1), record("m1"), record("m3", [:], deletedAt: 1)], in: zone, now: now)
+                let news = try await readAll(engine, after: token).records
+                try ContractViolation.requireEqual(
+                    news, [record("m2", at: 1), record("m3", [:], deletedAt: 1)], "news")
+            },
+            inZone("changes_missNothing_whileWritersRun") { engine in
+                // Each writer writes its own record again and again, and a shared one; a reader follows.
+                let (writers, rounds) = (8, 25)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for writer in 0..<writers {
+                        group.addTask {
+                            for round in 0..<rounds {
+                                let batch = [
+                                    record("m\(writer)", ["n": Int64(round)], at: Int64(round)),
+                                    record("m\(writer)-\(round)"),
+                                    record("shared", ["w\(writer)": Int64(round)], at: Int64(round)),
+                                ]
+                                _ = try await engine.modify(batch, in: zone, now: now)
+                            }
+                        }
+                    }
+                    group.addTask {
+                        var (seen, token) = ([RecordKey: Record](), ChangeToken?.none)
+                        var pages = 0
+                        while seen.count < writers * (rounds + 1) + 1 || pages == 0 {
+                            let news = try await readAll(engine, after: token, limit: 7)
+                            for record in news.records {
+                                let known = seen[record.key]
+                                try ContractViolation.require(
+                                    known.map { record.merged(with: $0) == record } ?? true, "\(record.key) went back")
+                                seen[record.key] = record
+                            }
+                            token = news.token
+                            pages += 1
+                            // A writer that failed has cancelled the group.
+                            try Task.checkCancellation()
+                            await Task.yield()
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let all = try await readAll(engine).records
+                try ContractViolation.requireEqual(all.count, writers * (rounds + 1) + 1, "records")
+                let shared = all.first { $0.key.name == "shared" }
+                try ContractViolation.requireEqual(shared?.properties.count, writers, "nobody's write was lost")
+            },
+        ]
+    }
+
+    static var tokenClauses: [Clause] {
+        [
+            inZone("token_isExpired_whenOfAnotherEpoch") { engine in
+                let epoch = try await engine.epoch
+                do {
+                    let token = ChangeToken(epoch: epoch + "-old", sequence: 0)
+                    _ = try await engine.changes(of: .host, in: zone, after: token, limit: 1)
+                } catch let failure as CloudFailure {
+                    try ContractViolation.requireEqual(failure.code, .changeTokenExpired, "code")
+                    try ContractViolation.requireEqual(failure.epoch, epoch, "the present epoch")
+                    return
+                }
+                throw ContractViolation(description: "nothing was thrown")
+            },
+            inZone("token_isExpired_whenOfAFutureThatNeverWas") { engine in
+                let token = ChangeToken(epoch: try await engine.epoch, sequence: 1)
+                try await requireFailure(.changeTokenExpired, "changes") {
+                    _ = try await engine.changes(of: .host, in: zone, after: token, limit: 1)
+                }
+            },
+            inZone("tokens_growForEver") { engine in
+                var last = ChangeToken(epoch: try await engine.epoch, sequence: 0)
+                for round in 0..<20 {
+                    let name = round % 2 == 0 ? "m" : "other \(round)"
+                    _ = try await engine.modify([record(name, at: Int64(round))], in: zone, now: now)
+                    let token = try await readAll(engine, after: last, limit: 1).token
+                    try ContractViolation.require(token.sequence > last.sequence, "\(token) after \(last)")
+                    last = token
+                }
+            },
+        ]
+    }
+
+    static var purgeClauses: [Clause] {
+        [
+            inZone("purge_takesOldTombstones_andNothingElse") { engine in
+                let day = Duration.seconds(86_400)
+                _ = try await engine.modify([record("alive")], in: zone, now: now)
+                _ = try await engine.modify(
+                    [record("old", [:], deletedAt: 0), record("revived", ["a": 1], at: 2, deletedAt: 1)], in: zone,
+                    now: now)
+                // Its stamp is old, but the cloud had it late.
+                _ = try await engine.modify([record("late", [:], deletedAt: -9)], in: zone, now: now + day)
+                let early = try await engine.purgeTombstones(before: now)
+                let purged = try await engine.purgeTombstones(before: now + day)
+                let again = try await engine.purgeTombstones(before: now + day)
+                try ContractViolation.requireEqual([early, purged, again], [0, 1, 0], "counts")
+                try ContractViolation.requireEqual(
+                    await engine.records(in: zone, type: nil).map(\.key.name), ["alive", "late", "revived"], "left")
+            },
+            inZone("token_isExpired_whenBelowThePurge") { engine in
+                _ = try await engine.modify([record("m1"), record("old", [:], deletedAt: 0)], in: zone, now: now)
+                let epoch = try await engine.epoch
+                let (before, at) = (ChangeToken(epoch: epoch, sequence: 1), ChangeToken(epoch: epoch, sequence: 2))
+                _ = try await engine.purgeTombstones(before: now + .seconds(1))
+                try await requireFailure(.changeTokenExpired, "below") {
+                    _ = try await engine.changes(of: .deviceSettings, in: zone, after: before, limit: 9)
+                }
+                let page = try await engine.changes(of: .deviceSettings, in: zone, after: at, limit: 9)
+                try ContractViolation.requireEqual(page.records, [], "news after the purged one")
+            },
+            inZone("firstReading_goesThrough_afterAPurge") { engine in
+                let names = (0..<5).map { "m\($0)" }
+                _ = try await engine.modify(names.map { record($0) }, in: zone, now: now)
+                _ = try await engine.modify([record("old", [:], deletedAt: 0)], in: zone, now: now)
+                _ = try await engine.purgeTombstones(before: now + .seconds(1))
+                let all = try await readAll(engine, limit: 2)
+                try ContractViolation.requireEqual(all.records.map(\.key.name), names, "records")
+                try ContractViolation.requireEqual(
+                    all.token, ChangeToken(epoch: try await engine.epoch, sequence: 6), "the token at the end")
+            },
+            inZone("firstReading_isExpired_whenAPurgeComesBetween") { engine in
+                _ = try await engine.modify([record("m1"), record("m2"), record("m3")], in: zone, now: now)
+                let first = try await engine.changes(of: .deviceSettings, in: zone, after: nil, limit: 1)
+                _ = try await engine.modify([record("m1", [:], deletedAt: 1)], in: zone, now: now)
+                _ = try await engine.purgeTombstones(before: now + .seconds(1))
+                try await requireFailure(.changeTokenExpired, "the second page") {
+                    _ = try await engine.changes(of: .deviceSettings, in: zone, after: first.token, limit: 9)
+                }
+            },
+        ]
+    }
+}

@@ -3,6 +3,8 @@
 /// A record that comes under an older form of its name is merged there, so that nothing of it is lost and everybody
 /// makes the same of it, and folded at once (`RebuildPlan`). So duplicates do not arise on a host of this version.
 package struct Ingest: Hashable, Sendable {
+    /// What came.
+    package var record: Record
     /// What merging did to the record that came, under the name it came by.
     package var arrived: RecordMerge
     /// What folding did, nil where the name is normal or nothing was to be folded. `arrived.after` is stored nowhere
@@ -14,6 +16,7 @@ package struct Ingest: Hashable, Sendable {
     ///   - current: reads what is stored under a key.
     package init(_ record: Record, current: (RecordKey) throws -> Record?) rethrows {
         let before = try current(record.key) ?? Record(key: record.key)
+        self.record = record
         arrived = before.merging(record)
         let key = record.key.normalised
         guard key != record.key else { return }
@@ -26,9 +29,13 @@ package struct Ingest: Hashable, Sendable {
         return [RecordMerge(from: arrived.before, to: fold.loser.after), fold.canonical].filter { !$0.isEmpty }
     }
 
-    /// Those of `merges` that the cloud does not know, where the record came from it: what folding made.
+    /// Where the record came from the cloud, and is all that the cloud has under its name: what it lacks, as changes
+    /// from what came. What folding made; and what the cloud has forgotten since it was told, such as a deletion older
+    /// than the life of tombstones, where a host that was away for longer told of older values again.
+    ///
+    /// What is in the outbox already is among them.
     package var mergesToTell: [RecordMerge] {
-        guard let fold else { return [] }
-        return [fold.loser, fold.canonical].filter { !$0.isEmpty }
+        let own = RecordMerge(from: record, to: fold?.loser.after ?? arrived.after)
+        return [own, fold?.canonical].compactMap { $0 }.filter { !$0.isEmpty }
     }
 }

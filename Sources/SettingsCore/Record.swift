@@ -93,6 +93,16 @@ package struct Record: Hashable, Sendable {
         return result
     }
 
+    /// The part that waits to be told. In a refetch after an expired token, a record is what the cloud says and this: the
+    /// rest is older than a deletion that the cloud has forgotten.
+    ///
+    /// - Returns: nil where nothing is left.
+    package func keeping(properties names: Set<String>, deletion isKept: Bool) -> Record? {
+        let part = Record(
+            key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)
+        return part.newestStamp == nil ? nil : part
+    }
+
     private mutating func reduce() {
         guard let deletion else { return }
         // Most records were never deleted, and most properties of those that were are younger.

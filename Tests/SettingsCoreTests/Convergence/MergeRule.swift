@@ -1,0 +1,37 @@
+import SettingsCore
+
+/// How a replica or the cloud takes a record over: the real merge, or a mistake that the checks must find.
+enum MergeRule: Sendable, CaseIterable {
+    case real
+    /// `>=` for `>`: of equal stamps the one that comes later wins.
+    case laterArrivalWinsTies
+    /// No stamps: whatever comes last wins.
+    case laterArrivalWins
+    /// A deletion hides whatever is there when it comes, and nothing later.
+    case deletionHidesByArrival
+
+    func merge(_ incoming: Record, into current: inout Record) {
+        switch self {
+        case .real: current.merge(incoming)
+        case .laterArrivalWinsTies: merge(incoming, into: &current) { $0.stamp >= $1.stamp }
+        case .laterArrivalWins: merge(incoming, into: &current) { _, _ in true }
+        case .deletionHidesByArrival:
+            guard let deletion = incoming.deletion, deletion > current.deletion ?? deletion || current.deletion == nil
+            else {
+                merge(incoming, into: &current) { $0 > $1 }
+                return
+            }
+            current = Record(key: current.key, properties: incoming.properties, deletion: deletion)
+        }
+    }
+
+    private func merge(_ incoming: Record, into current: inout Record, wins: (Register, Register) -> Bool) {
+        var properties = current.properties
+        for (name, theirs) in incoming.properties {
+            if let mine = properties[name], !wins(theirs, mine) { continue }
+            properties[name] = theirs
+        }
+        let deletion = [current.deletion, incoming.deletion].compactMap { $0 }.max()
+        current = Record(key: current.key, properties: properties, deletion: deletion)
+    }
+}

@@ -1,0 +1,87 @@
+import SettingsCore
+
+/// The cloud as far as records go: merges, numbers what changed, hands out pages, refuses stamps of the future.
+struct ModelCloud {
+    struct Entry {
+        var record: Record
+        var sequence: Int
+    }
+
+    /// One page of changes.
+    struct Page {
+        var records: [Record]
+        var since: Int
+        var token: Int
+        var moreComing: Bool
+        var epoch: Int
+    }
+
+    /// What it said to one record of a batch.
+    struct Answer {
+        var sent: Record
+        /// Its stamps are too far ahead.
+        var isRefused: Bool
+        /// The record as it is now, where it is another one than what was sent.
+        var merged: Record?
+    }
+
+    let rule: MergeRule
+    private(set) var entries: [RecordKey: Entry] = [:]
+    private(set) var sequence = 0
+    private(set) var epoch = 1
+    /// Tokens below it are expired.
+    private(set) var floor = 0
+    /// The greatest milliseconds it took.
+    private(set) var accepted: UInt64 = 0
+    /// Every register and deletion that it ever took, whatever became of it: what the checks go by.
+    private(set) var log: [RecordKey: [Record]] = [:]
+
+    init(rule: MergeRule) { self.rule = rule }
+
+    mutating func modify(_ records: [Record], now: UInt64) -> [Answer] {
+        records.map { record in
+            let latest = StampLimit.latest(now: now, accepted: accepted)
+            guard let newest = record.newestStamp, newest.milliseconds <= latest else {
+                return Answer(sent: record, isRefused: true)
+            }
+            accepted = max(accepted, newest.milliseconds)
+            log[record.key, default: []].append(record)
+            let before = entries[record.key]?.record ?? Record(key: record.key)
+            var after = before
+            rule.merge(record, into: &after)
+            if after != before {
+                sequence += 1
+                entries[record.key] = Entry(record: after, sequence: sequence)
+            }
+            return Answer(sent: record, isRefused: false, merged: after == record ? nil : after)
+        }
+    }
+
+    /// - Returns: nil where the token is expired.
+    func changes(since token: Int, limit: Int) -> Page? {
+        guard token == 0 || token >= floor else { return nil }
+        let changed = entries.values.filter { $0.sequence > token }.sorted { $0.sequence < $1.sequence }
+        let page = changed.prefix(limit)
+        return Page(
+            records: page.map(\.record), since: token,
+            token: changed.count > limit ? page.last?.sequence ?? token : sequence,
+            moreComing: changed.count > limit, epoch: epoch)
+    }
+
+    /// Forgets all tombstones, as after half a year.
+    mutating func purge() {
+        for (key, entry) in entries where entry.record.isTombstone {
+            floor = max(floor, entry.sequence)
+            entries[key] = nil
+        }
+    }
+
+    /// Goes back to an older state of itself.
+    mutating func restore(_ backup: ModelCloud) {
+        entries = backup.entries
+        sequence = backup.sequence
+        accepted = backup.accepted
+        floor = 0
+        epoch += 1
+    }
+}

@@ -1,0 +1,49 @@
+import MeterModel
+import SettingsCore
+import Testing
+
+/// The laws that let records arrive in any order, twice, and by any way.
+struct MergeAlgebraTests {
+    @Test(arguments: 0..<40)
+    func merge_isCommutative_associative_idempotent(_ portion: Int) {
+        for seed in UInt64(portion * 50)..<UInt64(portion * 50 + 50) {
+            var dice = Dice(seed: seed)
+            let (a, b, c) = (RandomRecord.one(&dice), RandomRecord.one(&dice), RandomRecord.one(&dice))
+
+            let ab = a.merged(with: b)
+
+            #expect(ab == b.merged(with: a), "seed \(seed)")
+            #expect(ab.merged(with: c) == a.merged(with: b.merged(with: c)), "seed \(seed)")
+            #expect(a.merged(with: a) == a, "seed \(seed)")
+            #expect(ab.merged(with: b) == ab, "seed \(seed)")
+            #expect((a.merging(b).isEmpty) == (ab == a), "seed \(seed)")
+        }
+    }
+}
+
+/// Records with so few times, hosts and values that they meet in every way.
+enum RandomRecord {
+    static func one(_ dice: inout Dice, key: RecordKey = Sample.key) -> Record {
+        var properties: [String: Register] = [:]
+        for name in ["a", "b", "c"] where dice.chance(60) {
+            let value = dice.pick([SettingValue.null, .int(1), .int(2), .string("x"), .bool(true)])
+            properties[name] = Register(value: value, stamp: stamp(&dice))
+        }
+        guard dice.chance(40) else { return Record(key: key, properties: properties) }
+        // Few know how a mark comes about: only the rebuild makes one, and only on a name of an older form.
+        let mark = key != key.normalised && dice.chance(30) ? key.normalised.name : nil
+        return Record(key: key, properties: properties, deletion: Deletion(stamp: stamp(&dice), mergedInto: mark))
+    }
+
+    /// Some forms of one meter's name.
+    static func group(_ dice: inout Dice) -> [Record] {
+        ["AA:BB:CC:DD:EE:FF", "aabbccddeeff", "aa-bb-cc-dd-ee-ff", "aabb.ccdd.eeff"].compactMap { name in
+            guard dice.chance(70) else { return nil }
+            return one(&dice, key: RecordKey(type: .deviceSettings, name: name))
+        }
+    }
+
+    private static func stamp(_ dice: inout Dice) -> Stamp {
+        Sample.stamp(UInt64(dice.below(4)), UInt16(dice.below(2)), dice.pick([Sample.one, Sample.two]))
+    }
+}

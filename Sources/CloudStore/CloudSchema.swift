@@ -1,0 +1,198 @@
+import GRDB
+
+/// The tables, how they came to be, and how the file is set up.
+enum CloudSchema {
+    /// "MGC1", in the header of every file of ours, so that another program's database is never written to.
+    static let applicationID: Int32 = 0x4D47_4331
+
+    /// The steps from an empty file to the tables of this version. Append only: a step that has been released is on
+    /// people's disks and is never edited.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
+        return migrator
+    }
+
+    private static func createFirstTables(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- epoch, token_floor, restoring (while nothing new is granted), backup_ms (in a backup, when it was made).
+                CREATE TABLE meta (
+                    key TEXT PRIMARY KEY NOT NULL,
+                    value TEXT NOT NULL
+                ) STRICT, WITHOUT ROWID;
+
+                -- floor: the greatest sequence of a purged tombstone. accepted_ms: the greatest of a stamp ever taken.
+                CREATE TABLE zone (
+                    id INTEGER PRIMARY KEY,
+                    name TEXT NOT NULL UNIQUE,
+                    ttl_ms INTEGER NOT NULL,
+                    lock_delay_ms INTEGER NOT NULL,
+                    policy TEXT NOT NULL,
+                    sequence INTEGER NOT NULL DEFAULT 0,
+                    floor INTEGER NOT NULL DEFAULT 0,
+                    accepted_ms INTEGER NOT NULL DEFAULT 0
+                ) STRICT;
+
+                CREATE TABLE credential (
+                    id TEXT PRIMARY KEY NOT NULL,
+                    hash BLOB NOT NULL UNIQUE,
+                    zone INTEGER NOT NULL REFERENCES zone (id),
+                    kind TEXT NOT NULL,
+                    label TEXT NOT NULL,
+                    host TEXT,
+                    host_name TEXT,
+                    machine TEXT,
+                    created_ms INTEGER NOT NULL,
+                    revoked_ms INTEGER
+                ) STRICT, WITHOUT ROWID;
+
+                -- tombstone_ms: from when a tombstone's age counts; NULL for a record that is none.
+                -- body: the record as it travels (CloudAPI), whose type and name are the columns.
+                CREATE TABLE record (
+                    id INTEGER PRIMARY KEY,
+                    zone INTEGER NOT NULL REFERENCES zone (id),
+                    type TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    sequence INTEGER NOT NULL,
+                    tombstone_ms INTEGER,
+                    body BLOB NOT NULL
+                ) STRICT;
+                CREATE UNIQUE INDEX record_key ON record (zone, type, name);
+                CREATE UNIQUE INDEX record_feed ON record (zone, type, sequence);
+                CREATE INDEX record_tombstone ON record (tombstone_ms) WHERE tombstone_ms IS NOT NULL;
+
+                -- Never deleted: the token outlives its lease. Renewals are in memory alone.
+                CREATE TABLE lease (
+                    zone INTEGER NOT NULL REFERENCES zone (id),
+                    meter TEXT NOT NULL,
+                    token INTEGER NOT NULL,
+                    state TEXT NOT NULL CHECK (state IN ('free', 'held', 'revoking')),
+                    host TEXT,
+                    host_name TEXT,
+                    session TEXT,
+                    transport TEXT,
+                    acquired_ms INTEGER,
+                    ttl_ms INTEGER NOT NULL,
+                    lock_delay_ms INTEGER NOT NULL,
+                    policy TEXT NOT NULL,
+                    request TEXT,
+                    PRIMARY KEY (zone, meter)
+                ) STRICT, WITHOUT ROWID;
+                """)
+    }
+
+    /// The columns that this version reads and writes.
+    private static let columns: [(table: String, names: [String])] = [
+        ("meta", ["key", "value"]),
+        ("zone", ["id", "name", "ttl_ms", "lock_delay_ms", "policy", "sequence", "floor", "accepted_ms"]),
+        (
+            "credential",
+            ["id", "hash", "zone", "kind", "label", "host", "host_name", "machine", "created_ms", "revoked_ms"]
+        ),
+        ("record", ["id", "zone", "type", "name", "sequence", "tombstone_ms", "body"]),
+        (
+            "lease",
+            [
+                "zone", "meter", "token", "state", "host", "host_name", "session", "transport", "acquired_ms", "ttl_ms",
+                "lock_delay_ms", "policy", "request",
+            ]
+        ),
+    ]
+
+    /// Looks at a file before anything is written to it.
+    ///
+    /// - Returns: true for one without tables.
+    static func inspect(_ db: Database, path: String) throws -> Bool {
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+        guard tables > 0 else { return true }
+        guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
+            throw CloudStoreError(
+                .damaged,
+                "\(path) is a database, but not a cloud's store. It is left as it is; give another directory, or move "
+                    + "the file away")
+        }
+        guard try !migrator.hasBeenSuperseded(db) else {
+            throw CloudStoreError(
+                .newerVersion,
+                "the store \(path) was written by a newer version of this program. It is left as it is; "
+                    + "install that version again, or give another directory")
+        }
+        return false
+    }
+
+    /// What can only be set in an empty file.
+    static func layOut(_ db: Database) throws {
+        // What a purge frees can be given back to the file system.
+        try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+    }
+
+    /// Fails like a write would where the file cannot be written: read-only, or in another program's hands.
+    static func checkWritable(_ db: Database) throws {
+        try db.inTransaction(.immediate) {
+            try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+            return .rollback
+        }
+    }
+
+    /// What belongs to each connection. Called while GRDB prepares it, so nothing here is about durability: GRDB sets
+    /// that of a pool afterwards.
+    static func prepare(_ db: Database) throws {
+        try db.execute(sql: "PRAGMA cache_size = -2048")
+        // Debian's SQLite writes zeros over whatever is deleted. These are settings, not secrets.
+        try db.execute(sql: "PRAGMA secure_delete = OFF")
+    }
+
+    /// What the opened pool's writer needs: GRDB has set `synchronous` to NORMAL just before, under which a power cut
+    /// takes what was acknowledged.
+    static func tune(_ db: Database, synchronous: SQLiteCloudEngine.Synchronous, pageCountMax: Int?) throws {
+        try db.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)")
+        guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == synchronous.rawValue else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "synchronous cannot be set to \(synchronous)")
+        }
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal" else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "no write-ahead log")
+        }
+        try db.execute(sql: "PRAGMA journal_size_limit = \(1 << 24)")
+        if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
+    }
+
+    /// Finds tables that are there by the migrations' word and yet not as they must be.
+    static func checkTables(_ db: Database, path: String) throws {
+        for (table, names) in columns {
+            let found = try db.tableExists(table) ? Set(db.columns(in: table).map(\.name)) : []
+            let missing = names.filter { !found.contains($0) }
+            guard missing.isEmpty else {
+                throw CloudStoreError(
+                    .damaged,
+                    "the store \(path) lacks \(missing.joined(separator: ", ")) in its table \(table). "
+                        + "It is left as it is; restore it from a backup")
+            }
+        }
+    }
+}
+
+/// The few things that are the store's own.
+enum Meta: String {
+    case epoch
+    case tokenFloor = "token_floor"
+    /// There while nothing new is granted after a restore.
+    case restoring
+    /// In a backup: when it was made, in milliseconds since 1970.
+    case backup = "backup_ms"
+
+    func read(_ db: Database) throws -> String? {
+        try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [rawValue])
+    }
+
+    func write(_ value: String, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            arguments: [rawValue, value])
+    }
+
+    func remove(_ db: Database) throws {
+        try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [rawValue])
+    }
+}

@@ -1,0 +1,50 @@
+import Cloud
+import Foundation
+import GRDB
+import MeterModel
+
+/// A credential in its table.
+enum CredentialRow {
+    static func fetchAll(_ db: Database) throws -> [Credential] {
+        try Row.fetchAll(
+            db,
+            sql: "SELECT credential.*, zone.name AS zone_name FROM credential JOIN zone ON zone.id = credential.zone"
+        ).map { try credential($0) }
+    }
+
+    private static func credential(_ row: Row) throws -> Credential {
+        let id: String = row["id"]
+        let kindText: String = row["kind"]
+        guard let kind = Credential.Kind(rawValue: kindText) else {
+            throw CloudStoreError(.damaged, "the token \(id) is of the kind \"\(kindText)\". Restore from a backup")
+        }
+        let hash: Data = row["hash"]
+        var credential = Credential(
+            id: id, hash: [UInt8](hash), zone: row["zone_name"], kind: kind, label: row["label"],
+            createdAt: WallTime(millisecondsSince1970: row["created_ms"]))
+        let revoked: Int64? = row["revoked_ms"]
+        credential.revokedAt = revoked.map { WallTime(millisecondsSince1970: $0) }
+        if let text: String = row["host"], let name: String = row["host_name"], let machine: String = row["machine"] {
+            guard let host = HostID(text) else {
+                throw CloudStoreError(
+                    .damaged, "the token \(id) belongs to the host \"\(text)\", which is none. Restore from a backup")
+            }
+            credential.binding = Credential.Binding(host: host, hostName: name, machine: machine)
+        }
+        return credential
+    }
+
+    static func write(_ credential: Credential, zone: Int64, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO credential
+                (id, hash, zone, kind, label, host, host_name, machine, created_ms, revoked_ms)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                credential.id, Data(credential.hash), zone, credential.kind.rawValue, credential.label,
+                credential.binding?.host.description, credential.binding?.hostName, credential.binding?.machine,
+                credential.createdAt.millisecondsSince1970, credential.revokedAt?.millisecondsSince1970,
+            ])
+    }
+}

@@ -1,0 +1,145 @@
+import Cloud
+import GRDB
+import Synchronization
+
+/// The one way to write: commands queue, and many share one transaction and so one wait for the disk.
+///
+/// While the disk takes one transaction, the next commands gather; nobody ever waits for others to come. Each command
+/// has a savepoint of its own: one that fails takes nothing back of its neighbours. Nobody is answered before all of it
+/// is on the disk.
+final class GroupCommit: Sendable {
+    /// A transaction takes no more commands, and no more work, than these: the first in it waits for the last.
+    static let commandsMax = 400
+    static let weightMax = 2000
+
+    private struct State {
+        var pending: [any PendingWrite] = []
+        /// Those before it in `pending` are taken.
+        var next = 0
+        var isDraining = false
+    }
+
+    private let state = Mutex(State())
+    private let pool: DatabasePool
+    private let path: String
+    private let leases: LeaseTable
+    private let zones: ZoneTable
+
+    init(pool: DatabasePool, path: String, leases: LeaseTable, zones: ZoneTable) {
+        self.pool = pool
+        self.path = path
+        self.leases = leases
+        self.zones = zones
+    }
+
+    /// Returns when what `body` wrote is on the disk. Done in any case, also when the task is cancelled.
+    ///
+    /// - Parameter weight: about how many rows it writes.
+    func write<Value: Sendable>(
+        weight: Int = 1, _ body: @escaping @Sendable (WriteBatch) throws -> Value
+    ) async throws(CloudFailure) -> Value {
+        let result: Result<Value, CloudFailure> = await withCheckedContinuation { continuation in
+            enqueue(Command(weight: weight, body: body, path: path, continuation: continuation))
+        }
+        return try result.get()
+    }
+
+    private func enqueue(_ command: any PendingWrite) {
+        let isFirst = state.withLock { state in
+            state.pending.append(command)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if isFirst { pool.asyncWriteWithoutTransaction { [self] db in drain(db) } }
+    }
+
+    /// - Parameter ends: with nothing left, the next command begins a new drain.
+    private func take(ends: Bool = false) -> (any PendingWrite)? {
+        state.withLock { state in
+            guard state.next < state.pending.count else {
+                state.pending.removeAll(keepingCapacity: state.pending.count < 1000)
+                state.next = 0
+                if ends { state.isDraining = false }
+                return nil
+            }
+            defer { state.next += 1 }
+            return state.pending[state.next]
+        }
+    }
+
+    private func drain(_ db: Database) {
+        while let first = take(ends: true) {
+            let batch = WriteBatch(db: db, leases: leases, zones: zones)
+            var done: [any PendingWrite] = [first]
+            do {
+                try db.inTransaction(.immediate) {
+                    try run(&done, in: batch)
+                    return .commit
+                }
+                // Before anybody is answered: who asks next must find it so.
+                batch.committed()
+                for command in done { command.finish(nil) }
+            } catch {
+                batch.rolledBack()
+                for command in done { command.finish(error) }
+            }
+        }
+    }
+
+    private func run(_ done: inout [any PendingWrite], in batch: WriteBatch) throws {
+        var weight = 0
+        while let command = done.last {
+            try command.run(batch)
+            weight += command.weight
+            guard done.count < Self.commandsMax, weight < Self.weightMax, let next = take() else { return }
+            done.append(next)
+        }
+    }
+}
+
+/// A command that waits for its turn, or for the disk.
+private protocol PendingWrite: Sendable {
+    var weight: Int { get }
+    /// - Throws: only what ends the whole transaction.
+    func run(_ batch: WriteBatch) throws
+    /// - Parameter error: why the transaction as a whole failed.
+    func finish(_ error: (any Error)?)
+}
+
+private final class Command<Value: Sendable>: PendingWrite {
+    let weight: Int
+    private let body: @Sendable (WriteBatch) throws -> Value
+    private let path: String
+    private let continuation: CheckedContinuation<Result<Value, CloudFailure>, Never>
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+
+    init(
+        weight: Int, body: @escaping @Sendable (WriteBatch) throws -> Value, path: String,
+        continuation: CheckedContinuation<Result<Value, CloudFailure>, Never>
+    ) {
+        self.weight = weight
+        self.body = body
+        self.path = path
+        self.continuation = continuation
+    }
+
+    func run(_ batch: WriteBatch) throws {
+        do {
+            var value: Value?
+            try batch.inSavepoint { value = try body(batch) }
+            result.withLock { $0 = value.map { .success($0) } }
+        } catch {
+            // A full disk, for one, rolls the whole transaction back: what follows would be in none.
+            guard batch.db.isInsideTransaction else { throw error }
+            result.withLock { $0 = .failure(error) }
+        }
+    }
+
+    func finish(_ error: (any Error)?) {
+        let result = error.map { .failure($0) } ?? result.withLock { $0 } ?? .failure(CancellationError())
+        continuation.resume(
+            returning: result.mapError { error in
+                error as? CloudFailure ?? CloudStoreError(error, path: path, action: "written").failure
+            })
+    }
+}

@@ -1,0 +1,86 @@
+import GRDB
+import LeaseCore
+import MeterModel
+
+/// A lease in its table. When it was renewed is not in there.
+enum LeaseRow {
+    static func fetch(_ key: LeaseKey, _ db: Database) throws -> LeaseRecord? {
+        let statement = try db.cachedStatement(sql: "SELECT * FROM lease WHERE zone = ? AND meter = ?")
+        return try Row.fetchOne(statement, arguments: [key.zone, key.meter]).map { try record($0, renewedAt: .origin) }
+    }
+
+    /// - Parameter isHeldOnly: without freed ones.
+    /// - Parameter renewedAt: when they count as renewed.
+    static func fetchAll(
+        _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime
+    ) throws -> [(key: LeaseKey, record: LeaseRecord)] {
+        var (conditions, arguments) = (["1"], StatementArguments())
+        if isHeldOnly { conditions.append("state <> 'free'") }
+        if let zone {
+            conditions.append("zone = ?")
+            arguments += [zone]
+        }
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT * FROM lease WHERE \(conditions.joined(separator: " AND ")) ORDER BY zone, meter",
+            arguments: arguments)
+        var found: [(key: LeaseKey, record: LeaseRecord)] = []
+        while let row = try rows.next() {
+            let key = LeaseKey(zone: row["zone"], meter: row["meter"])
+            found.append((key, try record(row, renewedAt: renewedAt)))
+        }
+        return found
+    }
+
+    private static func record(_ row: Row, renewedAt: MonotonicTime) throws -> LeaseRecord {
+        let meter: String = row["meter"]
+        let state: String = row["state"]
+        let holder = LeaseHolder(row)
+        guard state == "free" || holder != nil else {
+            throw CloudStoreError(
+                .damaged, "the lease of \(meter) is \(state), and its holder does not read. Restore from a backup")
+        }
+        let request: String? = row["request"]
+        return LeaseRecord(
+            state: state == "free" ? .free : holder.map { state == "held" ? .held($0) : .revoking($0) } ?? .free,
+            token: FencingToken(rawValue: UInt64(clamping: row["token"] as Int64)),
+            terms: try LeaseTerms(row, of: "the lease of \(meter)"), renewedAt: renewedAt,
+            requestID: request.flatMap { RequestID($0) })
+    }
+
+    static func write(_ record: LeaseRecord, _ key: LeaseKey, _ db: Database) throws {
+        let state =
+            switch record.state {
+            case .free: "free"
+            case .held: "held"
+            case .revoking: "revoking"
+            }
+        let holder = record.holder
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO lease
+                (zone, meter, token, state, host, host_name, session, transport, acquired_ms, ttl_ms, lock_delay_ms,
+                 policy, request)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [
+            key.zone, key.meter, Int64(clamping: record.token.rawValue), state, holder?.host.description,
+            holder?.hostName, holder?.session.description, holder?.transport.rawValue,
+            holder?.acquiredAt.millisecondsSince1970, record.terms.timeToLive.milliseconds,
+            record.terms.lockDelay.milliseconds, record.terms.policy.rawValue, record.requestID?.description,
+        ])
+    }
+}
+
+extension LeaseHolder {
+    /// nil where there is none.
+    fileprivate init?(_ row: Row) {
+        guard let host: String = row["host"], let session: String = row["session"], let name: String = row["host_name"],
+            let transport: String = row["transport"], let acquired: Int64 = row["acquired_ms"],
+            let host = HostID(host), let session = SessionID(session),
+            let transport = LeaseTransport(rawValue: transport)
+        else { return nil }
+        self.init(
+            host: host, hostName: name, session: session, transport: transport,
+            acquiredAt: WallTime(millisecondsSince1970: acquired))
+    }
+}

@@ -1,0 +1,92 @@
+import Cloud
+import CloudAPI
+import Foundation
+import GRDB
+import MeterModel
+import SettingsCore
+
+import struct SettingsCore.Record
+
+/// A record in its table.
+enum RecordRow {
+    static let purgeStep = 1000
+
+    struct Stored {
+        var id: Int64
+        var record: Record
+    }
+
+    static func fetch(_ key: RecordKey, in zone: Int64, _ db: Database) throws -> Stored? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, type, name, body FROM record WHERE zone = ? AND type = ? AND name = ?")
+        return try Row.fetchOne(statement, arguments: [zone, key.type.rawValue, key.name])
+            .map { Stored(id: $0["id"], record: try record($0)) }
+    }
+
+    static func page(
+        of type: RecordType, in zone: Int64, after sequence: UInt64, limit: Int, _ db: Database
+    ) throws -> [(record: Record, sequence: UInt64)] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT type, name, sequence, body FROM record
+                WHERE zone = ? AND type = ? AND sequence > ? ORDER BY sequence LIMIT ?
+                """)
+        let rows = try Row.fetchCursor(
+            statement, arguments: [zone, type.rawValue, Int64(clamping: sequence), limit])
+        var page: [(record: Record, sequence: UInt64)] = []
+        while let row = try rows.next() {
+            page.append((try record(row), UInt64(clamping: row["sequence"] as Int64)))
+        }
+        return page
+    }
+
+    static func record(_ row: Row) throws -> Record {
+        let body: Data = row["body"]
+        do {
+            return try JSONDecoder().decode(Record.self, from: body)
+        } catch {
+            throw CloudStoreError(
+                .damaged,
+                "the record \(row["type"] as String) \(row["name"] as String) cannot be read: \(error). "
+                    + "Restore the store from a backup")
+        }
+    }
+
+    /// Merges one record in, as `RecordIntake` says.
+    static func take(
+        _ record: Record, into zone: inout StoredZone, now: WallTime, _ db: Database
+    ) throws -> RecordOutcome {
+        let stored = try fetch(record.key, in: zone.id, db)
+        switch RecordIntake.decide(record, onto: stored?.record, now: now, accepted: zone.accepted) {
+        case .unchanged: return RecordOutcome(fate: .unchanged, record: stored?.record)
+        case .clockSkew: return RecordOutcome(fate: .clockSkew, record: stored?.record)
+        case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: stored?.record)
+        case .changed(let merged):
+            zone.zone.sequence += 1
+            zone.accepted = max(zone.accepted, RecordIntake.newestMilliseconds(of: merged))
+            try write(merged, id: stored?.id, in: zone, now: now, db)
+            return RecordOutcome(fate: .changed(sequence: zone.zone.sequence), record: merged)
+        }
+    }
+
+    private static func write(
+        _ record: Record, id: Int64?, in zone: StoredZone, now: WallTime, _ db: Database
+    ) throws {
+        let sequence = Int64(clamping: zone.zone.sequence)
+        let tombstone = RecordIntake.tombstoneTime(of: record, now: now)?.millisecondsSince1970
+        let body = try JSONEncoder().encode(record)
+        if let id {
+            let statement = try db.cachedStatement(
+                sql: "UPDATE record SET sequence = ?, tombstone_ms = ?, body = ? WHERE id = ?")
+            try statement.execute(arguments: [sequence, tombstone, body, id])
+        } else {
+            let statement = try db.cachedStatement(
+                sql: """
+                    INSERT INTO record (zone, type, name, sequence, tombstone_ms, body) VALUES (?, ?, ?, ?, ?, ?)
+                    """)
+            try statement.execute(arguments: [
+                zone.id, record.key.type.rawValue, record.key.name, sequence, tombstone, body,
+            ])
+        }
+    }
+}

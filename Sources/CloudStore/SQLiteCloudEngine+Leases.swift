@@ -1,0 +1,75 @@
+package import Cloud
+import GRDB
+package import LeaseCore
+package import MeterModel
+import Synchronization
+
+extension SQLiteCloudEngine {
+    package func decideLease<Answer: Sendable>(
+        of meter: String, in zone: String,
+        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+    ) async throws -> Answer {
+        try await writer.write { batch in
+            let key = LeaseKey(zone: try batch.zone(zone).id, meter: meter)
+            let before = try batch.lease(key)
+            let decision = rule(before)
+            guard let record = decision.record else { return decision.answer }
+            // A renewal alone is not worth a wait for the disk.
+            var comparable = record
+            comparable.renewedAt = before?.renewedAt ?? record.renewedAt
+            if comparable != before { try LeaseRow.write(record, key, batch.db) }
+            batch.setLease(record, key)
+            return decision.answer
+        }
+    }
+
+    package func renewLeases(
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+    ) async throws -> [LeaseRenewal] {
+        let id = try zoneTable.zone(zone).id
+        if let renewals = leaseTable.renew(leases, session: session, in: id, at: now) { return renewals }
+        return try await writer.write { batch in
+            try leases.map { lease in
+                let key = LeaseKey(zone: id, meter: lease.meter)
+                let decision = LeaseRules.renew(lease.token, session: session, of: try batch.lease(key), at: now)
+                if let record = decision.record { batch.setLease(record, key) }
+                return decision.answer
+            }
+        }
+    }
+
+    /// Holds up the writers for as long as reading all of them takes: for the console.
+    package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        let id = try zoneTable.zone(zone).id
+        return try await writer.write { batch in
+            let rows = try LeaseRow.fetchAll(batch.db, in: id, isHeldOnly: false, renewedAt: .origin)
+            // The rows say who holds it, the table in memory since when.
+            return try rows.map { row in
+                guard row.record.holder != nil else { return (meter: row.key.meter, record: row.record) }
+                return (meter: row.key.meter, record: try batch.lease(row.key) ?? row.record)
+            }
+        }
+    }
+
+    package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        leaseTable.held(in: try zoneTable.zone(zone).id)
+    }
+
+    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
+        let key = LeaseKey(zone: try zoneTable.zone(zone).id, meter: meter)
+        if let held = leaseTable.held(key) { return held }
+        // In the writers' turn: a snapshot could show a holder whose renewals it does not know.
+        return try await writer.write { batch in try batch.lease(key) }
+    }
+
+    package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits {
+        let (found, isOver) = limits.withLock { limits -> (LeaseLimits, Bool) in
+            guard let end = limits.grantsNothingNewBefore, end <= now else { return (limits, false) }
+            limits.grantsNothingNewBefore = nil
+            return (limits, true)
+        }
+        // For good: the next start need not wait again.
+        if isOver { try await writer.write { batch in try Meta.restoring.remove(batch.db) } }
+        return found
+    }
+}

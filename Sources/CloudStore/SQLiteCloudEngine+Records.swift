@@ -1,0 +1,96 @@
+package import Cloud
+package import CloudAPI
+import GRDB
+package import MeterModel
+package import SettingsCore
+
+package import struct SettingsCore.Record
+
+extension SQLiteCloudEngine {
+    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+        try await writer.write(weight: records.count) { batch in
+            var stored = try batch.zone(zone)
+            let outcomes = try records.map { try RecordRow.take($0, into: &stored, now: now, batch.db) }
+            guard try batch.zone(zone) != stored else { return outcomes }
+            let statement = try batch.db.cachedStatement(
+                sql: "UPDATE zone SET sequence = ?, accepted_ms = ? WHERE id = ?")
+            try statement.execute(arguments: [
+                Int64(clamping: stored.zone.sequence), Int64(clamping: stored.accepted), stored.id,
+            ])
+            batch.setZone(stored)
+            return outcomes
+        }
+    }
+
+    package func changes(
+        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
+    ) async throws -> ChangeList {
+        let (id, epoch) = (try zoneTable.zone(zone).id, epoch)
+        return try await read { db in
+            // The counters of the same snapshot as the records: those in memory may be ahead of it.
+            guard let row = try Row.fetchOne(db, sql: "SELECT * FROM zone WHERE id = ?", arguments: [id]) else {
+                throw CloudFailure.zoneNotFound(zone)
+            }
+            let stored = try StoredZone(row)
+            let sequence = stored.zone.sequence
+            try token?.check(epoch: epoch, floor: stored.floor, sequence: sequence)
+            var page = try RecordRow.page(of: type, in: id, after: token?.sequence ?? 0, limit: limit + 1, db)
+            let moreComing = page.count > limit
+            if moreComing { page.removeLast(page.count - limit) }
+            let next = ChangeToken.after(
+                token, last: page.last?.sequence, moreComing: moreComing, epoch: epoch, floor: stored.floor,
+                sequence: sequence)
+            return ChangeList(records: page.map(\.record), token: next, moreComing: moreComing)
+        }
+    }
+
+    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+        let id = try zoneTable.zone(zone).id
+        return try await read { db in try RecordRow.fetch(key, in: id, db)?.record }
+    }
+
+    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+        let id = try zoneTable.zone(zone).id
+        return try await read { db in
+            let condition = type == nil ? "" : "AND type = ?"
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT * FROM record WHERE zone = ? \(condition) ORDER BY type, name",
+                arguments: type.map { [id, $0.rawValue] } ?? [id])
+            var records: [Record] = []
+            while let row = try rows.next() { records.append(try RecordRow.record(row)) }
+            return records
+        }
+    }
+
+    package func purgeTombstones(before time: WallTime) async throws -> Int {
+        var total = 0
+        // In steps, so that others can write in between.
+        while case let count = try await purgeStep(before: time), count > 0 { total += count }
+        return total
+    }
+
+    private func purgeStep(before time: WallTime) async throws -> Int {
+        try await writer.write(weight: RecordRow.purgeStep) { batch in
+            let rows = try Row.fetchAll(
+                batch.db,
+                sql: """
+                    SELECT record.id, record.sequence, zone.name AS zone_name
+                    FROM record JOIN zone ON zone.id = record.zone
+                    WHERE tombstone_ms < ? ORDER BY tombstone_ms LIMIT \(RecordRow.purgeStep)
+                    """,
+                arguments: [time.millisecondsSince1970])
+            for row in rows {
+                var zone = try batch.zone(row["zone_name"])
+                zone.floor = max(zone.floor, UInt64(clamping: row["sequence"] as Int64))
+                batch.setZone(zone)
+                try batch.db.execute(sql: "DELETE FROM record WHERE id = ?", arguments: [row["id"] as Int64])
+            }
+            for name in Set(rows.map { $0["zone_name"] as String }) {
+                let zone = try batch.zone(name)
+                try batch.db.execute(
+                    sql: "UPDATE zone SET floor = ? WHERE id = ?", arguments: [Int64(clamping: zone.floor), zone.id])
+            }
+            return rows.count
+        }
+    }
+}

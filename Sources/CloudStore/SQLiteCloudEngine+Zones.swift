@@ -1,0 +1,91 @@
+package import Cloud
+import GRDB
+package import LeaseCore
+package import MeterModel
+
+extension SQLiteCloudEngine {
+    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
+        if let there = zoneTable.find(name) { return there.zone }
+        return try await writer.write { batch in
+            // Another may have made it in the meantime.
+            if let there = batch.findZone(name) { return there.zone }
+            let zone = Zone(name: name, terms: terms)
+            try batch.db.execute(
+                sql: "INSERT INTO zone (name, ttl_ms, lock_delay_ms, policy) VALUES (?, ?, ?, ?)",
+                arguments: [
+                    name, terms.timeToLive.milliseconds, terms.lockDelay.milliseconds, terms.policy.rawValue,
+                ])
+            batch.setZone(StoredZone(id: batch.db.lastInsertedRowID, zone: zone, floor: 0, accepted: 0))
+            return zone
+        }
+    }
+
+    package func zones() async throws -> [Zone] { zoneTable.zones.map(\.zone) }
+
+    package func zone(_ name: String) async throws -> Zone? { zoneTable.find(name)?.zone }
+
+    package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
+        try await writer.write { batch in
+            var stored = try batch.zone(zone)
+            stored.zone.terms = terms
+            try batch.db.execute(
+                sql: "UPDATE zone SET ttl_ms = ?, lock_delay_ms = ?, policy = ? WHERE id = ?",
+                arguments: [
+                    terms.timeToLive.milliseconds, terms.lockDelay.milliseconds, terms.policy.rawValue, stored.id,
+                ])
+            batch.setZone(stored)
+        }
+    }
+
+    // MARK: - Credentials
+
+    package func add(_ credential: Credential) async throws {
+        try await writer.write { [zoneTable] batch in
+            let zone = try batch.zone(credential.zone)
+            let all = try batch.credentials()
+            guard !all.contains(where: { $0.id == credential.id || $0.hash == credential.hash }) else {
+                throw CloudFailure.credentialTaken(credential.id)
+            }
+            if let binding = credential.binding {
+                _ = try credential.bound(to: binding, among: all.filter { $0.zone == credential.zone })
+            }
+            try batch.write(credential, zone: zone.id, to: zoneTable)
+        }
+    }
+
+    package func bind(_ binding: Credential.Binding, to credential: String) async throws {
+        try await writer.write { [zoneTable] batch in
+            let all = try batch.credentials()
+            guard let found = all.first(where: { $0.id == credential }) else {
+                throw CloudFailure.credentialNotFound(credential)
+            }
+            let bound = try found.bound(to: binding, among: all.filter { $0.zone == found.zone })
+            guard bound != found else { return }
+            try batch.write(bound, zone: try batch.zone(found.zone).id, to: zoneTable)
+        }
+    }
+
+    package func credential(hash: [UInt8]) async throws -> Credential? { zoneTable.credential(hash: hash) }
+
+    package func credentials(in zone: String?) async throws -> [Credential] { zoneTable.credentials(in: zone) }
+
+    package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
+        try await writer.write { [zoneTable] batch in
+            guard var found = try batch.credentials().first(where: { $0.id == id }) else { return false }
+            guard found.revokedAt == nil else { return true }
+            found.revokedAt = now
+            try batch.write(found, zone: try batch.zone(found.zone).id, to: zoneTable)
+            return true
+        }
+    }
+}
+
+extension WriteBatch {
+    /// As they are at this point of the transaction. There are few changes to them, so the table itself is asked.
+    fileprivate func credentials() throws -> [Credential] { try CredentialRow.fetchAll(db) }
+
+    fileprivate func write(_ credential: Credential, zone: Int64, to table: ZoneTable) throws {
+        try CredentialRow.write(credential, zone: zone, db)
+        afterCommit { table.set(credential) }
+    }
+}

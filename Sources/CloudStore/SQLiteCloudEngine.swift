@@ -1,0 +1,179 @@
+package import Cloud
+import GRDB
+import LeaseCore
+package import MeterModel
+import Synchronization
+
+/// A cloud on one machine: one SQLite file in a data directory of its own.
+///
+/// All writes go through one queue that commits many at once (`GroupCommit`), each on the disk before it is answered
+/// (`synchronous = FULL`). Readers run beside it on snapshots. In memory besides: zones, credentials and all leases that
+/// somebody holds. Opening reads no clock; it is told the time.
+package final class SQLiteCloudEngine: CloudEngine {
+    /// The store's file.
+    package let path: String
+    package let epoch: String
+    // Declared before the lock, so that it is closed before the lock is released.
+    let pool: DatabasePool
+    private let lock: DirectoryLock
+    let writer: GroupCommit
+    let zoneTable: ZoneTable
+    let leaseTable: LeaseTable
+    let limits: Mutex<LeaseLimits>
+
+    /// Of SQLite's setting of this name.
+    package enum Synchronous: Int, Sendable {
+        /// A power cut may take what was acknowledged. Only for tests, which show that it does.
+        case normal = 1
+        case full = 2
+    }
+
+    /// What tests and tools set differently.
+    package struct Options: Sendable {
+        package var synchronous: Synchronous
+        /// How long a statement waits for another program that uses the file.
+        package var busyTimeout: Duration
+        /// The file takes no more pages than this, as if the disk were full. nil: as many as there is room for.
+        package var pageCountMax: Int?
+        /// Called before each statement of the writer runs, with its text.
+        package var onStatement: (@Sendable (String) -> Void)?
+
+        package init(
+            synchronous: Synchronous = .full, busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil,
+            onStatement: (@Sendable (String) -> Void)? = nil
+        ) {
+            self.synchronous = synchronous
+            self.busyTimeout = busyTimeout
+            self.pageCountMax = pageCountMax
+            self.onStatement = onStatement
+        }
+    }
+
+    /// Opens the store in a data directory, makes both where they are not there, and brings an older one up to date.
+    ///
+    /// - Parameters:
+    ///   - now: on the clock of all lease times. Every lease that nobody released counts as renewed just then.
+    ///   - dice: for the epoch of a new store.
+    package static func open(
+        directory: String, now: MonotonicTime, dice: inout some RandomNumberGenerator, options: Options = Options()
+    ) throws(CloudStoreError) -> SQLiteCloudEngine {
+        let lock = try DirectoryLock(directory)
+        let path = DataDirectory(directory).store
+        do {
+            try DataDirectory(directory).checkUsable()
+            try prepareFile(path, options)
+            let pool = try DatabasePool(path: path, configuration: configuration(options))
+            try pool.writeWithoutTransaction { db in
+                try CloudSchema.tune(db, synchronous: options.synchronous, pageCountMax: options.pageCountMax)
+            }
+            try CloudSchema.migrator.migrate(pool)
+            let newEpoch = UniqueID<Never>(using: &dice).description
+            let loaded = try pool.writeWithoutTransaction { db in
+                try CloudSchema.checkTables(db, path: path)
+                if try Meta.epoch.read(db) == nil { try Meta.epoch.write(newEpoch, db) }
+                return try Loaded(db, now: now)
+            }
+            return SQLiteCloudEngine(path: path, pool: pool, lock: lock, loaded: loaded)
+        } catch {
+            throw CloudStoreError(error, path: path, action: "opened")
+        }
+    }
+
+    private init(path: String, pool: DatabasePool, lock: DirectoryLock, loaded: Loaded) {
+        self.path = path
+        self.pool = pool
+        self.lock = lock
+        epoch = loaded.epoch
+        limits = Mutex(loaded.limits)
+        zoneTable = ZoneTable()
+        leaseTable = LeaseTable()
+        zoneTable.load(zones: loaded.zones, credentials: loaded.credentials)
+        leaseTable.load(loaded.leases)
+        writer = GroupCommit(pool: pool, path: path, leases: leaseTable, zones: zoneTable)
+    }
+
+    /// What is read at the start.
+    private struct Loaded {
+        var epoch: String
+        var limits: LeaseLimits
+        var zones: [StoredZone]
+        var credentials: [Credential]
+        var leases: [(key: LeaseKey, record: LeaseRecord)]
+
+        init(_ db: Database, now: MonotonicTime) throws {
+            epoch = try Meta.epoch.read(db) ?? ""
+            zones = try StoredZone.fetchAll(db)
+            credentials = try CredentialRow.fetchAll(db)
+            leases = try LeaseRow.fetchAll(db, in: nil, isHeldOnly: true, renewedAt: now)
+            let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
+            limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
+            guard try Meta.restoring.read(db) != nil else { return }
+            // Whoever got a lease after the backup may have it with the greatest times there are.
+            let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
+            let longest = LeaseTerms(
+                timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)
+            limits.grantsNothingNewBefore = now + longest.over
+        }
+    }
+
+    /// Looks at the file and lays out a new one, with a connection that changes nothing unasked: a pool would turn any
+    /// database into one with a log.
+    private static func prepareFile(_ path: String, _ options: Options) throws {
+        let queue = try DatabaseQueue(path: path, configuration: configuration(options))
+        try queue.writeWithoutTransaction { db in
+            let isNew = try CloudSchema.inspect(db, path: path)
+            if isNew { try CloudSchema.layOut(db) } else { try CloudSchema.checkWritable(db) }
+        }
+        try queue.close()
+    }
+
+    private static func configuration(_ options: Options) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "CloudStore"
+        configuration.maximumReaderCount = 4
+        let (seconds, attoseconds) = options.busyTimeout.components
+        configuration.busyMode = .timeout(Double(seconds) + Double(attoseconds) / 1e18)
+        configuration.prepareDatabase { db in
+            try CloudSchema.prepare(db)
+            guard let onStatement = options.onStatement, !db.configuration.readonly else { return }
+            db.trace { event in
+                if case .statement(let statement) = event { onStatement(statement.sql) }
+            }
+        }
+        return configuration
+    }
+
+    /// Writes back what is in the log and lets go of the file. Calls after it throw.
+    package func close() throws(CloudStoreError) {
+        do {
+            try pool.close()
+        } catch {
+            throw CloudStoreError(error, path: path, action: "closed")
+        }
+        lock.release()
+    }
+
+    /// Reads the whole file and returns what is wrong with it, empty when nothing is. Takes seconds for a large file.
+    package func check() async throws(CloudFailure) -> [String] {
+        try await read { db in try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" } }
+    }
+
+    /// Runs `body` on a snapshot.
+    ///
+    /// Not GRDB's own async `read`: that one throws away the work of a cancelled task.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(CloudFailure) -> Value {
+        let path = path
+        let result: Result<Value, CloudFailure> = await withCheckedContinuation { continuation in
+            pool.asyncRead { db in
+                let result = Result { try body(db.get()) }
+                continuation.resume(
+                    returning: result.mapError {
+                        $0 as? CloudFailure ?? CloudStoreError($0, path: path, action: "read").failure
+                    })
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,88 @@
+import Cloud
+import GRDB
+import LeaseCore
+import MeterModel
+import Synchronization
+
+/// A zone with what only the store needs of it.
+struct StoredZone: Hashable, Sendable {
+    /// Of its row.
+    var id: Int64
+    var zone: Zone
+    /// The greatest sequence of a purged tombstone, 0 for none.
+    var floor: UInt64
+    /// The greatest milliseconds of a stamp ever taken, 0 for none.
+    var accepted: UInt64
+}
+
+/// All zones and credentials, in memory: every request asks for one of each.
+final class ZoneTable: Sendable {
+    private struct State {
+        var zones: [String: StoredZone] = [:]
+        var credentials: [[UInt8]: Credential] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func load(zones: [StoredZone], credentials: [Credential]) {
+        state.withLock { state in
+            for zone in zones { state.zones[zone.zone.name] = zone }
+            for credential in credentials { state.credentials[credential.hash] = credential }
+        }
+    }
+
+    /// - Throws: `zoneNotFound`.
+    func zone(_ name: String) throws(CloudFailure) -> StoredZone {
+        guard let zone = find(name) else { throw .zoneNotFound(name) }
+        return zone
+    }
+
+    func find(_ name: String) -> StoredZone? { state.withLock { $0.zones[name] } }
+
+    var zones: [StoredZone] { state.withLock { $0.zones.values.sorted { $0.zone.name < $1.zone.name } } }
+
+    func replace(_ zones: [String: StoredZone]) {
+        guard !zones.isEmpty else { return }
+        state.withLock { $0.zones.merge(zones) { $1 } }
+    }
+
+    func credential(hash: [UInt8]) -> Credential? { state.withLock { $0.credentials[hash] } }
+
+    /// By zone, time and id.
+    func credentials(in zone: String?) -> [Credential] {
+        state.withLock { Array($0.credentials.values) }.filter { zone == nil || $0.zone == zone }
+            .sorted { ($0.zone, $0.createdAt, $0.id) < ($1.zone, $1.createdAt, $1.id) }
+    }
+
+    func set(_ credential: Credential) { state.withLock { $0.credentials[credential.hash] = credential } }
+}
+
+extension StoredZone {
+    static func fetchAll(_ db: Database) throws -> [StoredZone] {
+        try Row.fetchAll(db, sql: "SELECT * FROM zone").map { try StoredZone($0) }
+    }
+
+    init(_ row: Row) throws {
+        let name: String = row["name"]
+        self.init(
+            id: row["id"],
+            zone: Zone(
+                name: name, terms: try LeaseTerms(row, of: "the zone \(name)"),
+                sequence: UInt64(clamping: row["sequence"] as Int64)),
+            floor: UInt64(clamping: row["floor"] as Int64), accepted: UInt64(clamping: row["accepted_ms"] as Int64))
+    }
+}
+
+extension LeaseTerms {
+    /// - Parameter owner: for the error.
+    init(_ row: Row, of owner: @autoclosure () -> String) throws {
+        let text: String = row["policy"]
+        guard let policy = LeasePolicy(rawValue: text) else {
+            throw CloudStoreError(
+                .damaged, "\(owner()) has the policy \"\(text)\", which is none. Restore from a backup")
+        }
+        self.init(
+            timeToLive: .milliseconds(row["ttl_ms"] as Int64), lockDelay: .milliseconds(row["lock_delay_ms"] as Int64),
+            policy: policy)
+    }
+}

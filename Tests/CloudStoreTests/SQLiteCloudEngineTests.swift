@@ -1,0 +1,16 @@
+import Cloud
+import CloudStore
+import MeterModel
+import MeterTestKit
+import Testing
+
+struct SQLiteCloudEngineTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(arguments: CloudEngineContract.clauses)
+    func engine_keepsTheContract(_ clause: ContractClause<any CloudEngine>) async throws {
+        try await clause.check(try folder.openCloud())
+    }
+}

@@ -61,7 +61,11 @@ extension SyncState {
         guard case .push(let batch) = finish({ if case .push = $0 { true } else { false } }) else { return }
         counters.batches += 1
         measure(sample, at: now)
-        let decided = outcome.results.filter(\.isDecided)
+        let decided = outcome.results.filter { $0.isDecided(in: batch) }
+        let tooLarge = Set(outcome.results.filter { $0.isTooLarge(in: batch) }.map(\.key))
+        if parts.first == batch { parts.removeFirst() }
+        parts.insert(
+            contentsOf: batch.records.filter { tooLarge.contains($0.key) }.map { OutboxBatch(records: [$0]) }, at: 0)
         let isSkewed = outcome.results.contains { $0.failure?.kind == .clockSkew }
         var following: [SyncOperation] = []
         if !decided.isEmpty {
@@ -72,14 +76,14 @@ extension SyncState {
     }
 
     mutating func settled(_ merge: MergeOutcome) {
-        guard case .settle(let batch, let outcome) = finish({ if case .settle = $0 { true } else { false } }) else {
+        guard case .settle(_, let outcome) = finish({ if case .settle = $0 { true } else { false } }) else {
             return
         }
-        if parts.first == batch { parts.removeFirst() }
         if !merge.changed.isEmpty { counters.refreshVersion += 1 }
         turn = .fetch
         let refused = outcome.results.count { $0.failure != nil }
-        counters.parked += UInt64(refused + merge.parked)
+        // The store counts those that it parked, and may count the refused among them.
+        counters.parked += UInt64(max(refused, merge.parked))
         withRun { run in
             run.hasProgressed = true
             for result in outcome.results {
@@ -149,12 +153,18 @@ extension SyncState {
 
 extension PushResult {
     /// Taken, or refused for good. Anything else stays in the outbox and is told again.
-    var isDecided: Bool {
+    func isDecided(in batch: OutboxBatch) -> Bool {
         switch failure?.kind {
-        case nil, .badRequest, .limitExceeded, .permissionDenied: true
+        case nil, .badRequest, .permissionDenied: true
+        case .limitExceeded: batch.records.count == 1
         case .clockSkew, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound, .notAuthenticated,
             .changeTokenExpired, .wrongCertificate:
             false
         }
+    }
+
+    /// Too large beside others: told alone next, which decides.
+    func isTooLarge(in batch: OutboxBatch) -> Bool {
+        failure?.kind == .limitExceeded && batch.records.count > 1
     }
 }

@@ -20,6 +20,7 @@ extension SyncState {
     }
 
     mutating func refuse(_ batch: OutboxBatch, because failure: SyncFailure) {
+        if parts.first == batch { parts.removeFirst() }
         let results = batch.records.map { PushResult(key: $0.key, failure: failure) }
         repair([.settle(batch, PushOutcome(results: results, serverTime: 0))])
     }

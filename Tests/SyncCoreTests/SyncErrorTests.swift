@@ -373,6 +373,29 @@ struct SyncErrorTests {
         #expect(settled.results.map(\.key.name) == ["r1", "r2", "r4"])
     }
 
+    @Test mutating func recordTooLargeAmongOthers_isToldAlone_andParkedThen() {
+        bench.begin()
+        let batch = OutboxBatch.records(1...3)
+        bench.answer(.batchRead(batch))
+        bench.answer(.pushed(.taking(batch, refusing: ["r2": .limitExceeded]), .exact(at: bench.now)))
+        bench.answer(.settled(MergeOutcome()))
+        bench.answer(.pageFetched(.page(.host)))
+        bench.answer(.applied(MergeOutcome()))
+        let alone = OutboxBatch.records(2...2)
+        #expect(bench.operation == .push(alone))
+        let refusal = PushOutcome.taking(alone, refusing: ["r2": .limitExceeded])
+        bench.answer(.pushed(refusal, .exact(at: bench.now)))
+
+        #expect(bench.operation == .settle(alone, refusal))
+    }
+
+    @Test mutating func expiryWithoutAnEpoch_readsAnew() {
+        bench.begin()
+        bench.answer(.batchRead(nil))
+        bench.fail(.changeTokenExpired(epoch: ""))
+        #expect(bench.operation == .beginRefetch(.host))
+    }
+
     @Test mutating func recordThatIsPutOffAlone_endsTheRun_insteadOfSpinning() {
         bench.begin()
         let batch = OutboxBatch.records(1...1)

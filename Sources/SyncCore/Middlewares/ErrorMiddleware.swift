@@ -28,7 +28,10 @@ package struct ErrorMiddleware: SyncMiddleware {
         case (.zoneNotFound, _) where run.repairs.zone < repairsMax:
             return .zoneMissing(failure)
         case (.changeTokenExpired(let epoch), .fetch(let type, .some, _)):
-            if epoch != run.progress?.epoch { return replace(with: epoch, run, state, because: failure) }
+            // A cloud that does not say which store it has: reading anew is right in both cases, and the page will tell.
+            if !epoch.isEmpty, epoch != run.progress?.epoch {
+                return replace(with: epoch, run, state, because: failure)
+            }
             return run.repairs.refetch[type, default: 0] < repairsMax ? .tokenExpired(type) : .interrupted(failure)
         case (.limitExceeded, .fetch(_, _, let limit)) where limit > 1:
             return .pageShortened(limit: limit / 2)
@@ -60,8 +63,8 @@ package struct ErrorMiddleware: SyncMiddleware {
 
     /// Why a batch's answer brings the run no further; nil if it does.
     private func doubt(_ outcome: PushOutcome, _ state: SyncState) -> SyncFailure? {
-        guard let run = state.run, run.ending == nil, case .push = run.operation,
-            !outcome.results.contains(where: \.isDecided)
+        guard let run = state.run, run.ending == nil, case .push(let batch) = run.operation,
+            !outcome.results.contains(where: { $0.isDecided(in: batch) || $0.isTooLarge(in: batch) })
         else { return nil }
         let skew = outcome.results.first { $0.failure?.kind == .clockSkew }?.failure
         if let skew { return run.repairs.restamp < state.timing.repairsMax ? nil : skew }

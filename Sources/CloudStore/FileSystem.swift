@@ -1,0 +1,40 @@
+import Glibc
+
+/// Files whose names change only when the disk has what is in them.
+enum FileSystem {
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Removing what is not there is no mistake.
+    static func remove(_ path: String) throws(CloudStoreError) {
+        guard unlink(path) != 0, errno != ENOENT else { return }
+        throw failure("removed", path)
+    }
+
+    /// Waits until the disk has a file, or a folder's names.
+    static func sync(_ path: String) throws(CloudStoreError) {
+        let opened = open(path, O_RDONLY | O_CLOEXEC)
+        guard opened >= 0 else { throw failure("opened", path) }
+        defer { close(opened) }
+        guard fsync(opened) == 0 else { throw failure("written to the disk", path) }
+    }
+
+    /// Gives a file its name, replacing nothing, and waits until the disk has it.
+    static func move(_ old: String, to new: String) throws(CloudStoreError) {
+        guard !exists(new) else { throw CloudStoreError(.system, "\(new) is there already; move it away") }
+        guard rename(old, new) == 0 else { throw failure("renamed to \(new)", old) }
+        let folder = new.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        try sync(new.hasPrefix("/") ? folder + "/" : folder.isEmpty ? "." : folder)
+    }
+
+    private static func failure(_ action: String, _ path: String) -> CloudStoreError {
+        let code = errno
+        let reason = String(cString: strerror(code))
+        return switch code {
+        case EACCES, EPERM, EROFS:
+            CloudStoreError(.readOnly, "\(path) cannot be \(action): \(reason). Let this user write to the folder")
+        case ENOSPC, EDQUOT:
+            CloudStoreError(.diskFull, "\(path) cannot be \(action): \(reason). Make room on the disk")
+        default: CloudStoreError(.system, "\(path) cannot be \(action): \(reason)")
+        }
+    }
+}

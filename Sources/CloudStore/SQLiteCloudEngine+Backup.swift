@@ -1,0 +1,53 @@
+import GRDB
+package import MeterModel
+
+extension SQLiteCloudEngine {
+    /// Copies the store, as it is at one moment, into one file, while everything goes on. On the disk when it returns.
+    ///
+    /// - Parameters:
+    ///   - path: of a file that is not there yet.
+    ///   - now: kept in the backup, so that a restore knows a clock that is behind.
+    package func backup(to path: String, at now: WallTime) async throws(CloudStoreError) {
+        let unfinished = path + ".unfinished"
+        guard !FileSystem.exists(path) else {
+            throw CloudStoreError(.system, "\(path) is there already; give the backup another name")
+        }
+        let result: Result<Void, any Error> = await withCheckedContinuation { continuation in
+            pool.asyncRead { source in
+                continuation.resume(
+                    returning: Result { try Self.copy(source.get(), to: unfinished) { try $0.markAsBackup(at: now) } })
+            }
+        }
+        do {
+            try result.get()
+            try FileSystem.move(unfinished, to: path)
+        } catch {
+            throw CloudStoreError(error, path: path, action: "written")
+        }
+    }
+
+    /// Copies a database into a new file, changes the copy, and waits until the disk has it.
+    ///
+    /// - Parameter unfinished: what an earlier attempt left there is removed.
+    static func copy(_ source: Database, to unfinished: String, _ change: (Database) throws -> Void) throws {
+        for suffix in [""] + DataDirectory.companions { try FileSystem.remove(unfinished + suffix) }
+        let queue = try DatabaseQueue(path: unfinished)
+        try queue.writeWithoutTransaction { copy in
+            try source.backup(to: copy)
+            // One file, which can be carried about: without a log beside it.
+            guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
+                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the copy keeps a log")
+            }
+        }
+        try CloudSchema.migrator.migrate(queue)
+        try queue.write(change)
+        try queue.close()
+        try FileSystem.sync(unfinished)
+    }
+}
+
+extension Database {
+    fileprivate func markAsBackup(at now: WallTime) throws {
+        try Meta.backup.write(String(now.millisecondsSince1970), self)
+    }
+}

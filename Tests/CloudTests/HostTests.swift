@@ -1,0 +1,140 @@
+import Cloud
+import CloudAPI
+import LeaseCore
+import MeterModel
+import MeterTestKit
+import Testing
+
+/// Who may use a cloud, and for what.
+struct HostTests {
+    @Test func authenticate_refuses_whenUnknownOrRevoked() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+
+        _ = await expectFailure(.notAuthenticated) { try await cloud.service.authenticate(hash: [9]) }
+        try await cloud.service.revokeCredential(host.credential.id)
+
+        _ = await expectFailure(.notAuthenticated) { try await cloud.service.authenticate(hash: [1]) }
+    }
+
+    @Test func account_saysWhoIsAsking() async throws {
+        let cloud = try await TestCloud(policy: .strict)
+        let host = try await cloud.join(1)
+
+        let account = try await cloud.service.account(of: host)
+
+        #expect(
+            account
+                == AccountBody(
+                    zone: "home", hostID: HostID.numbered(1).description, hostName: "Host 1",
+                    serverTime: cloud.time.wallNow.millisecondsSince1970, epoch: "memory", policy: "strict"))
+    }
+
+    @Test func join_bindsTheHostsOwnToken() async throws {
+        let cloud = try await TestCloud()
+        _ = try await cloud.service.addCredential(.host, label: "bench", hash: [7], in: "home")
+        let unbound = try await cloud.service.authenticate(hash: [7])
+        let request = JoinRequest(hostID: HostID.numbered(7).description, hostName: "Bench", machine: "m7")
+
+        _ = await expectFailure(.permissionDenied) { try await cloud.service.account(of: unbound) }
+        let answer = try await cloud.service.join(request, by: unbound, newToken: (text: "unused", hash: [8]))
+
+        #expect(answer == JoinAnswer(zone: "home", token: nil))
+        let bound = try await cloud.service.authenticate(hash: [7])
+        #expect(try await cloud.service.account(of: bound).hostName == "Bench")
+    }
+
+    @Test func join_refusesACopiedHost_untilTheOriginalIsRevoked() async throws {
+        let cloud = try await TestCloud()
+        let original = try await cloud.join(1)
+
+        let enrolment = try await cloud.service.authenticate(hash: [0])
+        let request = JoinRequest(hostID: HostID.numbered(1).description, hostName: "New machine", machine: "copy")
+        _ = await expectFailure(.duplicateHost) {
+            try await cloud.service.join(request, by: enrolment, newToken: (text: "t", hash: [55]))
+        }
+        try await cloud.service.revokeCredential(original.credential.id)
+        let answer = try await cloud.service.join(request, by: enrolment, newToken: (text: "t", hash: [55]))
+
+        #expect(answer.token == "t")
+    }
+
+    /// The answer to the first was lost, so nobody has that token.
+    @Test func join_revokesTheHostsEarlierToken_whenItJoinsAgain() async throws {
+        let cloud = try await TestCloud()
+        _ = try await cloud.join(1)
+        let enrolment = try await cloud.service.authenticate(hash: [0])
+        let request = JoinRequest(hostID: HostID.numbered(1).description, hostName: "Host 1", machine: "machine 1")
+
+        _ = try await cloud.service.join(request, by: enrolment, newToken: (text: "second", hash: [101]))
+
+        _ = await expectFailure(.notAuthenticated) { try await cloud.service.authenticate(hash: [1]) }
+        #expect(try await cloud.service.authenticate(hash: [101]).credential.binding?.host == .numbered(1))
+    }
+
+    @Test(
+        arguments: [
+            JoinRequest(hostID: "no-uuid", hostName: "a", machine: "m"),
+            JoinRequest(hostID: HostID.numbered(1).description, hostName: "", machine: "m"),
+            JoinRequest(hostID: HostID.numbered(1).description, hostName: "a\u{1b}[2J", machine: "m"),
+            JoinRequest(hostID: HostID.numbered(1).description, hostName: "a", machine: ""),
+            JoinRequest(
+                hostID: HostID.numbered(1).description, hostName: String(repeating: "ü", count: 65), machine: "m"),
+        ])
+    func join_refuses_whatIsNoHost(request: JoinRequest) async throws {
+        let cloud = try await TestCloud()
+        let enrolment = try await cloud.service.authenticate(hash: [0])
+
+        _ = await expectFailure(.badRequest) {
+            try await cloud.service.join(request, by: enrolment, newToken: (text: "t", hash: [1]))
+        }
+    }
+
+    @Test func everyCall_isRefused_inAnotherZone_orWithAnEnrolmentToken() async throws {
+        let cloud = try await TestCloud()
+        let service = cloud.service
+        _ = try await service.createZone("other", terms: .standard)
+        let (host, enrolment) = (try await cloud.join(1), try await service.authenticate(hash: [0]))
+        let acquire = AcquireRequest(
+            requestID: RequestID.numbered(1).description, session: SessionID.numbered(1).description, transport: "usb")
+        let session = SessionID.numbered(1).description
+        let meter = TestCloud.meter
+
+        for (zone, principal) in [("other", host), ("home", enrolment)] {
+            let calls: [() async throws -> Void] = [
+                { try await service.createZone(zone, by: principal) },
+                { _ = try await service.modify(ModifyRequest(records: []), in: zone, by: principal) },
+                { _ = try await service.changes(type: "Host", since: nil, limit: nil, in: zone, by: principal) },
+                { _ = try await service.leases(in: zone, by: principal) },
+                { _ = try await service.acquire(acquire, meter: meter, in: zone, by: principal) },
+                { _ = try await service.renew(RenewRequest(session: session, leases: []), in: zone, by: principal) },
+                {
+                    let body = ReleaseRequest(session: session, token: 1)
+                    _ = try await service.release(body, meter: meter, in: zone, by: principal)
+                },
+                { _ = try await service.revoke(meter: meter, in: zone, by: principal) },
+                { _ = try await service.enqueue(meter: meter, in: zone, by: principal) },
+                { _ = try await service.leaveQueue(meter: meter, in: zone, by: principal) },
+                { _ = try await service.events(in: zone, by: principal) },
+            ]
+            for call in calls { _ = await expectFailure(.permissionDenied) { try await call() } }
+        }
+    }
+
+    @Test func failures_ofTheEngine_areToldAsTheyAre_andSurprisesAreNot() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+
+        cloud.engine.fail(with: CloudFailure(.serviceUnavailable, "the disk is full", retryAfter: .seconds(10)))
+
+        let failure = await expectFailure(.serviceUnavailable) { try await cloud.service.account(of: host) }
+        #expect(failure?.content.retryAfter == 10)
+    }
+
+    @Test(arguments: ["", "Home", "a b", "../x", String(repeating: "a", count: 65), "ü"])
+    func zone_isRefused_whenItsNameIsNone(name: String) async throws {
+        let cloud = try await TestCloud()
+
+        _ = await expectFailure(.badRequest) { try await cloud.service.createZone(name, terms: .standard) }
+    }
+}

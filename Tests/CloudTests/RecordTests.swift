@@ -1,0 +1,187 @@
+import Cloud
+import CloudAPI
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import Testing
+
+struct RecordTests {
+    private func modify(
+        _ cloud: TestCloud, _ records: [Record], by host: Principal
+    ) async throws -> [ModifyAnswer.Result] {
+        try await cloud.service.modify(ModifyRequest(records: records), in: "home", by: host).results
+    }
+
+    @Test func record_isSeenByTheOtherHost() async throws {
+        let cloud = try await TestCloud()
+        let (one, two) = (try await cloud.join(1), try await cloud.join(2))
+        let record = cloud.record(TestCloud.meter)
+
+        let results = try await modify(cloud, [record], by: one)
+        let page = try await cloud.service.changes(
+            type: "DeviceSettings", since: nil, limit: nil, in: "home", by: two)
+
+        #expect(results == [ModifyAnswer.Result(type: "DeviceSettings", name: TestCloud.meter)])
+        #expect(page.records == [record])
+        #expect(page.epoch == "memory")
+        let next = try await cloud.service.changes(
+            type: "DeviceSettings", since: page.changeToken, limit: nil, in: "home", by: two)
+        #expect(next.records.isEmpty)
+        #expect(!next.moreComing)
+    }
+
+    @Test func merged_isAnswered_whereItIsNotWhatWasSent() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        let newer = cloud.record(TestCloud.meter, value: 2, after: 5)
+
+        _ = try await modify(cloud, [newer], by: host)
+        let older = try await modify(cloud, [cloud.record(TestCloud.meter)], by: host)
+        let same = try await modify(cloud, [newer], by: host)
+
+        #expect(older.first?.merged == newer)
+        #expect(same.first?.merged == nil)
+    }
+
+    @Test func badRecords_areRefusedOneByOne_andTheOthersAreTaken() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        let long = String(repeating: "x", count: SettingValue.stringBytesMax + 1)
+        func bad(_ value: SettingValue) -> Record {
+            Record(
+                key: RecordKey(type: .deviceSettings, name: TestCloud.meter),
+                properties: ["p": Register(value: value, stamp: cloud.stamp())])
+        }
+
+        let results = try await modify(
+            cloud,
+            [
+                cloud.record("AA:BB:CC:DD:EE:01"), bad(.double(.nan)), bad(.string(long)), cloud.record("not a meter"),
+                cloud.record("00:00:00:00:00:00"), cloud.record("x", type: RecordType(rawValue: "")),
+                Record(key: RecordKey(type: .host, name: "empty")), cloud.record("later", type: .host, after: 60_001),
+                cloud.record("AA:BB:CC:DD:EE:02"), cloud.record("unknown", type: RecordType(rawValue: "Newer")),
+            ], by: host)
+
+        let codes = results.map(\.error?.code)
+        let bads = [CloudErrorCode?](repeating: .badRequest, count: 6)
+        #expect(codes == [nil] + bads + [.clockSkew, nil, nil])
+        #expect(try await cloud.service.records(in: "home", type: nil).count == 3)
+    }
+
+    @Test func batch_isRefused_whenTooLong() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        let records = (0...CloudLimits.recordsPerBatch).map { cloud.record("h\($0)", type: .host) }
+
+        _ = await expectFailure(.limitExceeded) { try await modify(cloud, records, by: host) }
+
+        #expect(try await modify(cloud, records.dropLast(), by: host).allSatisfy { $0.error == nil })
+    }
+
+    @Test func name_isFolded_whenItHasAnOlderForm() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        let stored = cloud.record(TestCloud.meter, value: 1)
+        let old = cloud.record("aa-bb-cc-dd-ee-ff", value: 2, after: 1)
+
+        let results = try await modify(cloud, [stored, old], by: host)
+
+        #expect(results.map(\.error) == [nil, nil])
+        let canonical = try await cloud.service.record(type: "DeviceSettings", name: "aabbccddeeff", in: "home")
+        #expect(canonical?.properties["name"]?.value == .int(2))
+        #expect(canonical?.key.name == TestCloud.meter)
+        #expect(results[1].merged?.key == old.key)
+        #expect(results[1].merged?.deletion?.mergedInto == TestCloud.meter)
+    }
+
+    @Test func deletion_ofAnOlderForm_isNotFolded() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        let key = RecordKey(type: .deviceSettings, name: "aabbccddeeff")
+        let stored = cloud.record(TestCloud.meter)
+
+        _ = try await modify(cloud, [stored], by: host)
+        _ = try await modify(cloud, [Record(key: key, deletion: Deletion(stamp: cloud.stamp(9)))], by: host)
+
+        #expect(try await cloud.service.record(type: "DeviceSettings", name: TestCloud.meter, in: "home") == stored)
+    }
+
+    @Test func recording_isWrittenByItsHostAlone_butPassedOnAndDeletedByAny() async throws {
+        let cloud = try await TestCloud()
+        let (one, two) = (try await cloud.join(1), try await cloud.join(2))
+        let name = "\(HostID.numbered(1))/\(TestCloud.meter)/7/1795000000000"
+        let own = cloud.record(name, type: .recording, host: 1)
+        let forged = cloud.record(name, type: .recording, value: 2, after: 1, host: 2)
+
+        let results = try await modify(cloud, [own, forged, cloud.record("x", type: .recording)], by: one)
+        let passedOn = try await modify(cloud, [own], by: two)
+        let deletion = Record(key: own.key, deletion: Deletion(stamp: cloud.stamp(2, host: 2)))
+        let deleted = try await modify(cloud, [deletion], by: two)
+
+        #expect(results.map(\.error?.code) == [nil, .badRequest, .badRequest])
+        #expect(passedOn.map(\.error) == [nil])
+        #expect(deleted.map(\.error) == [nil])
+    }
+
+    @Test func meters_becomeOne_onlyWhileTheOtherIsFree() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        let (loser, winner) = ("usb:2e3c:0049:0042", TestCloud.meter)
+        let merge = Record(
+            key: RecordKey(type: .deviceSettings, name: loser),
+            deletion: Deletion(stamp: cloud.stamp(), mergedInto: winner))
+        let lease = try await cloud.acquire(host, loser)
+
+        let held = try await modify(cloud, [merge], by: host)
+        _ = try await cloud.release(host, lease)
+        let free = try await modify(cloud, [merge], by: host)
+        let redirected = try await cloud.acquire(host, loser, request: 2)
+
+        #expect(held.first?.error?.code == .leaseHeld)
+        #expect(free.first?.error == nil)
+        #expect(redirected.meter == winner)
+        #expect(redirected.token > lease.token)
+    }
+
+    @Test(arguments: ["", "v2.memory.1", "v1.memory", "v1.memory.x"])
+    func changes_areRefused_whenTheTokenIsNone(text: String) async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+
+        _ = await expectFailure(.badRequest) {
+            try await cloud.service.changes(type: "Host", since: text, limit: nil, in: "home", by: host)
+        }
+    }
+
+    @Test func changes_sayThePresentEpoch_whenTheTokenIsOfAnother() async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+
+        let failure = await expectFailure(.changeTokenExpired) {
+            try await cloud.service.changes(type: "Host", since: "v1.older.0", limit: nil, in: "home", by: host)
+        }
+
+        #expect(failure?.content.epoch == "memory")
+    }
+
+    @Test(arguments: [(0, nil), (-1, nil), (1, 1), (401, 400)])
+    func pages_haveALimit(wish: Int, length: Int?) async throws {
+        let cloud = try await TestCloud()
+        let host = try await cloud.join(1)
+        for part in 0..<2 {
+            _ = try await modify(
+                cloud, (0..<CloudLimits.recordsPerBatch).map { cloud.record("h\(part)-\($0)", type: .host) }, by: host)
+        }
+
+        guard let length else {
+            _ = await expectFailure(.badRequest) {
+                try await cloud.service.changes(type: "Host", since: nil, limit: wish, in: "home", by: host)
+            }
+            return
+        }
+        let page = try await cloud.service.changes(type: "Host", since: nil, limit: wish, in: "home", by: host)
+
+        #expect(page.records.count == length)
+        #expect(page.moreComing)
+    }
+}

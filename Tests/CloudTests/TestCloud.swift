@@ -1,0 +1,101 @@
+import Cloud
+import CloudAPI
+import LeaseCore
+import Logging
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import Testing
+
+/// A service on an engine in memory, with a zone, an enrolment token and as many hosts as a test asks for.
+struct TestCloud {
+    let engine = InMemoryCloudEngine()
+    let time = VirtualCloudClock()
+    let service: CloudService
+
+    init(policy: LeasePolicy = .keep) async throws {
+        service = CloudService(
+            engine: engine, clock: time.clock, dice: CountingDice(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let terms = LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)
+        _ = try await service.createZone("home", terms: terms)
+        _ = try await service.addCredential(.enrolment, label: "everybody", hash: [0], in: "home")
+    }
+
+    /// A host that joined, with a token of its own.
+    func join(_ number: UInt8) async throws -> Principal {
+        let enrolment = try await service.authenticate(hash: [0])
+        let request = JoinRequest(
+            hostID: HostID.numbered(UInt64(number)).description, hostName: "Host \(number)",
+            machine: "machine \(number)")
+        _ = try await service.join(request, by: enrolment, newToken: (text: "token \(number)", hash: [number]))
+        return try await service.authenticate(hash: [number])
+    }
+
+    func acquire(
+        _ host: Principal, _ meter: String = TestCloud.meter, session: UInt64 = 1, request: UInt64 = 1,
+        takeover: Bool = false
+    ) async throws(CloudFailure) -> LeaseBody {
+        var body = AcquireRequest(
+            requestID: RequestID.numbered(request).description, session: SessionID.numbered(session).description,
+            transport: "ble")
+        body.takeover = takeover
+        return try await service.acquire(body, meter: meter, in: "home", by: host)
+    }
+
+    func release(
+        _ host: Principal, _ lease: LeaseBody, session: UInt64 = 1
+    ) async throws(CloudFailure) -> LeaseBody {
+        let body = ReleaseRequest(session: SessionID.numbered(session).description, token: lease.token)
+        return try await service.release(body, meter: lease.meter, in: "home", by: host)
+    }
+
+    func renew(
+        _ host: Principal, _ lease: LeaseBody, session: UInt64 = 1
+    ) async throws(CloudFailure) -> RenewAnswer.Result? {
+        let body = RenewRequest(
+            session: SessionID.numbered(session).description,
+            leases: [RenewRequest.Lease(meter: lease.meter, token: lease.token)])
+        return try await service.renew(body, in: "home", by: host).results.first
+    }
+
+    static let meter = "AA:BB:CC:DD:EE:FF"
+
+    /// Stamped by the calendar of the cloud, so many milliseconds later.
+    func stamp(_ after: Int64 = 0, host: UInt64 = 1) -> Stamp {
+        Stamp(
+            milliseconds: UInt64(time.wallNow.millisecondsSince1970 + after), counter: 0, host: .numbered(host))
+    }
+
+    func record(
+        _ name: String, type: RecordType = .deviceSettings, value: Int64 = 1, after: Int64 = 0, host: UInt64 = 1
+    ) -> Record {
+        Record(
+            key: RecordKey(type: type, name: name),
+            properties: ["name": Register(value: .int(value), stamp: stamp(after, host: host))])
+    }
+}
+
+/// Dice that a test can foresee.
+struct CountingDice: RandomNumberGenerator {
+    var last: UInt64 = 0
+
+    mutating func next() -> UInt64 {
+        last += 1
+        return last << 32
+    }
+}
+
+func expectFailure<Value>(
+    _ code: CloudErrorCode, _ body: () async throws -> Value, sourceLocation: SourceLocation = #_sourceLocation
+) async -> CloudFailure? {
+    do {
+        _ = try await body()
+        Issue.record("nothing was thrown, expected \(code)", sourceLocation: sourceLocation)
+        return nil
+    } catch {
+        let failure = error as? CloudFailure
+        #expect(failure?.code == code, "\(error)", sourceLocation: sourceLocation)
+        return failure
+    }
+}

@@ -1,0 +1,130 @@
+import Gateway
+import GatewayAPI
+import GatewayServer
+import Glibc
+import LinuxIO
+import Logging
+import MeterStore
+import ServiceLifecycle
+import USBTransport
+
+/// One gateway host: its store, its meters, its control socket. `meterd` runs one, the demo two.
+struct Host {
+    let configuration: Configuration
+    let store: MeterStore
+    let recorder: SampleRecorder
+    let directory: MeterDirectory
+    private let logger: Logger
+
+    /// Opens the store and puts the parts together. Nothing runs yet.
+    init(configuration: Configuration, loop: IOLoop, scanner: PortScanner, logger: Logger) throws {
+        self.configuration = configuration
+        self.logger = logger
+        try Self.prepareDirectories(configuration)
+        store = try MeterStore.open(path: "\(configuration.stateDirectory)/meterd.sqlite")
+        recorder = SampleRecorder(repository: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
+        directory = MeterDirectory(
+            edges: MeterDirectory.Edges(
+                loop: loop, opener: SerialChannelOpener(loop: loop),
+                sightings: PortWatcher(scanner: scanner, clock: ContinuousClock()), repository: store,
+                recorder: recorder, hostName: Self.systemName, makeDice: { SystemRandomNumberGenerator() }),
+            logger: logger)
+    }
+
+    /// Brings back what was known, and takes up the ports that are declared.
+    ///
+    /// - Parameter declared: ports to watch besides the configuration's.
+    func restore(declared: [DeclaredPort], wanted: Bool) async throws {
+        try await directory.restore()
+        for port in configuration.ports { try await directory.declare(port.declared, wanted: port.connects) }
+        for port in declared { try await directory.declare(port, wanted: wanted) }
+    }
+
+    /// What runs, in the order in which it starts. Stopping goes from the last to the first: the meters are left and the
+    /// streams end, then the server closes, then the readings that came last are written.
+    func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
+        let routes = MeterRoutes(directory: directory, version: .current) { [recorder, store] in
+            recorder.status(path: store.path)
+        }
+        let server = ControlServer(router: routes.router(), socketPath: configuration.socketPath, logger: logger)
+        return [
+            .init(service: RecorderService(recorder: recorder)),
+            .init(service: server.application(onRunning: onRunning)),
+            .init(service: DirectoryService(directory: directory)),
+        ]
+    }
+
+    func close() throws {
+        try store.close()
+    }
+
+    /// What the system calls this machine.
+    static var systemName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+// MARK: Folders
+
+extension Host {
+    private static func prepareDirectories(_ configuration: Configuration) throws(ConfigurationError) {
+        try make(configuration.stateDirectory, mode: 0o750)
+        // The system's socket is guarded by its own mode and group, which only helps who can reach it.
+        let socketFolder = configuration.socketPath.parentFolder
+        try make(socketFolder, mode: geteuid() == 0 ? 0o755 : 0o700)
+        if geteuid() != 0, !Folder.isOurs(socketFolder) {
+            throw ConfigurationError(
+                "\(socketFolder) belongs to somebody else or is open to others",
+                next: "remove it, or choose another with --socket")
+        }
+        switch SocketProbe.look(at: configuration.socketPath) {
+        case .free: break
+        case .served:
+            throw ConfigurationError(
+                "another meterd serves \(configuration.socketPath)",
+                next: "stop it first, or give this one its own --socket and --state-directory")
+        case .noSocket:
+            throw ConfigurationError(
+                "\(configuration.socketPath) is a file and no socket", next: "choose another path with --socket")
+        case .tooLong(let limit):
+            throw ConfigurationError(
+                "\(configuration.socketPath) is too long for a socket",
+                next: "choose one of at most \(limit) bytes with --socket")
+        }
+    }
+
+    private static func make(_ folder: String, mode: UInt32) throws(ConfigurationError) {
+        do throws(Errno) {
+            try Folder.make(folder, mode: mode)
+        } catch {
+            throw ConfigurationError(
+                "\(folder) cannot be made: \(error)",
+                next: "make it, or choose another with --state-directory or --socket")
+        }
+    }
+}
+
+/// Runs the recorder until shutdown, then lets it write the rest.
+private struct RecorderService: Service {
+    let recorder: SampleRecorder
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await recorder.run()
+        } onGracefulShutdown: {
+            recorder.finish()
+        }
+    }
+}
+
+/// Runs the directory until shutdown, then leaves every meter clean.
+private struct DirectoryService: Service {
+    let directory: MeterDirectory
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await directory.run() }
+        await directory.shutdown()
+    }
+}

@@ -1,0 +1,79 @@
+package import LeaseCore
+package import MeterModel
+
+/// One call on one meter's lease as a client saw it: what it asked, when, and what came back.
+///
+/// Both moments are on one clock, that of whoever recorded the history. The call took effect at some moment between
+/// them, or, where the outcome is unknown, at any moment after the call, or never.
+package struct LeaseOperation: Hashable, Sendable {
+    package enum Request: Hashable, Sendable {
+        case acquire(Acquire)
+        case renew(session: SessionID, token: FencingToken)
+        case release(session: SessionID, token: FencingToken)
+        /// By an administrator: the holder is to stop.
+        case revoke
+        case read
+    }
+
+    package struct Acquire: Hashable, Sendable {
+        package var requestID: RequestID
+        package var host: HostID
+        package var session: SessionID
+        package var previousSession: SessionID?
+        package var isTakeover: Bool
+
+        package init(
+            requestID: RequestID, host: HostID, session: SessionID, previousSession: SessionID? = nil,
+            isTakeover: Bool = false
+        ) {
+            self.requestID = requestID
+            self.host = host
+            self.session = session
+            self.previousSession = previousSession
+            self.isTakeover = isTakeover
+        }
+    }
+
+    package enum Outcome: Hashable, Sendable {
+        case granted(FencingToken)
+        /// What the refusal said of the lease, nil where it said nothing.
+        case refused(LeaseAnswer.Refusal.Reason, Sight?)
+        case renewed
+        case lost(LeaseRenewal.Loss)
+        /// A release or a revocation was taken.
+        case done
+        case seen(Sight)
+        /// Nobody knows whether it took effect: the time ran out, the connection broke, the server was killed.
+        case unknown
+    }
+
+    /// What an answer showed of a lease.
+    package struct Sight: Hashable, Sendable {
+        /// nil: nobody has it.
+        package var holder: HostID?
+        /// nil: it was never given out.
+        package var token: FencingToken?
+
+        package init(holder: HostID?, token: FencingToken?) {
+            self.holder = holder
+            self.token = token
+        }
+    }
+
+    package var meter: String
+    package var request: Request
+    package var outcome: Outcome
+    package var calledAt: MonotonicTime
+    /// Means nothing where the outcome is unknown.
+    package var returnedAt: MonotonicTime
+
+    package init(
+        meter: String, request: Request, outcome: Outcome, calledAt: MonotonicTime, returnedAt: MonotonicTime
+    ) {
+        self.meter = meter
+        self.request = request
+        self.outcome = outcome
+        self.calledAt = calledAt
+        self.returnedAt = returnedAt
+    }
+}

@@ -1,0 +1,195 @@
+package import LeaseCore
+package import MeterModel
+
+/// The sequential lease that a history is held against: which operation may follow which, and what it leaves.
+///
+/// It accepts every history that the rules of leases-and-sync.md (section 1) allow, and as few others as it can:
+/// - one holder at a time; each change of holder or session has a token greater than any before;
+/// - a grant to another session needs a release, its own `previousSession` as the holder on the same host, a take-over
+///   under `keep`, or that time to live and lock-delay could have passed since the last grant or renewal;
+/// - a renewal is good for the holding session and token only, never after a release or a revocation;
+/// - a release is terminal, and of no effect for anybody but the holder;
+/// - an answer that shows the lease shows it as it is at that point.
+///
+/// Time is exact although nobody knows when a call took effect: the register carries the earliest moment that the
+/// operations so far allow, an expiry pushes it forward, and a call must not return before it. Every rule here is a
+/// least time *after* an earlier operation, so the earliest moments are the best choice, and no history is refused that
+/// some choice of moments explains. What would need a latest time is not judged: a refusal because of a holder whose
+/// time is over is allowed, since a restarted server counts every lease as renewed; so are `reserved` and `restoring`.
+package struct LeaseRegister: Hashable, Sendable {
+    /// The token as far as the answers so far tell it: an acquire without answer was granted with a token nobody saw.
+    package enum Token: Hashable, Sendable {
+        case exactly(FencingToken)
+        case above(FencingToken)
+
+        fileprivate var floor: FencingToken {
+            switch self {
+            case .exactly(let token), .above(let token): token
+            }
+        }
+
+        /// What is known of it once an answer called it `token`; nil if it cannot be that.
+        fileprivate func pinned(to token: FencingToken) -> Token? {
+            switch self {
+            case .exactly(let known): known == token ? self : nil
+            case .above(let floor): floor < token ? .exactly(token) : nil
+            }
+        }
+    }
+
+    package struct Holder: Hashable, Sendable {
+        package var host: HostID
+        package var session: SessionID
+        /// The earliest moment of its last grant or renewal.
+        package var renewedAt: MonotonicTime
+        package var isRevoked: Bool
+    }
+
+    package private(set) var holder: Holder?
+    /// nil: never given out.
+    package private(set) var token: Token?
+    /// No later operation took effect before it.
+    package private(set) var earliest: MonotonicTime
+
+    package init() {
+        holder = nil
+        token = nil
+        earliest = MonotonicTime(sinceOrigin: .nanoseconds(Int64.min))
+    }
+
+    /// What the register may be after an operation that took effect here; nil if it cannot have.
+    ///
+    /// An operation with an unknown outcome that would change nothing gives nil too: that it never took effect says the
+    /// same.
+    package func after(_ operation: LeaseOperation, terms: LeaseTerms, slack: Duration) -> LeaseRegister? {
+        var next = self
+        next.earliest = max(earliest, operation.calledAt)
+        let isKnown = operation.outcome != .unknown
+        switch operation.request {
+        case .acquire(let acquire):
+            guard next.acquire(acquire, operation.outcome, terms: terms, slack: slack) else { return nil }
+        case .renew(let session, let token):
+            guard next.renew(session, token, operation.outcome) else { return nil }
+        case .release(let session, let token):
+            let released = next.release(session, token)
+            guard isKnown ? operation.outcome == .done : released else { return nil }
+        case .revoke:
+            let revoked = next.revoke()
+            guard isKnown ? operation.outcome == .done : revoked else { return nil }
+        case .read:
+            guard case .seen(let sight) = operation.outcome, next.shows(sight) else { return nil }
+        }
+        return isKnown && next.earliest > operation.returnedAt ? nil : next
+    }
+
+    // MARK: One operation each; false: it cannot have had this outcome here
+
+    private mutating func acquire(
+        _ acquire: LeaseOperation.Acquire, _ outcome: LeaseOperation.Outcome, terms: LeaseTerms, slack: Duration
+    ) -> Bool {
+        switch outcome {
+        case .granted(let granted):
+            if isHeld(by: acquire), let same = token?.pinned(to: granted) {
+                // The holding session again, or the repetition of its request: the token stays.
+                token = same
+                return true
+            }
+            guard granted > (token?.floor ?? FencingToken(rawValue: 0)) else { return false }
+            give(to: acquire, terms: terms, slack: slack)
+            token = .exactly(granted)
+            return true
+        case .refused(let reason, let sight):
+            return refuse(acquire, reason) && (sight.map { shows($0) } ?? true)
+        case .unknown:
+            if isHeld(by: acquire) { return false }
+            if acquire.isTakeover, terms.policy == .strict, holder?.isRevoked == false { return revoke() }
+            give(to: acquire, terms: terms, slack: slack)
+            token = .above(token?.floor ?? FencingToken(rawValue: 0))
+            return true
+        case .renewed, .lost, .done, .seen:
+            return false
+        }
+    }
+
+    private func isHeld(by acquire: LeaseOperation.Acquire) -> Bool {
+        holder?.session == acquire.session && holder?.host == acquire.host
+    }
+
+    private mutating func give(to acquire: LeaseOperation.Acquire, terms: LeaseTerms, slack: Duration) {
+        if let holder, !mayFollow(holder, acquire, terms) {
+            earliest = max(earliest, holder.renewedAt + terms.over - slack)
+        }
+        holder = Holder(
+            host: acquire.host, session: acquire.session, renewedAt: earliest, isRevoked: false)
+    }
+
+    /// At once, without waiting for the end of the holder's time.
+    private func mayFollow(_ holder: Holder, _ acquire: LeaseOperation.Acquire, _ terms: LeaseTerms) -> Bool {
+        if holder.host == acquire.host {
+            return holder.session == acquire.session || holder.session == acquire.previousSession
+        }
+        return acquire.isTakeover && terms.policy == .keep
+    }
+
+    private mutating func refuse(
+        _ acquire: LeaseOperation.Acquire, _ reason: LeaseAnswer.Refusal.Reason
+    ) -> Bool {
+        switch reason {
+        case .held:
+            guard let holder else { return false }
+            return holder.isRevoked || !isHeld(by: acquire)
+        case .revoking:
+            guard let holder else { return false }
+            if acquire.isTakeover { revoke() }
+            return holder.isRevoked || acquire.isTakeover
+        case .reserved, .restoring:
+            return true
+        }
+    }
+
+    private mutating func renew(
+        _ session: SessionID, _ renewed: FencingToken, _ outcome: LeaseOperation.Outcome
+    ) -> Bool {
+        let isMine = holder?.session == session
+        let mine = isMine ? token?.pinned(to: renewed) : nil
+        switch outcome {
+        case .renewed:
+            guard let mine, holder?.isRevoked == false else { return false }
+            token = mine
+            holder?.renewedAt = earliest
+            return true
+        case .lost(.revoking):
+            guard let mine, holder?.isRevoked == true else { return false }
+            token = mine
+            return true
+        case .lost:
+            // With a token nobody saw, an older one of the same session may well be lost.
+            return mine == nil || token != mine
+        case .granted, .refused, .done, .seen, .unknown:
+            // Without an answer it only could have made the next grant later: leaving it out allows more.
+            return false
+        }
+    }
+
+    private mutating func release(_ session: SessionID, _ released: FencingToken) -> Bool {
+        guard holder?.session == session, let mine = token?.pinned(to: released) else { return false }
+        token = mine
+        holder = nil
+        return true
+    }
+
+    @discardableResult
+    private mutating func revoke() -> Bool {
+        guard holder?.isRevoked == false else { return false }
+        holder?.isRevoked = true
+        return true
+    }
+
+    private mutating func shows(_ sight: LeaseOperation.Sight) -> Bool {
+        guard sight.holder == holder?.host else { return false }
+        guard let seen = sight.token else { return token == nil }
+        guard let known = token?.pinned(to: seen) else { return false }
+        token = known
+        return true
+    }
+}

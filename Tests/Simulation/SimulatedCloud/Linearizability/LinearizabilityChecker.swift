@@ -1,0 +1,202 @@
+package import LeaseCore
+import MeterModel
+
+/// Decides whether a history of lease calls can be explained by calls that took effect one at a time, each between its
+/// call and its return, against `LeaseRegister`.
+///
+/// The search is Wing and Gong's with Lowe's memory of configurations, per meter, as leases of different meters have
+/// nothing to do with each other. Calls with an unknown outcome may be placed anywhere after their call or left out.
+///
+/// ```
+/// let verdict = LinearizabilityChecker(terms: .standard).check(history)
+/// #expect(verdict == .linearizable, "\(verdict)")
+/// ```
+package struct LinearizabilityChecker: Sendable {
+    /// Those with which the leases of the history were granted.
+    package var terms: LeaseTerms
+    /// By how much the recorder's clock and the authority's may differ over one time to live and lock-delay.
+    package var slack: Duration
+    /// After this many configurations of one meter the search gives up.
+    package var configurationsMax: Int
+
+    package init(terms: LeaseTerms, slack: Duration = .zero, configurationsMax: Int = 2_000_000) {
+        self.terms = terms
+        self.slack = slack
+        self.configurationsMax = configurationsMax
+    }
+
+    package enum Verdict: Hashable, Sendable {
+        case linearizable
+        case notLinearizable(Counterexample)
+        /// Too many configurations; nothing was proved.
+        case undecided(meter: String)
+    }
+
+    /// How far the search came, for the person who has to find the fault.
+    package struct Counterexample: Hashable, Sendable {
+        package var meter: String
+        /// The longest order that was found, its last operations.
+        package var lastPlaced: [LeaseOperation]
+        /// The operations of which one had to come next, and none could.
+        package var stuck: [LeaseOperation]
+        /// The lease before them.
+        package var register: LeaseRegister
+    }
+
+    /// - Parameter history: in any order.
+    package func check(_ history: [LeaseOperation]) -> Verdict {
+        let meters = Dictionary(grouping: history, by: \.meter)
+        for meter in meters.keys.sorted() {
+            var search = Search(meters[meter] ?? [], self)
+            let verdict = search.run(meter: meter)
+            if verdict != .linearizable { return verdict }
+        }
+        return .linearizable
+    }
+}
+
+/// The search through one meter's history.
+///
+/// A configuration is which operations are placed, and the register they left. Of the operations with an answer all
+/// before `base` are placed and some few behind it; those without an answer are counted apart, since they stay open to
+/// the end and would hold `base` back.
+private struct Search {
+    private let known: [LeaseOperation]
+    private let unknown: [LeaseOperation]
+    private let checker: LinearizabilityChecker
+    /// By register and placed operations, the sets of unknown operations used on the way; a superset of one of them can
+    /// do nothing more.
+    private var seen: [Place: [[Int]]] = [:]
+    private var configurations = 0
+    private var path: [Step] = []
+    /// Where the longest order ended, for the counterexample.
+    private var longest: (count: Int, lastPlaced: [LeaseOperation], stuck: [LeaseOperation], register: LeaseRegister)?
+
+    private struct Place: Hashable {
+        var base: Int
+        /// Placed ones at or behind `base`, ascending. Never begins with `base`.
+        var ahead: [Int]
+        var register: LeaseRegister
+    }
+
+    private struct Step {
+        var place: Place
+        /// Unknown operations used, ascending.
+        var used: [Int]
+        /// Operations that may come next: those of `known` by index, those of `unknown` by their complement.
+        var candidates: [Int]
+        /// The first return among the known ones that are open.
+        var firstReturn: MonotonicTime?
+        var next = 0
+        /// How this step was reached; nil for the first.
+        var operation: LeaseOperation?
+    }
+
+    init(_ history: [LeaseOperation], _ checker: LinearizabilityChecker) {
+        self.checker = checker
+        known = history.filter { $0.outcome != .unknown }.sorted { $0.calledAt < $1.calledAt }
+        unknown = history.filter { $0.outcome == .unknown && $0.hasEffectWithoutAnswer }
+            .sorted { $0.calledAt < $1.calledAt }
+    }
+
+    mutating func run(meter: String) -> LinearizabilityChecker.Verdict {
+        push(Place(base: 0, ahead: [], register: LeaseRegister()), used: [], after: nil)
+        while var step = path.popLast() {
+            if step.place.base == known.count { return .linearizable }
+            guard step.next < step.candidates.count else { continue }
+            let candidate = step.candidates[step.next]
+            step.next += 1
+            path.append(step)
+            guard configurations < checker.configurationsMax else { return .undecided(meter: meter) }
+            take(candidate, from: step)
+        }
+        guard let longest else { return .linearizable }
+        return .notLinearizable(
+            .init(
+                meter: meter, lastPlaced: longest.lastPlaced, stuck: longest.stuck, register: longest.register))
+    }
+
+    private mutating func take(_ candidate: Int, from step: Step) {
+        let operation = candidate < 0 ? unknown[~candidate] : known[candidate]
+        guard let register = step.place.register.after(operation, terms: checker.terms, slack: checker.slack) else {
+            return
+        }
+        // Time has gone past the return of a call that stays open: nothing can come of it.
+        if candidate < 0, let firstReturn = step.firstReturn, firstReturn < register.earliest { return }
+        var place = step.place
+        var used = step.used
+        place.register = register
+        if candidate < 0 {
+            used.insert(~candidate, at: used.firstIndex { $0 > ~candidate } ?? used.endIndex)
+        } else {
+            place.ahead.insert(candidate, at: place.ahead.firstIndex { $0 > candidate } ?? place.ahead.endIndex)
+            while place.ahead.first == place.base {
+                place.ahead.removeFirst()
+                place.base += 1
+            }
+        }
+        push(place, used: used, after: operation)
+    }
+
+    private mutating func push(_ place: Place, used: [Int], after operation: LeaseOperation?) {
+        let open = candidates(at: place, used)
+        // As above, now without the call that was placed.
+        if let firstReturn = open.firstReturn, firstReturn < place.register.earliest { return }
+        let before = seen[place, default: []]
+        guard !before.contains(where: { isSubset($0, of: used) }) else { return }
+        seen[place] = before.filter { !isSubset(used, of: $0) } + [used]
+        configurations += 1
+        path.append(
+            Step(
+                place: place, used: used, candidates: open.indices, firstReturn: open.firstReturn,
+                operation: operation))
+        if path.count > longest?.count ?? 0, place.base < known.count {
+            let stuck = open.indices.filter { $0 >= 0 }.map { known[$0] }
+            longest = (path.count, path.suffix(8).compactMap(\.operation), stuck, place.register)
+        }
+    }
+
+    /// What may come next: what no other open operation returned before it was called. Those without an answer last,
+    /// as most of them never took effect.
+    private func candidates(at place: Place, _ used: [Int]) -> (indices: [Int], firstReturn: MonotonicTime?) {
+        var found: [Int] = []
+        var firstReturn: MonotonicTime?
+        var ahead = place.ahead[...]
+        for index in place.base..<known.count {
+            if ahead.first == index {
+                ahead.removeFirst()
+                continue
+            }
+            if let firstReturn, known[index].calledAt > firstReturn { break }
+            found.append(index)
+            firstReturn = min(firstReturn ?? known[index].returnedAt, known[index].returnedAt)
+        }
+        guard let firstReturn else { return ([], nil) }
+        found.removeAll { known[$0].calledAt > firstReturn }
+        for index in unknown.indices where !used.contains(index) {
+            if unknown[index].calledAt > firstReturn { break }
+            found.append(~index)
+        }
+        return (found, firstReturn)
+    }
+
+    private func isSubset(_ part: [Int], of whole: [Int]) -> Bool {
+        var rest = whole[...]
+        for element in part {
+            guard let found = rest.firstIndex(of: element) else { return false }
+            rest = rest[(found + 1)...]
+        }
+        return true
+    }
+}
+
+extension LeaseOperation {
+    /// Whether it can have changed anything that a later answer shows. A renewal without an answer can only have made
+    /// later grants rarer, which explains nothing.
+    fileprivate var hasEffectWithoutAnswer: Bool {
+        switch request {
+        case .acquire, .release, .revoke: true
+        case .renew, .read: false
+        }
+    }
+}

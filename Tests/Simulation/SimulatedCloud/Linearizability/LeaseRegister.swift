@@ -15,7 +15,8 @@ package import MeterModel
 /// operations so far allow, an expiry pushes it forward, and a call must not return before it. Every rule here is a
 /// least time *after* an earlier operation, so the earliest moments are the best choice, and no history is refused that
 /// some choice of moments explains. What would need a latest time is not judged: a refusal because of a holder whose
-/// time is over is allowed, since a restarted server counts every lease as renewed; so are `reserved` and `restoring`.
+/// time is over is allowed, since a restarted server counts every lease as renewed; so are `reserved`, `restoring` and
+/// `exhausted`.
 package struct LeaseRegister: Hashable, Sendable {
     /// The token as far as the answers so far tell it: an acquire without answer was granted with a token nobody saw.
     package enum Token: Hashable, Sendable {
@@ -89,8 +90,9 @@ package struct LeaseRegister: Hashable, Sendable {
     ) -> Bool {
         switch outcome {
         case .granted(let granted):
-            if isHeld(by: acquire), let same = token?.pinned(to: granted) {
+            if isHeld(by: acquire), holder?.isRevoked == false {
                 // The holding session again, or the repetition of its request: the token stays.
+                guard let same = token?.pinned(to: granted) else { return false }
                 token = same
                 return true
             }
@@ -125,9 +127,8 @@ package struct LeaseRegister: Hashable, Sendable {
 
     /// At once, without waiting for the end of the holder's time.
     private func mayFollow(_ holder: Holder, _ acquire: LeaseOperation.Acquire, _ terms: LeaseTerms) -> Bool {
-        if holder.host == acquire.host {
-            return holder.session == acquire.session || holder.session == acquire.previousSession
-        }
+        guard !holder.isRevoked else { return false }
+        if holder.host == acquire.host, holder.session == acquire.previousSession { return true }
         return acquire.isTakeover && terms.policy == .keep
     }
 
@@ -142,7 +143,9 @@ package struct LeaseRegister: Hashable, Sendable {
             guard let holder else { return false }
             if acquire.isTakeover { revoke() }
             return holder.isRevoked || acquire.isTakeover
-        case .reserved, .restoring:
+        case .released:
+            return holder == nil
+        case .reserved, .restoring, .exhausted:
             return true
         }
     }

@@ -1,6 +1,6 @@
 import GRDB
 package import Gateway
-package import MeterModel
+import MeterModel
 
 extension MeterStore: MeterRepository {
     package func meters() async throws(StoreError) -> [KnownMeter] {
@@ -27,30 +27,6 @@ extension MeterStore: MeterRepository {
         }
     }
 
-    package func settings(of meter: MeterID) async throws(StoreError) -> [String: String] {
-        try await access("read") { db in
-            let rows = try Row.fetchCursor(
-                db, sql: "SELECT key, value FROM setting WHERE meter = ? AND value IS NOT NULL",
-                arguments: [meter.description])
-            var settings: [String: String] = [:]
-            while let row = try rows.next() { settings[row[0]] = row[1] }
-            return settings
-        }
-    }
-
-    package func set(_ changes: [String: String?], for meter: MeterID) async throws(StoreError) {
-        guard !changes.isEmpty else { return }
-        try checkStorable(meter)
-        try await access("written") { db in
-            try db.inDurableTransaction { db in
-                // In a fixed order, so that the same changes are always the same statements.
-                for (key, value) in changes.sorted(by: { $0.key < $1.key }) {
-                    try Self.write(key: key, value: value, of: meter, db)
-                }
-            }
-        }
-    }
-
     private static func write(_ meter: KnownMeter, _ db: Database) throws {
         try db.execute(
             sql: """
@@ -65,20 +41,6 @@ extension MeterStore: MeterRepository {
                 meter.id.description, meter.model?.rawValue, meter.link?.transport, meter.link?.display,
                 meter.isDeclared, meter.isWanted, meter.lastSeen?.millisecondsSince1970,
             ])
-    }
-
-    private static func write(key: String, value: String?, of meter: MeterID, _ db: Database) throws {
-        guard let value else {
-            try db.execute(
-                sql: "DELETE FROM setting WHERE meter = ? AND key = ?", arguments: [meter.description, key])
-            return
-        }
-        try db.execute(
-            sql: """
-                INSERT INTO setting (meter, key, value) VALUES (?, ?, ?)
-                ON CONFLICT (meter, key) DO UPDATE SET value = excluded.value
-                """,
-            arguments: [meter.description, key, value])
     }
 
     /// Refuses an id that could not be read back, before it is on the disk and in the way of all others.

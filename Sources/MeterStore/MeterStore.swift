@@ -1,5 +1,7 @@
 import GRDB
 package import Gateway
+package import MeterModel
+import Synchronization
 
 /// What this host keeps on its disk: meters, settings and readings, in one SQLite file.
 ///
@@ -11,6 +13,13 @@ package final class MeterStore: Sendable {
     // Declared before the lock, so that it is closed before the lock is released.
     let queue: DatabaseQueue
     private let lock: StoreLock
+    /// Who this host is, and whether the file came from another machine.
+    package let identity: HostIdentity
+    /// Of this start of the machine, nil where the opener did not say.
+    let boot: String?
+    let calendar: (@Sendable () -> WallTime)?
+    /// nil until the cloud's clock is known.
+    let anchor = Mutex<ClockAnchor?>(nil)
 
     /// What tests and tools set differently.
     package struct Options: Sendable {
@@ -20,13 +29,19 @@ package final class MeterStore: Sendable {
         package var pageCountMax: Int?
         /// Called before each statement runs, with its text.
         package var onStatement: (@Sendable (String) -> Void)?
+        /// The machine that the host's id is bound to. nil: whatever it is, such as for a tool or a test.
+        package var machine: Machine?
+        /// The wall clock, for when this host learned of others' changes. nil: the stamps' own time.
+        package var calendar: (@Sendable () -> WallTime)?
 
         package init(
-            busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil,
-            onStatement: (@Sendable (String) -> Void)? = nil
+            busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil, machine: Machine? = nil,
+            calendar: (@Sendable () -> WallTime)? = nil, onStatement: (@Sendable (String) -> Void)? = nil
         ) {
             self.busyTimeout = busyTimeout
             self.pageCountMax = pageCountMax
+            self.machine = machine
+            self.calendar = calendar
             self.onStatement = onStatement
         }
     }
@@ -45,17 +60,23 @@ package final class MeterStore: Sendable {
                 try StoreSchema.tune(db, pageCountMax: options.pageCountMax)
             }
             try StoreSchema.migrator.migrate(queue)
-            try queue.writeWithoutTransaction { db in try StoreSchema.checkTables(db, path: path) }
-            return MeterStore(path: path, queue: queue, lock: lock)
+            let identity = try queue.writeWithoutTransaction { db in
+                try StoreSchema.checkTables(db, path: path)
+                return try HostRow.identify(on: options.machine, db)
+            }
+            return MeterStore(path: path, queue: queue, lock: lock, identity: identity, options: options)
         } catch {
             throw StoreError(error, path: path, action: "opened")
         }
     }
 
-    private init(path: String, queue: DatabaseQueue, lock: StoreLock) {
+    private init(path: String, queue: DatabaseQueue, lock: StoreLock, identity: HostIdentity, options: Options) {
         self.path = path
         self.queue = queue
         self.lock = lock
+        self.identity = identity
+        boot = options.machine?.boot
+        calendar = options.calendar
     }
 
     /// Writes back what is in the log and lets go of the file. Calls after it throw.
@@ -131,11 +152,19 @@ extension Database {
         return try result.get()
     }
 
+    private static let synchronousFull = 2
+
     /// Like `inImmediateTransaction`, and waits until the disk has it: for the few things that a person said, which
     /// should survive a power cut a second later.
     func inDurableTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try execute(sql: "PRAGMA synchronous = FULL")
-        let result = Result { try inImmediateTransaction(body) }
+        let result = Result {
+            // Asked, not believed: within a transaction of somebody else's it would not have been changed.
+            guard try Int.fetchOne(self, sql: "PRAGMA synchronous") == Self.synchronousFull else {
+                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "writes are not waited for")
+            }
+            return try inImmediateTransaction(body)
+        }
         try execute(sql: "PRAGMA synchronous = NORMAL")
         return try result.get()
     }

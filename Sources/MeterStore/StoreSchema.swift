@@ -11,6 +11,9 @@ enum StoreSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 meters, settings, sample chunks", migrate: createFirstTables)
+        // Foreign keys as they are in any transaction: a check of the whole file would read all readings.
+        migrator.registerMigration(
+            "2 settings as records", foreignKeyChecks: .immediate, migrate: createSettingsTables)
         return migrator
     }
 
@@ -64,10 +67,36 @@ enum StoreSchema {
     /// The columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         ("meter", ["id", "model", "transport", "link", "is_declared", "is_wanted", "last_seen_ms"]),
-        ("setting", ["meter", "key", "value", "stamp_ms", "stamp_counter", "stamp_replica"]),
         ("meter_ref", ["ref", "id"]),
         ("sample_chunk", ["id", "meter_ref", "first_ms", "last_ms", "count", "bytes"]),
+        (
+            "host",
+            ["id", "machine", "session", "clock_ms", "clock_counter", "cloud_ms", "cloud_counter", "epoch"]
+        ),
+        ("rebuild", ["version", "cursor_type", "cursor_name", "scanned", "folded", "is_complete"]),
+        (
+            "record",
+            [
+                "id", "type", "name", "deleted_ms", "deleted_counter", "deleted_host", "merged_into",
+                "deletion_learned_ms", "seen_in",
+            ]
+        ),
+        ("register", ["record", "property", "kind", "value"] + stampColumns),
+        (
+            "history",
+            ["id", "type", "name", "property", "kind", "value", "new_kind", "new_value", "learned_ms"] + stampColumns
+                + ["by_ms", "by_counter", "by_host"]
+        ),
+        (
+            "outbox",
+            ["record", "property", "type", "boot", "since_boot_ms", "is_told"]
+                + stampColumns
+        ),
+        ("parked", ["id", "origin", "type", "name", "reason", "raw", "learned_ms"]),
+        ("progress", ["type", "token", "is_refetching", "cursor", "refetch"]),
     ]
+
+    private static let stampColumns = ["stamp_ms", "stamp_counter", "stamp_host"]
 
     /// Looks at a file before anything is written to it.
     ///

@@ -82,14 +82,14 @@ struct StoreErrorTests {
 
     @Test func missingTable_isDamaged() async throws {
         try await makeStore()
-        try edit("DROP TABLE setting")
+        try edit("DROP TABLE register")
         try expectRefused(.damaged)
     }
 
     @Test func overwrittenPages_areFound_whenTheyAreRead() async throws {
         try await makeStore()
         let size = try folder.size(of: folder.store)
-        try overwrite(size / 4..<size / 2, with: 0xA5)
+        try overwrite(size / 2..<size * 3 / 4, with: 0xA5)
 
         let store = try MeterStore.open(path: folder.store)
 

@@ -59,3 +59,7 @@ extension MeterStore {
         return try await samples(of: meter, in: always, limit: .max)
     }
 }
+
+extension Machine {
+    static let here = Machine(digest: "digest of this machine", boot: "first boot")
+}

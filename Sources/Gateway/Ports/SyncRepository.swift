@@ -19,12 +19,14 @@ package protocol SyncRepository: Sendable {
     /// The cloud is another store than before (a restored one): forgets all tokens and queues every record to be told
     /// again, tombstones too.
     func adopt(epoch: String) async throws
-    /// Stamps in the outbox were refused as too far ahead. Lowers the clock to what the cloud ever accepted or sent and
-    /// stamps the outbox anew, in its order, from `physical` on (milliseconds since 1970, corrected).
+    /// Stamps in the outbox were refused as too far ahead. Lowers the clock to what the cloud ever accepted or sent, and
+    /// stamps what lies in the future anew, in its order, from `physical` on (milliseconds since 1970, corrected).
     func restamp(from physical: UInt64) async throws
-    /// The wall clock turned out to be off by this much (positive: it is behind): entries of the outbox from this boot
-    /// that were never told are moved by it, where it is more than 60 s.
-    func correct(clockOffset: Duration) async throws
+    /// The wall clock showed `moment` when it was off by this much (positive: it is behind). From then on local writes
+    /// are stamped by the cloud's time, and entries of the outbox that were written since the machine started and never
+    /// told are moved to the time when they were written, as the boot-time clock has it, where their stamp is more than
+    /// 60 s off. To be called with each exchange, before pages are applied and batches are read.
+    func correct(clockOffset: Duration, at moment: HostMoment) async throws
     /// Expired tombstones and old history go. Only after a complete run.
     func cleanUp(now: WallTime) async throws
 }

@@ -43,3 +43,10 @@ package struct ContractViolation: Error, CustomStringConvertible {
         throw ContractViolation(description: "\(what): nothing was thrown")
     }
 }
+
+extension ContractViolation {
+    static func requireSome<Value>(_ found: Value?, _ what: String) throws -> Value {
+        guard let found else { throw ContractViolation(description: "\(what): there is none") }
+        return found
+    }
+}

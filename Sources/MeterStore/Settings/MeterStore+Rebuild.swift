@@ -1,0 +1,122 @@
+import GRDB
+package import Gateway
+package import MeterModel
+package import SettingsCore
+
+extension MeterStore {
+    package func rebuildProgress() async throws(StoreError) -> RebuildProgress {
+        try await access("read") { db in try RebuildProgress(db) }
+    }
+
+    package func rebuildStep(
+        recordsMax: Int, at now: WallTime
+    ) async throws(StoreError) -> (progress: RebuildProgress, changed: [RecordKey]) {
+        try await changeSettings(learned: now) { ledger in
+            var progress = try RebuildProgress(ledger.db)
+            guard !progress.isComplete else { return (progress, []) }
+            let keys = try ledger.keys(after: progress.cursor, limit: max(recordsMax, 1))
+            var changed: [RecordKey] = []
+            for key in keys {
+                progress.cursor = key
+                progress.scanned += 1
+                guard key.normalised != key, let fold = try ledger.fold(key) else { continue }
+                progress.folded += 1
+                try ledger.store(fold)
+                changed += [fold.loser, fold.canonical].filter { !$0.isEmpty }.map(\.after.key)
+            }
+            progress.isComplete = keys.count < max(recordsMax, 1)
+            try progress.save(ledger.db)
+            return (progress, changed)
+        }
+    }
+
+    package func rebuildReport() async throws(StoreError) -> RebuildReport {
+        try await settings { ledger in
+            var report = RebuildReport()
+            var cursor: RecordKey?
+            while true {
+                let keys = try ledger.keys(after: cursor, limit: 1000)
+                guard let last = keys.last else { return report }
+                cursor = last
+                report.scanned += keys.count
+                for key in keys where key.normalised != key {
+                    guard let fold = try ledger.fold(key) else { continue }
+                    report.folded += 1
+                    if report.examples.count < RebuildReport.examplesMax { report.examples.append(.init(fold)) }
+                }
+            }
+        }
+    }
+}
+
+extension SettingsLedger {
+    /// The next keys of the scan, which goes by type and then by name.
+    func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
+        var keys: [RecordKey] = []
+        for type in RebuildPlan.types where keys.count < limit {
+            var after: String?
+            if let cursor {
+                guard let here = RebuildPlan.types.firstIndex(of: type),
+                    let there = RebuildPlan.types.firstIndex(of: cursor.type), here >= there
+                else { continue }
+                if here == there { after = cursor.name }
+            }
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT name FROM record WHERE type = ?1 AND (?2 IS NULL OR name > ?2) ORDER BY name LIMIT ?3
+                    """)
+            let arguments: StatementArguments = [type.rawValue, after, limit - keys.count]
+            keys += try String.fetchAll(statement, arguments: arguments).map { RecordKey(type: type, name: $0) }
+        }
+        return keys
+    }
+
+    /// nil where nothing is to be folded.
+    mutating func fold(_ key: RecordKey) throws -> RebuildPlan.Fold? {
+        guard let loser = try record(key) else { return nil }
+        return RebuildPlan.fold(loser, into: try record(key.normalised))
+    }
+
+    mutating func store(_ fold: RebuildPlan.Fold) throws {
+        for merge in [fold.loser, fold.canonical] {
+            try store(merge)
+            try tell(merge)
+        }
+        for value in fold.outdone { try remember(value, of: fold.canonical.after.key) }
+    }
+}
+
+extension RebuildProgress {
+    /// A stored one of another rule counts as not begun.
+    fileprivate init(_ db: Database) throws {
+        self.init(version: RebuildPlan.version)
+        let row = try Row.fetchOne(
+            db,
+            sql: "SELECT cursor_type, cursor_name, scanned, folded, is_complete FROM rebuild WHERE version = ?",
+            arguments: [RebuildPlan.version])
+        guard let row else { return }
+        if let type = row[0] as String?, let name = row[1] as String? {
+            cursor = RecordKey(type: RecordType(rawValue: type), name: name)
+        }
+        scanned = row[2]
+        folded = row[3]
+        isComplete = row[4]
+    }
+
+    fileprivate func save(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE rebuild SET version = ?, cursor_type = ?, cursor_name = ?, scanned = ?, folded = ?,
+                    is_complete = ?
+                """, arguments: [version, cursor?.type.rawValue, cursor?.name, scanned, folded, isComplete])
+    }
+}
+
+extension RebuildReport.Example {
+    fileprivate init(_ fold: RebuildPlan.Fold) {
+        let taken = Set(fold.canonical.news)
+        self.init(
+            from: fold.loser.after.key, into: fold.canonical.after.key, moved: fold.canonical.news,
+            kept: fold.loser.before.properties.keys.filter { !taken.contains($0) }.sorted())
+    }
+}

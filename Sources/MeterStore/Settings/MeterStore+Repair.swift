@@ -1,0 +1,150 @@
+import GRDB
+package import Gateway
+package import MeterModel
+import SettingsCore
+import SyncCore
+import Synchronization
+
+// What sets the settings right again: another cloud, a wrong clock, old age.
+
+extension MeterStore {
+    package func adopt(epoch: String) async throws(StoreError) {
+        try await changeSettings { ledger in
+            ledger.host.epoch = epoch
+            // Another store accepted other stamps.
+            ledger.host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: ledger.host.id)
+            try ledger.db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
+            try ledger.queueEverything()
+            // It may take what the other refused.
+            try ledger.db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
+        }
+    }
+
+    package func restamp(from physical: UInt64) async throws(StoreError) {
+        try await changeSettings { ledger in try ledger.restamp(from: physical) }
+    }
+
+    package func correct(clockOffset: Duration, at moment: HostMoment) async throws(StoreError) {
+        let now = ClockAnchor(wall: moment.wall + clockOffset, sinceBoot: moment.sinceBoot)
+        anchor.withLock { $0 = now }
+        // Most often nothing is to be done, and then the disk is not waited for.
+        let boot = boot
+        let isOff = try await access("read") { db in
+            let ledger = try SettingsLedger(db, learned: nil, boot: boot)
+            return try ledger.timesOfWriting(now).contains { $0.waiting.physical != nil }
+        }
+        guard isOff else { return }
+        try await changeSettings { ledger in try ledger.correct(now) }
+    }
+
+    package func cleanUp(now: WallTime) async throws(StoreError) {
+        try await changeSettings { ledger in
+            let old = now + .seconds(-90 * 86_400)
+            try ledger.db.execute(
+                sql: "DELETE FROM history WHERE learned_ms < ?", arguments: [old.millisecondsSince1970])
+            try ledger.db.execute(
+                sql: """
+                    DELETE FROM history WHERE id <= (
+                        SELECT id FROM history ORDER BY id DESC LIMIT 1 OFFSET \(SettingsLedger.historyMax))
+                    """)
+            let expired = now + .seconds(-180 * 86_400)
+            try ledger.db.execute(
+                sql: """
+                    DELETE FROM record WHERE deletion_learned_ms < ?1 AND deleted_ms < ?1
+                        AND NOT EXISTS (SELECT 1 FROM register WHERE record = record.id)
+                        AND NOT EXISTS (SELECT 1 FROM outbox WHERE record = record.id)
+                    """, arguments: [expired.millisecondsSince1970])
+        }
+    }
+}
+
+extension SettingsLedger {
+    /// Every property and every deletion waits to be told, where it does not already.
+    func queueEverything() throws {
+        try queueAll(where: "1", [])
+    }
+
+    /// - Returns: how many wait now that did not.
+    mutating func queueAll(of key: RecordKey) throws -> Int {
+        guard let row = try row(of: key) else { return 0 }
+        let before = try pending(of: row).count
+        try queueAll(where: "record.id = ?", [row])
+        return try pending(of: row).count - before
+    }
+
+    /// What is queued so was not written here just now: it keeps its stamp, whatever the calendar was.
+    private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
+        let columns = """
+            INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)
+            """
+        try db.execute(
+            sql: """
+                \(columns)
+                SELECT record, property, type, stamp_ms, stamp_counter, stamp_host
+                FROM register JOIN record ON record.id = register.record WHERE \(condition)
+                ON CONFLICT (record, property) DO NOTHING
+                """, arguments: arguments)
+        try db.execute(
+            sql: """
+                \(columns)
+                SELECT id, '', type, deleted_ms, deleted_counter, deleted_host
+                FROM record WHERE deleted_ms IS NOT NULL AND \(condition)
+                ON CONFLICT (record, property) DO NOTHING
+                """, arguments: arguments)
+    }
+}
+
+// MARK: - A wrong clock
+
+extension SettingsLedger {
+    /// Gives what waits with a time that is not yet a time of now, and takes the clock down.
+    mutating func restamp(from physical: UInt64) throws {
+        // Half of what the cloud allows: what lies between may have been accepted by an answer that got lost.
+        let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
+        let latest = max(limit, host.cloudMark.milliseconds)
+        let waiting = try allPending()
+        try move(
+            waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
+    }
+
+    /// What waits, each with the time of its writing where its stamp is of another one: of what was written since the
+    /// machine started, and never told.
+    func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
+        try allPending().map { entry in
+            guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {
+                return (entry, HybridClock.Waiting(stamp: entry.stamp, physical: nil))
+            }
+            let made = now.time(at: MonotonicTime(sinceOrigin: .milliseconds(sinceBoot)))
+            return (entry, HybridClock.Waiting(stamp: entry.stamp, made: UInt64(clamping: made.millisecondsSince1970)))
+        }
+    }
+
+    /// Moves what waits to the time of its writing, where that turned out to be another one.
+    mutating func correct(_ now: ClockAnchor) throws {
+        let times = try timesOfWriting(now)
+        try move(times.map(\.entry), times.map(\.waiting))
+        for time in times where time.entry.property.isEmpty && time.waiting.physical != nil {
+            try hideDeleted(in: time.entry.record)
+        }
+    }
+
+    private mutating func move(_ entries: [OutboxEntry], _ waiting: [HybridClock.Waiting]) throws {
+        let stamps = host.clock.restamp(waiting, accepted: host.cloudMark)
+        for (entry, stamp) in zip(entries, stamps) {
+            if let stamp { try move(entry, to: stamp) }
+        }
+    }
+
+    /// A deletion that turned out to be younger hides more.
+    private mutating func hideDeleted(in row: Int64) throws {
+        guard let deletion = try deletion(of: row),
+            let name = try Row.fetchOne(db, sql: "SELECT type, name FROM record WHERE id = ?", arguments: [row])
+        else { return }
+        let key = RecordKey(type: RecordType(rawValue: name[0]), name: name[1])
+        for (property, register) in try registers(of: row).sorted(by: { $0.key < $1.key })
+        where register.stamp <= deletion.stamp {
+            try remove(property, of: row)
+            try remember(OverwrittenValue(property: property, old: register, new: nil, by: deletion.stamp), of: key)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import GRDB
+package import Gateway
+package import MeterModel
+package import SettingsCore
+package import SyncCore
+import Synchronization
+
+package import struct SettingsCore.Record
+
+extension MeterStore: SettingsRepository {
+    package func hostIdentity() async throws(StoreError) -> HostID {
+        try await access("read") { db in try HostRow(db).id }
+    }
+
+    package func record(_ key: RecordKey) async throws(StoreError) -> Record? {
+        try await settings { ledger in try ledger.record(key) }
+    }
+
+    package func records(of type: RecordType) async throws(StoreError) -> [Record] {
+        try await settings { ledger in
+            let names = try String.fetchAll(
+                ledger.db, sql: "SELECT name FROM record WHERE type = ? ORDER BY name", arguments: [type.rawValue])
+            return try names.compactMap { try ledger.record(RecordKey(type: type, name: $0)) }
+        }
+    }
+
+    package func write(_ changes: [SettingChange], at moment: HostMoment) async throws(StoreError) -> MergeOutcome {
+        let physical = physicalTime(at: moment)
+        let path = path
+        return try await changeSettings(learned: moment.wall) { ledger in
+            var outcome = MergeOutcome()
+            for change in changes {
+                let key = try ledger.write(change, physical: physical, sinceBoot: moment.sinceBoot, path: path)
+                if !outcome.changed.contains(key) { outcome.changed.append(key) }
+            }
+            return outcome
+        }
+    }
+
+    package func delete(_ key: RecordKey, at moment: HostMoment) async throws(StoreError) -> MergeOutcome {
+        let physical = physicalTime(at: moment)
+        return try await changeSettings(learned: moment.wall) { ledger in
+            guard let before = try ledger.record(key), !before.properties.isEmpty else {
+                return MergeOutcome(unchanged: 1)
+            }
+            if let newest = before.newestStamp { ledger.host.clock.observe(newest) }
+            let deletion = Deletion(stamp: ledger.host.clock.tick(physical: physical))
+            let merge = before.merging(Record(key: key, deletion: deletion))
+            try ledger.store(merge)
+            try ledger.tell(merge, written: moment.sinceBoot)
+            return MergeOutcome(changed: [key])
+        }
+    }
+
+    package func history(
+        of key: RecordKey, property: String?, limit: Int
+    ) async throws(StoreError) -> [HistoryEntry] {
+        try await access("read") { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT property, kind, value, stamp_ms, stamp_counter, stamp_host, new_kind, new_value,
+                        by_ms, by_counter, by_host, learned_ms FROM history
+                    WHERE type = ?1 AND name = ?2 AND (?3 IS NULL OR property = ?3) ORDER BY id DESC LIMIT ?4
+                    """,
+                arguments: [key.type.rawValue, key.name, property, max(limit, 0)]
+            ).map { try HistoryEntry(row: $0) }
+        }
+    }
+}
+
+extension SettingsLedger {
+    /// Writes one property as this host's.
+    ///
+    /// - Returns: the key that it is stored under.
+    mutating func write(
+        _ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String
+    ) throws -> RecordKey {
+        let key = change.key.normalised
+        let before = try record(key) ?? Record(key: key)
+        // Whatever stands there, refused stamps of the far future too, is older than what is written now.
+        if let newest = before.newestStamp { host.clock.observe(newest) }
+        let register = Register(value: change.value, stamp: host.clock.tick(physical: physical))
+        let merge = before.merging(Record(key: key, properties: [change.property: register]))
+        if let fault = Record(key: key, properties: [change.property: register]).fault ?? merge.after.fault {
+            throw StoreError(.system, "the store \(path) cannot keep this setting: \(fault)")
+        }
+        guard merge.news == [change.property] else {
+            throw StoreError(.system, "the store \(path) cannot stamp this setting: its clock is at the end of time")
+        }
+        try store(merge)
+        try tell(merge, written: sinceBoot)
+        return key
+    }
+}
+
+extension HistoryEntry {
+    fileprivate init(row: Row) throws {
+        let isDeleted = (row[6] as DatabaseValue).isNull
+        self.init(
+            overwritten: OverwrittenValue(
+                property: row[0], old: Register(value: try SettingValue(row, at: 1), stamp: try Stamp(row, at: 3)),
+                new: isDeleted ? nil : try SettingValue(row, at: 6), by: try Stamp(row, at: 8)),
+            at: WallTime(millisecondsSince1970: row[11]))
+    }
+}
+
+// MARK: - Access
+
+extension MeterStore {
+    /// Reads settings. What `body` does to the ledger's clock is not kept.
+    func settings<Value: Sendable>(
+        _ body: @escaping @Sendable (inout SettingsLedger) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let boot = boot
+        return try await access("read") { db in
+            var ledger = try SettingsLedger(db, learned: nil, boot: boot)
+            return try body(&ledger)
+        }
+    }
+
+    /// Changes settings in one transaction, which the disk has when this returns.
+    func changeSettings<Value: Sendable>(
+        learned: WallTime? = nil, _ body: @escaping @Sendable (inout SettingsLedger) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let (boot, learned) = (boot, learned ?? calendar?())
+        return try await access("written") { db in
+            try db.inDurableTransaction { db in
+                var ledger = try SettingsLedger(db, learned: learned, boot: boot)
+                let value = try body(&ledger)
+                try ledger.save()
+                return value
+            }
+        }
+    }
+
+    /// The wall clock as the cloud would read it, where it was heard from since the machine started; otherwise this
+    /// host's own.
+    func physicalTime(at moment: HostMoment) -> UInt64 {
+        let wall = anchor.withLock { $0?.time(at: moment.sinceBoot) } ?? moment.wall
+        return UInt64(clamping: wall.millisecondsSince1970)
+    }
+}
+
+/// What the cloud's clock showed at some moment since the machine started. From there on the boot-time clock counts,
+/// which no calendar moves.
+struct ClockAnchor: Sendable {
+    var wall: WallTime
+    var sinceBoot: MonotonicTime
+
+    func time(at sinceBoot: MonotonicTime) -> WallTime { wall + (sinceBoot - self.sinceBoot) }
+}

@@ -1,0 +1,166 @@
+import GRDB
+package import Gateway
+import MeterModel
+package import SettingsCore
+package import SyncCore
+
+package import struct SettingsCore.Record
+
+extension MeterStore: SyncRepository {
+    package func progress() async throws(StoreError) -> SyncProgress {
+        try await access("read") { db in
+            var progress = SyncProgress(epoch: try HostRow(db).epoch)
+            for row in try Row.fetchAll(db, sql: "SELECT type, token, is_refetching, cursor FROM progress") {
+                let type = RecordType(rawValue: row[0])
+                let isRefetching: Bool = row[2]
+                if isRefetching { progress.refetching.insert(type) }
+                let token: String? = isRefetching ? row[3] : row[1]
+                progress.tokens[type] = token
+            }
+            progress.pending = try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") ?? 0
+            progress.parked = try Int.fetchOne(db, sql: "SELECT count(*) FROM parked") ?? 0
+            return progress
+        }
+    }
+
+    package func nextBatch(recordsMax: Int, bytesMax: Int) async throws(StoreError) -> OutboxBatch? {
+        let boot = boot
+        // Not durable: that an entry was told is only of use to this run.
+        return try await transaction { db in
+            var ledger = try SettingsLedger(db, learned: nil, boot: boot)
+            return try ledger.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax)
+        }
+    }
+
+    package func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws(StoreError) -> MergeOutcome {
+        try await changeSettings { ledger in
+            var result = MergeOutcome()
+            let sent = Dictionary(batch.records.map { ($0.key, $0) }) { $0.merged(with: $1) }
+            for answer in outcome.results {
+                guard let record = sent[answer.key] else { continue }
+                if let failure = answer.failure {
+                    let isAlone = batch.records.count == 1
+                    if try ledger.refuse(record, failure, isAlone: isAlone) { result.parked += 1 }
+                } else {
+                    try ledger.accept(record)
+                }
+                if let merged = answer.merged { try ledger.take(merged, into: &result) }
+            }
+            return result
+        }
+    }
+
+    package func apply(_ page: ChangesPage) async throws(StoreError) -> MergeOutcome {
+        let path = path
+        return try await changeSettings { ledger in
+            if let epoch = ledger.host.epoch, epoch != page.epoch {
+                throw StoreError(
+                    .system,
+                    "a page of the cloud's store \(page.epoch) cannot be merged into \(path), which follows \(epoch): "
+                        + "it has to be adopted first")
+            }
+            ledger.host.epoch = page.epoch
+            var result = MergeOutcome()
+            let refetch = try ledger.refetch(of: page.type)
+            for record in page.records {
+                if refetch != nil { try ledger.forgetWhatTheCloudForgot(record, into: &result) }
+                try ledger.take(record, into: &result)
+            }
+            try ledger.advance(page, refetch: refetch, into: &result)
+            return result
+        }
+    }
+
+    package func beginRefetch(of type: RecordType) async throws(StoreError) {
+        try await changeSettings { ledger in
+            let statement = try ledger.db.cachedStatement(
+                sql: """
+                    INSERT INTO progress (type, is_refetching, refetch) VALUES (?, 1, 1)
+                    ON CONFLICT (type) DO UPDATE SET is_refetching = 1, cursor = NULL, refetch = refetch + 1
+                    """)
+            try statement.run([type.rawValue])
+        }
+    }
+}
+
+// MARK: - What the cloud answered
+
+extension SettingsLedger {
+    /// The cloud has it: nothing of it waits any more, unless it was written again meanwhile.
+    mutating func accept(_ sent: Record) throws {
+        observe(cloud: sent.newestStamp)
+        guard let row = try row(of: sent.key) else { return }
+        let statement = try db.cachedStatement(
+            sql: """
+                DELETE FROM outbox WHERE record = ? AND property = ?
+                    AND stamp_ms = ? AND stamp_counter = ? AND stamp_host = ?
+                """)
+        for (property, stamp) in sent.stamps { try statement.run([row, property] + stamp.columns) }
+        // The cloud holds the record, so a refetch that is under way will not find it missing.
+        try db.cachedStatement(
+            sql: """
+                UPDATE record SET seen_in = coalesce((SELECT refetch FROM progress WHERE type = record.type), 0)
+                WHERE id = ?
+                """
+        ).run([row])
+    }
+
+    /// - Returns: true where it was parked: the cloud will never take it as it is.
+    mutating func refuse(_ sent: Record, _ failure: SyncFailure, isAlone: Bool) throws -> Bool {
+        guard let row = try row(of: sent.key) else { return false }
+        // It did not arrive, so nothing keeps it from getting another stamp.
+        let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
+        for (property, _) in sent.stamps { try untell.run([row, property]) }
+        guard failure.kind.isForGood(isAlone: isAlone) else { return false }
+        let statement = try db.cachedStatement(
+            sql: """
+                DELETE FROM outbox WHERE record = ? AND property = ?
+                    AND stamp_ms = ? AND stamp_counter = ? AND stamp_host = ?
+                """)
+        for (property, stamp) in sent.stamps { try statement.run([row, property] + stamp.columns) }
+        try park(sent, .push, because: failure.message)
+        return true
+    }
+
+    /// Merges a record of the cloud's, and parks it where it cannot be kept.
+    mutating func take(_ record: Record, into result: inout MergeOutcome) throws {
+        observe(cloud: record.newestStamp)
+        if let fault = record.fault {
+            try park(record, .page, because: fault.description)
+            result.parked += 1
+            return
+        }
+        var ledger = self
+        let ingest = try Ingest(record) { try ledger.record($0) }
+        self = ledger
+        for merge in ingest.merges { try store(merge) }
+        // What the cloud refused it need not be told at each page again.
+        if try ingest.fold != nil || !isParked(record.key) {
+            for merge in ingest.mergesToTell { try tell(merge) }
+        }
+        for value in ingest.fold?.outdone ?? [] { try remember(value, of: record.key.normalised) }
+        try markSeen(record.key)
+        let changed = ingest.merges.map(\.after.key)
+        if changed.isEmpty { result.unchanged += 1 }
+        result.changed += changed.filter { !result.changed.contains($0) }
+    }
+}
+
+extension SyncFailure.Kind {
+    /// Whether the same record can never be taken. `limitExceeded` of several says nothing of one.
+    fileprivate func isForGood(isAlone: Bool) -> Bool {
+        switch self {
+        case .badRequest, .permissionDenied: true
+        case .limitExceeded: isAlone
+        default: false
+        }
+    }
+}
+
+extension Record {
+    /// Of each property, and under '' of the deletion.
+    var stamps: [(property: String, stamp: Stamp)] {
+        (deletion.map { [("", $0.stamp)] } ?? [])
+            + properties.sorted { $0.key < $1.key }.map { ($0.key, $0.value.stamp) }
+    }
+}

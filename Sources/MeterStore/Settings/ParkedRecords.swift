@@ -1,0 +1,138 @@
+import Foundation
+import GRDB
+package import Gateway
+package import MeterModel
+import SettingsCore
+
+import struct SettingsCore.Record
+
+/// A record that was set aside, because it could not be kept or the cloud refused it for good.
+package struct ParkedRecord: Hashable, Sendable {
+    package enum Origin: String, Sendable {
+        /// It came in a page and cannot be kept here.
+        case page
+        /// The cloud refused it; this host still has its values.
+        case push
+    }
+
+    package var origin: Origin
+    /// As it came. Control characters in the stored copy are written `\u{…}`.
+    package var type: String
+    package var name: String
+    /// What was wrong, in words.
+    package var reason: String
+    /// The record as it was, as JSON.
+    package var raw: String
+    /// When this host set it aside, by its own calendar.
+    package var at: WallTime
+}
+
+extension MeterStore {
+    /// The records that were set aside, the latest first.
+    package func parkedRecords(limit: Int) async throws(StoreError) -> [ParkedRecord] {
+        try await access("read") { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT origin, type, name, reason, raw, learned_ms FROM parked ORDER BY id DESC LIMIT ?",
+                arguments: [max(limit, 0)])
+            return rows.map { row in
+                ParkedRecord(
+                    origin: ParkedRecord.Origin(rawValue: row[0]) ?? .page, type: row[1], name: row[2], reason: row[3],
+                    raw: row[4], at: WallTime(millisecondsSince1970: row[5]))
+            }
+        }
+    }
+
+    /// Queues again what the cloud refused, such as after an upgrade of it.
+    ///
+    /// - Returns: how many properties wait now that did not.
+    package func retryParked() async throws(StoreError) -> Int {
+        try await changeSettings { ledger in
+            let names = try Row.fetchAll(ledger.db, sql: "SELECT type, name FROM parked WHERE origin = 'push'")
+            var count = 0
+            for name in names {
+                count += try ledger.queueAll(of: RecordKey(type: RecordType(rawValue: name[0]), name: name[1]))
+            }
+            try ledger.db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
+            return count
+        }
+    }
+}
+
+extension SettingsLedger {
+    /// Sets a record aside, in the place of what was set aside of it before.
+    func park(_ record: Record, _ origin: ParkedRecord.Origin, because reason: String) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO parked (origin, type, name, reason, raw, learned_ms) VALUES (?, ?, ?, ?, ?, ?)
+                """)
+        try statement.run([
+            origin.rawValue, record.key.type.rawValue.withoutControls, record.key.name.withoutControls,
+            reason.withoutControls, try ParkedForm(record).text, learned.millisecondsSince1970,
+        ])
+    }
+
+    func isParked(_ key: RecordKey) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT 1 FROM parked WHERE origin = 'push' AND type = ? AND name = ?")
+        return try Row.fetchOne(statement, arguments: [key.type.rawValue, key.name]) != nil
+    }
+}
+
+extension String {
+    /// GRDB ends a text at its first NUL, and people's terminals obey the others.
+    fileprivate var withoutControls: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            if scalar.value < 0x20 {
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}
+
+/// A record as JSON, for whoever looks into the file. Numbers that JSON does not have are texts.
+private struct ParkedForm: Encodable {
+    struct Property: Encodable {
+        var kind: String
+        var value: String
+        var stamp: String
+    }
+
+    var type: String
+    var name: String
+    var properties: [String: Property]
+    var deleted: String?
+    var mergedInto: String?
+
+    init(_ record: Record) {
+        type = record.key.type.rawValue
+        name = record.key.name
+        properties = record.properties.mapValues { register in
+            let (kind, value) = Self.words(of: register.value)
+            return Property(kind: kind, value: value, stamp: register.stamp.description)
+        }
+        deleted = record.deletion?.stamp.description
+        mergedInto = record.deletion?.mergedInto
+    }
+
+    private static func words(of value: SettingValue) -> (kind: String, value: String) {
+        switch value {
+        case .null: ("null", "")
+        case .bool(let value): ("bool", "\(value)")
+        case .int(let value): ("int", "\(value)")
+        case .double(let value): ("double", "\(value)")
+        case .string(let text): ("string", text)
+        }
+    }
+
+    var text: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import GRDB
+import MeterModel
+import SettingsCore
+import SyncCore
+
+import struct SettingsCore.Record
+
+extension SettingsLedger {
+    /// See `SyncRepository.nextBatch`. A record that is too long for a batch is told in parts, the oldest first.
+    mutating func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
+        var records: [Record] = []
+        var room = bytesMax
+        var told: Set<Int64> = []
+        types: for type in try typesThatWait() {
+            let rows = try Int64.fetchCursor(
+                db,
+                sql: """
+                    SELECT record FROM outbox WHERE type = ? ORDER BY stamp_ms, stamp_counter, stamp_host
+                    """, arguments: [type.rawValue])
+            while let row = try rows.next() {
+                guard records.count < max(recordsMax, 1) else { break types }
+                guard told.insert(row).inserted else { continue }
+                guard let record = try waitingPart(of: row, room: room, isFirst: records.isEmpty) else { break types }
+                room -= record.bytes
+                records.append(record.record)
+            }
+        }
+        guard !records.isEmpty else { return nil }
+        try markTold(records)
+        return OutboxBatch(records: records)
+    }
+
+    private func typesThatWait() throws -> [RecordType] {
+        let waiting = try String.fetchAll(db, sql: "SELECT DISTINCT type FROM outbox ORDER BY type")
+            .map { RecordType(rawValue: $0) }
+        return RecordType.known.filter(waiting.contains) + waiting.filter { !RecordType.known.contains($0) }
+    }
+
+    /// What waits of one record, as far as there is room for it; nil for no room at all.
+    private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: Record, bytes: Int)? {
+        guard
+            let name = try Row.fetchOne(
+                try db.cachedStatement(sql: "SELECT type, name FROM record WHERE id = ?"), arguments: [row])
+        else { return nil }
+        let key = RecordKey(type: RecordType(rawValue: name[0]), name: name[1])
+        let registers = try registers(of: row)
+        var record = Record(key: key)
+        var bytes = key.type.rawValue.jsonBytes + key.name.jsonBytes + 64
+        for entry in try pending(of: row).sorted(by: { $0.stamp < $1.stamp }) {
+            var part = Record(key: key)
+            if entry.property.isEmpty {
+                part = Record(key: key, deletion: try deletion(of: row))
+            } else if let register = registers[entry.property] {
+                part = Record(key: key, properties: [entry.property: register])
+            }
+            let size = part.properties.map { $0.key.jsonBytes + $0.value.value.jsonBytes + 120 }.reduce(120, +)
+            if bytes + size > room {
+                if !isFirst { return nil }
+                if !record.properties.isEmpty || record.deletion != nil { break }
+            }
+            record.merge(part)
+            bytes += size
+        }
+        return (record, bytes)
+    }
+
+    private mutating func markTold(_ records: [Record]) throws {
+        let statement = try db.cachedStatement(
+            sql: "UPDATE outbox SET is_told = 1 WHERE record = ? AND property = ? AND is_told = 0")
+        for record in records {
+            guard let row = try row(of: record.key) else { continue }
+            for (property, _) in record.stamps { try statement.run([row, property]) }
+        }
+    }
+}
+
+extension String {
+    /// At most so many bytes as a JSON string.
+    fileprivate var jsonBytes: Int {
+        utf8.reduce(2) { $0 + ($1 < 0x20 ? 6 : $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 2 : 1) }
+    }
+}
+
+extension SettingValue {
+    fileprivate var jsonBytes: Int {
+        if case .string(let text) = self { text.jsonBytes } else { 32 }
+    }
+}

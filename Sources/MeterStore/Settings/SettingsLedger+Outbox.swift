@@ -1,0 +1,120 @@
+import GRDB
+import MeterModel
+import SettingsCore
+
+import struct SettingsCore.Record
+
+/// One row of the outbox.
+struct OutboxEntry {
+    var record: Int64
+    /// '' for the record's deletion.
+    var property: String
+    var stamp: Stamp
+    var boot: String?
+    var sinceBoot: Int64?
+    var isTold: Bool
+
+    static let columns =
+        "record, property, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms, is_told"
+
+    /// Reads `columns`.
+    init(_ row: Row) throws {
+        record = row[0]
+        property = row[1]
+        stamp = try Stamp(row, at: 2)
+        boot = row[5]
+        sinceBoot = row[6]
+        isTold = row[7]
+    }
+
+    /// Whether the entry may still get another stamp because of the calendar (`SyncRepository.correct`).
+    func isMovable(in boot: String?) -> Bool { boot != nil && self.boot == boot && sinceBoot != nil && !isTold }
+}
+
+extension SettingsLedger {
+    /// Takes out whatever waits of a property; '' for the deletion.
+    func drop(_ property: String, of row: Int64) throws {
+        try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run([row, property])
+    }
+
+    func pending(_ property: String, of row: Int64) throws -> OutboxEntry? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(OutboxEntry.columns) FROM outbox WHERE record = ? AND property = ?")
+        return try Row.fetchOne(statement, arguments: [row, property]).map { try OutboxEntry($0) }
+    }
+
+    func pending(of row: Int64) throws -> [OutboxEntry] {
+        let statement = try db.cachedStatement(sql: "SELECT \(OutboxEntry.columns) FROM outbox WHERE record = ?")
+        return try Row.fetchAll(statement, arguments: [row]).map { try OutboxEntry($0) }
+    }
+
+    /// Queues what a merge made, where it does not wait already.
+    ///
+    /// - Parameter sinceBoot: when this host wrote it; nil: it did not, and no calendar can be wrong about it.
+    mutating func tell(_ merge: RecordMerge, written sinceBoot: MonotonicTime? = nil) throws {
+        guard !merge.isEmpty else { return }
+        let row = try makeRow(of: merge.after.key)
+        let type = merge.after.key.type
+        if merge.deletionIsNews, let deletion = merge.after.deletion {
+            try queue("", of: row, type, deletion.stamp, written: sinceBoot)
+        }
+        for property in merge.news {
+            guard let register = merge.after.properties[property] else { continue }
+            try queue(property, of: row, type, register.stamp, written: sinceBoot)
+        }
+    }
+
+    private func queue(
+        _ property: String, of row: Int64, _ type: RecordType, _ stamp: Stamp, written sinceBoot: MonotonicTime?
+    ) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (record, property) DO NOTHING
+                """)
+        let boot = sinceBoot == nil ? nil : boot
+        let written = boot == nil ? nil : sinceBoot?.sinceOrigin.milliseconds
+        try statement.run([row, property, type.rawValue] + stamp.columns + [boot, written])
+    }
+
+    /// Gives an entry and what it stands for another stamp.
+    func move(_ entry: OutboxEntry, to stamp: Stamp) throws {
+        if entry.property.isEmpty {
+            let statement = try db.cachedStatement(
+                sql: "UPDATE record SET deleted_ms = ?, deleted_counter = ?, deleted_host = ? WHERE id = ?")
+            try statement.run(stamp.columns + [entry.record])
+        } else {
+            let statement = try db.cachedStatement(
+                sql: """
+                    UPDATE register SET stamp_ms = ?, stamp_counter = ?, stamp_host = ?
+                    WHERE record = ? AND property = ?
+                    """)
+            try statement.run(stamp.columns + [entry.record, entry.property])
+        }
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE outbox SET stamp_ms = ?, stamp_counter = ?, stamp_host = ?, is_told = 0
+                WHERE record = ? AND property = ?
+                """)
+        try statement.run(stamp.columns + [entry.record, entry.property])
+        try moveHistory(entry, to: stamp)
+    }
+
+    /// What the moved write overwrote was overwritten by it, whatever its stamp is.
+    private func moveHistory(_ entry: OutboxEntry, to stamp: Stamp) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE history SET by_ms = ?, by_counter = ?, by_host = ?
+                WHERE (type, name) = (SELECT type, name FROM record WHERE id = ?)
+                    AND by_ms = ? AND by_counter = ? AND by_host = ?
+                """)
+        try statement.run(stamp.columns + [entry.record] + entry.stamp.columns)
+    }
+
+    /// Everything that waits, in the order in which it was written.
+    func allPending() throws -> [OutboxEntry] {
+        try Row.fetchAll(
+            db, sql: "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY stamp_ms, stamp_counter, stamp_host"
+        ).map { try OutboxEntry($0) }
+    }
+}

@@ -1,0 +1,172 @@
+import GRDB
+import Gateway
+import MeterModel
+import SettingsCore
+
+import struct SettingsCore.Record
+
+/// The settings' tables within one transaction: who this host is, its clock, and the rows of records.
+///
+/// Made at the beginning of a transaction and saved at its end, so that the clock's high-water mark is stored with what
+/// used it.
+struct SettingsLedger {
+    let db: Database
+    var host: HostRow
+    /// When this host learns of what the transaction writes, by its own calendar.
+    let learned: WallTime
+    /// Of this start of the machine, nil where nobody said.
+    let boot: String?
+    /// Rows that were looked up already.
+    private var rows: [RecordKey: Int64] = [:]
+
+    init(_ db: Database, learned: WallTime?, boot: String?) throws {
+        self.db = db
+        self.boot = boot
+        host = try HostRow(db)
+        // Without a calendar the clock's own time does, which is close to it.
+        self.learned = learned ?? WallTime(millisecondsSince1970: Int64(host.clock.milliseconds))
+    }
+
+    func save() throws { try host.save(db) }
+
+    /// A stamp that came from the cloud.
+    mutating func observe(cloud stamp: Stamp?) {
+        guard let stamp else { return }
+        host.clock.observe(stamp)
+        if (stamp.milliseconds, stamp.counter) > (host.cloudMark.milliseconds, host.cloudMark.counter) {
+            host.cloudMark = stamp
+        }
+    }
+}
+
+// MARK: - Records
+
+extension SettingsLedger {
+    /// nil where there is none.
+    mutating func row(of key: RecordKey) throws -> Int64? {
+        if let row = rows[key] { return row }
+        let statement = try db.cachedStatement(sql: "SELECT id FROM record WHERE type = ? AND name = ?")
+        let row = try Int64.fetchOne(statement, arguments: [key.type.rawValue, key.name])
+        rows[key] = row
+        return row
+    }
+
+    mutating func makeRow(of key: RecordKey) throws -> Int64 {
+        if let row = try row(of: key) { return row }
+        try db.cachedStatement(sql: "INSERT INTO record (type, name) VALUES (?, ?)").run([key.type.rawValue, key.name])
+        rows[key] = db.lastInsertedRowID
+        return db.lastInsertedRowID
+    }
+
+    mutating func record(_ key: RecordKey) throws -> Record? {
+        guard let row = try row(of: key) else { return nil }
+        return Record(key: key, properties: try registers(of: row), deletion: try deletion(of: row))
+    }
+
+    func registers(of row: Int64) throws -> [String: Register] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT property, kind, value, stamp_ms, stamp_counter, stamp_host FROM register WHERE record = ?
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [row])
+        var registers: [String: Register] = [:]
+        while let row = try rows.next() {
+            registers[row[0]] = Register(value: try SettingValue(row, at: 1), stamp: try Stamp(row, at: 3))
+        }
+        return registers
+    }
+
+    func deletion(of row: Int64) throws -> Deletion? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT deleted_ms, deleted_counter, deleted_host, merged_into FROM record
+                WHERE id = ? AND deleted_ms IS NOT NULL
+                """)
+        return try Row.fetchOne(statement, arguments: [row]).map {
+            Deletion(stamp: try Stamp($0, at: 0), mergedInto: $0[3])
+        }
+    }
+
+    /// Writes what a merge changed. What waited to be told of it and is no more is taken out of the outbox; what was
+    /// overwritten goes to the history.
+    mutating func store(_ merge: RecordMerge) throws {
+        guard !merge.isEmpty else { return }
+        let row = try makeRow(of: merge.after.key)
+        for property in merge.news {
+            guard let register = merge.after.properties[property] else { continue }
+            try write(register, property, of: row)
+            try drop(property, of: row)
+        }
+        for property in merge.before.properties.keys where merge.after.properties[property] == nil {
+            try remove(property, of: row)
+        }
+        if merge.deletionIsNews, let deletion = merge.after.deletion {
+            try write(deletion, of: row)
+            try drop("", of: row)
+        }
+        for value in merge.overwritten { try remember(value, of: merge.after.key) }
+    }
+
+    func write(_ register: Register, _ property: String, of row: Int64) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO register (record, property, kind, value, stamp_ms, stamp_counter, stamp_host)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (record, property) DO UPDATE SET
+                    kind = excluded.kind, value = excluded.value, stamp_ms = excluded.stamp_ms,
+                    stamp_counter = excluded.stamp_counter, stamp_host = excluded.stamp_host
+                """)
+        try statement.run([row, property] + register.value.columns + register.stamp.columns)
+    }
+
+    /// nil takes the deletion back, as if it had never been.
+    func write(_ deletion: Deletion?, of row: Int64) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE record SET deleted_ms = ?, deleted_counter = ?, deleted_host = ?, merged_into = ?,
+                    deletion_learned_ms = ? WHERE id = ?
+                """)
+        guard let deletion else { return try statement.run([nil, nil, nil, nil, nil, row]) }
+        try statement.run(deletion.stamp.columns + [deletion.mergedInto, learned.millisecondsSince1970, row])
+    }
+
+    /// The register goes, and with it what there was to tell of it.
+    func remove(_ property: String, of row: Int64) throws {
+        try db.cachedStatement(sql: "DELETE FROM register WHERE record = ? AND property = ?").run([row, property])
+        try drop(property, of: row)
+    }
+
+    /// The record goes as if it had never been. Fails where something of it waits to be told.
+    mutating func forget(_ row: Int64, _ key: RecordKey) throws {
+        try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
+        rows[key] = nil
+    }
+}
+
+// MARK: - History
+
+extension SettingsLedger {
+    /// Kept for each property.
+    static let historyPerProperty = 100
+    /// Kept of all, at a clean-up.
+    static let historyMax = 100_000
+
+    func remember(_ value: OverwrittenValue, of key: RecordKey) throws {
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT INTO history (type, name, property, kind, value, stamp_ms, stamp_counter, stamp_host,
+                    new_kind, new_value, by_ms, by_counter, by_host, learned_ms)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try insert.run(
+            [key.type.rawValue, key.name, value.property] + value.old.value.columns + value.old.stamp.columns
+                + (value.new?.columns ?? [nil, nil]) + value.by.columns + [learned.millisecondsSince1970])
+        let bound = try db.cachedStatement(
+            sql: """
+                DELETE FROM history WHERE type = ?1 AND name = ?2 AND property = ?3 AND id <= (
+                    SELECT id FROM history WHERE type = ?1 AND name = ?2 AND property = ?3
+                    ORDER BY id DESC LIMIT 1 OFFSET \(Self.historyPerProperty))
+                """)
+        try bound.run([key.type.rawValue, key.name, value.property])
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import GRDB
+import MeterModel
+import SettingsCore
+
+extension UInt64 {
+    /// What a column holds that was written from one; negative numbers, which nobody writes, are 0.
+    init(stored value: Int64) { self = UInt64(clamping: value) }
+}
+
+extension UInt16 {
+    init(stored value: Int64) { self = UInt16(clamping: value) }
+}
+
+extension Stamp {
+    /// Reads three neighbouring columns.
+    init(_ row: Row, at column: Int) throws {
+        let text: String = row[column + 2]
+        guard let host = HostID(text) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a stamp has the host \"\(text)\", which is none")
+        }
+        self.init(milliseconds: UInt64(stored: row[column]), counter: UInt16(stored: row[column + 1]), host: host)
+    }
+
+    /// Three columns: stamp_ms, stamp_counter, stamp_host.
+    var columns: [(any DatabaseValueConvertible)?] {
+        [Int64(milliseconds), Int64(counter), host.description]
+    }
+}
+
+extension SettingValue {
+    /// Two columns: kind and value.
+    var columns: [(any DatabaseValueConvertible)?] {
+        switch self {
+        case .null: ["null", nil]
+        case .bool(let value): ["bool", Int64(value ? 1 : 0)]
+        case .int(let value): ["int", value]
+        case .double(let value): ["double", value]
+        // GRDB ends a text at its first NUL.
+        case .string(let text) where text.utf8.contains(0): ["string", Data(text.utf8)]
+        case .string(let text): ["string", text]
+        }
+    }
+
+    /// Reads two neighbouring columns.
+    init(_ row: Row, at column: Int) throws {
+        let kind: String = row[column]
+        let value: DatabaseValue = row[column + 1]
+        switch (kind, value.storage) {
+        case ("null", _): self = .null
+        case ("bool", .int64(let value)): self = .bool(value != 0)
+        case ("int", .int64(let value)): self = .int(value)
+        case ("double", .double(let value)): self = .double(value)
+        case ("double", .int64(let value)): self = .double(Double(value))
+        case ("string", .string(let text)): self = .string(text)
+        case ("string", .blob(let bytes)): self = .string(String(decoding: bytes, as: UTF8.self))
+        default:
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value is of the kind \"\(kind)\" and is none")
+        }
+    }
+}
+
+extension Statement {
+    /// Runs it with the arguments of its question marks, in order.
+    func run(_ arguments: [(any DatabaseValueConvertible)?]) throws {
+        try execute(arguments: StatementArguments(arguments))
+    }
+}

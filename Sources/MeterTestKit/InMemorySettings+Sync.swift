@@ -1,0 +1,291 @@
+package import Gateway
+package import MeterModel
+package import SettingsCore
+package import SyncCore
+
+extension InMemorySettings: SyncRepository {
+    package func progress() -> SyncProgress {
+        var tokens = state.tokens
+        for type in state.seen.keys { tokens[type] = state.cursors[type] }
+        return SyncProgress(
+            epoch: state.epoch, tokens: tokens, refetching: Set(state.seen.keys), pending: state.outbox.count,
+            parked: state.parked.count)
+    }
+
+    package func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
+        try change { state in
+            var records: [Record] = []
+            var room = bytesMax
+            for key in state.keysThatWait where records.count < max(recordsMax, 1) {
+                let part = state.waitingPart(of: key, room: records.isEmpty ? room : nil)
+                if !records.isEmpty, part.bytes > room { break }
+                room -= part.bytes
+                records.append(part.record)
+            }
+            for record in records {
+                for slot in record.slots { state.outbox[slot]?.isTold = true }
+            }
+            return records.isEmpty ? nil : OutboxBatch(records: records)
+        }
+    }
+
+    package func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) throws -> MergeOutcome {
+        try change { state in
+            var result = MergeOutcome()
+            for answer in outcome.results {
+                guard let record = batch.records.first(where: { $0.key == answer.key }) else { continue }
+                if let failure = answer.failure {
+                    let isForGood = failure.kind.isForGood(isAlone: batch.records.count == 1)
+                    state.refuse(record, failure, isForGood: isForGood)
+                    if isForGood { result.parked += 1 }
+                } else {
+                    state.accept(record)
+                }
+                if let merged = answer.merged { state.take(merged, into: &result) }
+            }
+            return result
+        }
+    }
+
+    package func apply(_ page: ChangesPage) throws -> MergeOutcome {
+        try change { state in
+            guard state.epoch ?? page.epoch == page.epoch else {
+                throw StoreError(.system, "a page of the cloud's store \(page.epoch) has to be adopted first")
+            }
+            state.epoch = page.epoch
+            var result = MergeOutcome()
+            for record in page.records {
+                if state.seen[page.type] != nil {
+                    state.forget(record.key, keeping: record, into: &result)
+                }
+                state.take(record, into: &result)
+            }
+            guard state.seen[page.type] != nil, page.moreComing else {
+                state.finishRefetch(of: page.type, into: &result)
+                state.tokens[page.type] = page.token
+                return result
+            }
+            state.cursors[page.type] = page.token
+            return result
+        }
+    }
+
+    package func beginRefetch(of type: RecordType) throws {
+        try change { state in
+            state.seen[type] = []
+            state.cursors[type] = nil
+        }
+    }
+
+    package func adopt(epoch: String) throws {
+        try change { state in
+            state.epoch = epoch
+            state.accepted = nil
+            state.tokens = [:]
+            state.seen = [:]
+            state.cursors = [:]
+            state.parked.removeAll(where: \.isRefused)
+            for record in state.records.values {
+                for slot in record.slots where state.outbox[slot] == nil {
+                    state.outbox[slot] = state.stamp(in: slot).map { Waiting(stamp: $0) }
+                }
+            }
+        }
+    }
+
+    package func restamp(from physical: UInt64) throws {
+        try change { state in
+            let latest = max(
+                StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2, state.accepted?.milliseconds ?? 0)
+            state.restamp { $0.stamp.milliseconds > latest ? physical : nil }
+        }
+    }
+
+    package func correct(clockOffset: Duration, at moment: HostMoment) throws {
+        try change { state in
+            let now = HostMoment(wall: moment.wall + clockOffset, sinceBoot: moment.sinceBoot)
+            state.anchor = now
+            let isOff = state.outbox.values.contains { State.made($0, now) != nil }
+            if isOff { state.restamp { State.made($0, now) } }
+        }
+    }
+
+    package func cleanUp(now: WallTime) throws {
+        try change { state in
+            let day = 86_400
+            for key in state.history.keys {
+                state.history[key]?.removeAll { $0.at < now + .seconds(-90 * day) }
+            }
+            let expired = now + .seconds(-180 * day)
+            for (key, record) in state.records where record.isTombstone {
+                guard let stamp = record.deletion?.stamp, let learned = state.deletions[key], learned < expired,
+                    WallTime(millisecondsSince1970: Int64(stamp.milliseconds)) < expired,
+                    !state.outbox.keys.contains(where: { $0.key == key })
+                else { continue }
+                state.records[key] = nil
+            }
+        }
+    }
+}
+
+extension InMemorySettings.State {
+    mutating func tell(_ merge: RecordMerge, written: MonotonicTime? = nil) {
+        let key = merge.after.key
+        let news = merge.news.map { Optional($0) } + (merge.deletionIsNews ? [nil] : [])
+        for property in news where outbox[InMemorySettings.Slot(key: key, property: property)] == nil {
+            let slot = InMemorySettings.Slot(key: key, property: property)
+            outbox[slot] = stamp(in: slot).map { InMemorySettings.Waiting(stamp: $0, written: written) }
+        }
+    }
+
+    mutating func observe(cloud stamp: Stamp?) {
+        guard let stamp else { return }
+        clock.observe(stamp)
+        accepted = accepted.map { max($0, stamp) } ?? stamp
+    }
+
+    mutating func take(_ record: Record, into result: inout MergeOutcome) {
+        observe(cloud: record.newestStamp)
+        if let fault = record.fault {
+            park(record.key, isRefused: false, because: fault.description)
+            result.parked += 1
+            return
+        }
+        let ingest = Ingest(record) { records[$0] }
+        for merge in ingest.merges { store(merge) }
+        if ingest.fold != nil || !parked.contains(where: { $0.key == record.key && $0.isRefused }) {
+            for merge in ingest.mergesToTell { tell(merge) }
+        }
+        for value in ingest.fold?.outdone ?? [] { remember(value, of: record.key.normalised) }
+        seen[record.key.type]?.insert(record.key)
+        result.add(MergeOutcome(changed: ingest.merges.map(\.after.key), unchanged: ingest.merges.isEmpty ? 1 : 0))
+    }
+
+    mutating func accept(_ sent: Record) {
+        observe(cloud: sent.newestStamp)
+        for slot in sent.slots where outbox[slot]?.stamp == sent.stamp(in: slot) { outbox[slot] = nil }
+        seen[sent.key.type]?.insert(sent.key)
+    }
+
+    mutating func refuse(_ sent: Record, _ failure: SyncFailure, isForGood: Bool) {
+        for slot in sent.slots {
+            outbox[slot]?.isTold = false
+            if isForGood, outbox[slot]?.stamp == sent.stamp(in: slot) { outbox[slot] = nil }
+        }
+        if isForGood { park(sent.key, isRefused: true, because: failure.message) }
+    }
+
+    mutating func park(_ key: RecordKey, isRefused: Bool, because reason: String) {
+        parked.removeAll { $0.key == key && $0.isRefused == isRefused }
+        parked.append((key, isRefused, reason))
+    }
+
+    // MARK: Batches
+
+    /// In the order in which they are told.
+    var keysThatWait: [RecordKey] {
+        let oldest = Dictionary(outbox.map { ($0.key.key, $0.value.stamp) }) { min($0, $1) }
+        let types = RecordType.known.map(\.rawValue)
+        func rank(_ type: RecordType) -> Int { types.firstIndex(of: type.rawValue) ?? types.count }
+        return oldest.sorted { left, right in
+            let (first, second) = (left.key.type, right.key.type)
+            return (rank(first), first.rawValue, left.value) < (rank(second), second.rawValue, right.value)
+        }.map(\.key)
+    }
+
+    /// - Parameter room: at most so many bytes, and at least one property; nil: all.
+    func waitingPart(of key: RecordKey, room: Int?) -> (record: Record, bytes: Int) {
+        let whole = records[key] ?? Record(key: key)
+        var record = Record(key: key)
+        var bytes = 64 + key.name.utf8.count
+        for (slot, _) in outbox.filter({ $0.key.key == key }).sorted(by: { $0.value.stamp < $1.value.stamp }) {
+            var part = Record(key: key, deletion: slot.property == nil ? whole.deletion : nil)
+            var size = 120
+            if let property = slot.property, let register = whole.properties[property] {
+                part = Record(key: key, properties: [property: register])
+                size += 120 + property.utf8.count + register.value.bytes
+            }
+            if let room, bytes + size > room, !record.slots.isEmpty { break }
+            record.merge(part)
+            bytes += size
+        }
+        return (record, bytes)
+    }
+
+    // MARK: Refetch
+
+    /// Takes away what the cloud no longer has, unless it waits or was refused.
+    mutating func forget(_ key: RecordKey, keeping sent: Record?, into result: inout MergeOutcome) {
+        guard let before = records[key], !parked.contains(where: { $0.key == key && $0.isRefused }) else { return }
+        func waits(_ property: String?) -> Bool { outbox[InMemorySettings.Slot(key: key, property: property)] != nil }
+        let kept = before.properties.filter { sent?.properties[$0.key] != nil || waits($0.key) }
+        let deletion = sent?.deletion != nil || waits(nil) ? before.deletion : nil
+        let after = Record(key: key, properties: kept, deletion: deletion)
+        guard after != before else { return }
+        let by = Stamp(milliseconds: clock.milliseconds, counter: clock.counter, host: HostID(high: 0, low: 0))
+        for (property, old) in before.properties.sorted(by: { $0.key < $1.key }) where kept[property] == nil {
+            remember(OverwrittenValue(property: property, old: old, new: nil, by: by), of: key)
+        }
+        records[key] = after.slots.isEmpty && sent == nil ? nil : after
+        result.add(MergeOutcome(changed: [key]))
+    }
+
+    mutating func finishRefetch(of type: RecordType, into result: inout MergeOutcome) {
+        guard let seen = seen[type] else { return }
+        for key in records.keys where key.type == type && !seen.contains(key) {
+            forget(key, keeping: nil, into: &result)
+        }
+        self.seen[type] = nil
+        cursors[type] = nil
+    }
+
+    // MARK: Clocks
+
+    /// When an entry was written, where its stamp is more than a minute off.
+    static func made(_ waiting: InMemorySettings.Waiting, _ now: HostMoment) -> UInt64? {
+        guard waiting.isMovable, let written = waiting.written else { return nil }
+        let made = (now.wall + (written - now.sinceBoot)).millisecondsSince1970
+        return HybridClock.Waiting(stamp: waiting.stamp, made: UInt64(clamping: made)).physical
+    }
+
+    /// - Parameter physical: for what is to be moved, to when.
+    mutating func restamp(_ physical: (InMemorySettings.Waiting) -> UInt64?) {
+        let waiting = outbox.sorted { $0.value.stamp < $1.value.stamp }
+        let stamps = clock.restamp(
+            waiting.map { .init(stamp: $0.value.stamp, physical: physical($0.value)) }, accepted: accepted)
+        for (entry, stamp) in zip(waiting, stamps) {
+            guard let stamp else { continue }
+            records[entry.key.key]?.restamp(entry.key.property, from: entry.value.stamp, to: stamp)
+            outbox[entry.key] = InMemorySettings.Waiting(stamp: stamp, written: entry.value.written)
+        }
+    }
+}
+
+extension Record {
+    /// Its properties and its deletion.
+    fileprivate var slots: [InMemorySettings.Slot] {
+        let names = properties.keys.sorted().map { Optional($0) } + (deletion == nil ? [] : [nil])
+        return names.map { InMemorySettings.Slot(key: key, property: $0) }
+    }
+
+    fileprivate func stamp(in slot: InMemorySettings.Slot) -> Stamp? {
+        slot.property.map { properties[$0]?.stamp } ?? deletion?.stamp
+    }
+}
+
+extension SettingValue {
+    fileprivate var bytes: Int {
+        if case .string(let text) = self { text.utf8.count } else { 32 }
+    }
+}
+
+extension SyncFailure.Kind {
+    /// Whether the same record can never be taken. `limitExceeded` of several says nothing of one.
+    fileprivate func isForGood(isAlone: Bool) -> Bool {
+        switch self {
+        case .badRequest, .permissionDenied: true
+        case .limitExceeded: isAlone
+        default: false
+        }
+    }
+}

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// One connection, used by one call at a time; each writing method is one transaction. A call that has begun is
 /// finished even when its task is cancelled, so that the last readings are kept at shutdown. Every error is a
-/// `StoreError` that names the file; none deletes or replaces anything.
+/// `StoreError` that names the file; none deletes anything.
 package final class MeterStore: Sendable {
     package let path: String
     // Declared before the lock, so that it is closed before the lock is released.
@@ -15,6 +15,8 @@ package final class MeterStore: Sendable {
     private let lock: StoreLock
     /// Who this host is, and whether the file came from another machine.
     package let identity: HostIdentity
+    /// Where the file was damaged and a new one was begun: what to tell people.
+    package let setAside: SetAside?
     /// Of this start of the machine, nil where the opener did not say.
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
@@ -48,33 +50,54 @@ package final class MeterStore: Sendable {
 
     /// Opens the store, makes it where there is none, and brings an older one up to date.
     ///
-    /// Looks at the header and the tables only, so it takes the same short time for a file of any size;
-    /// see `quickCheck` for the rest.
+    /// Looks at the header and the tables only, so it takes the same short time for a file of any size; see `quickCheck`
+    /// for the rest. A store of ours that is damaged is renamed and a new one begun (`setAside`); the file of another
+    /// program, or of a newer version, is refused.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
         do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration(options))
-            try queue.writeWithoutTransaction { db in
-                let isNew = try StoreSchema.inspect(db, path: path)
-                if isNew { try StoreSchema.layOut(db) } else { try StoreSchema.checkWritable(db) }
-                try StoreSchema.tune(db, pageCountMax: options.pageCountMax)
+            return try MeterStore(path: path, lock: lock, options: options, setAside: nil, heir: nil)
+        } catch {
+            guard DamagedFile.isMeant(by: error), DamagedFile.wasOurs(path) else {
+                throw StoreError(error, path: path, action: "opened")
             }
-            try StoreSchema.migrator.migrate(queue)
-            let identity = try queue.writeWithoutTransaction { db in
-                try StoreSchema.checkTables(db, path: path)
-                return try HostRow.identify(on: options.machine, db)
-            }
-            return MeterStore(path: path, queue: queue, lock: lock, identity: identity, options: options)
+            return try replace(path, lock: lock, options: options, because: error)
+        }
+    }
+
+    private static func replace(
+        _ path: String, lock: StoreLock, options: Options, because damage: any Error
+    ) throws(StoreError) -> MeterStore {
+        let host = DamagedFile.host(in: path)
+        let aside = try DamagedFile.setAside(path)
+        DamagedFile.dispelDoubt(path)
+        let told = SetAside(of: path, to: aside, because: damage, keepsHost: host != nil)
+        do {
+            return try MeterStore(path: path, lock: lock, options: options, setAside: told, heir: host)
         } catch {
             throw StoreError(error, path: path, action: "opened")
         }
     }
 
-    private init(path: String, queue: DatabaseQueue, lock: StoreLock, identity: HostIdentity, options: Options) {
+    /// - Parameter heir: who this host was before its file was damaged.
+    private init(path: String, lock: StoreLock, options: Options, setAside: SetAside?, heir: HostRow?) throws {
+        let queue = try DatabaseQueue(path: path, configuration: Self.configuration(options))
+        try queue.writeWithoutTransaction { db in
+            let isNew = try StoreSchema.inspect(db, path: path)
+            if isNew { try StoreSchema.layOut(db) } else { try StoreSchema.checkWritable(db) }
+            try StoreSchema.tune(db, pageCountMax: options.pageCountMax)
+            try DamagedFile.settleDoubt(db, path: path)
+        }
+        try StoreSchema.migrator.migrate(queue)
+        identity = try queue.writeWithoutTransaction { db in
+            try StoreSchema.checkTables(db, path: path)
+            try heir?.bequeath(db)
+            return try HostRow.identify(on: options.machine, db)
+        }
         self.path = path
         self.queue = queue
         self.lock = lock
-        self.identity = identity
+        self.setAside = setAside
         boot = options.machine?.boot
         calendar = options.calendar
     }
@@ -127,6 +150,7 @@ extension MeterStore {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             queue.asyncWriteWithoutTransaction { db in
                 let result = Result { try body(db) }
+                if case .failure(let error) = result, DamagedFile.isMeant(by: error) { DamagedFile.doubt(path) }
                 continuation.resume(returning: result.mapError { StoreError($0, path: path, action: action) })
             }
         }

@@ -16,7 +16,9 @@ extension StoreError {
         }
         let code = Self.code(of: error)
         let reason = error.message ?? error.extendedResultCode.description
-        self.init(code, "the store \(path) cannot be \(action): \(reason). \(Self.advice(code, error: error))")
+        self.init(
+            code, "the store \(path) cannot be \(action): \(reason). \(Self.advice(code, error: error, action: action))"
+        )
     }
 
     private static func code(of error: DatabaseError) -> Code {
@@ -35,10 +37,12 @@ extension StoreError {
         }
     }
 
-    private static func advice(_ code: Code, error: DatabaseError) -> String {
+    private static func advice(_ code: Code, error: DatabaseError, action: String) -> String {
         switch code {
         case .locked: "Another program has it open; end that one, then try again"
         case .readOnly: "Let this user write to the file and its folder"
+        case .damaged where action != "opened":
+            "Start the program again: then the whole file is looked at, and set aside where it is damaged"
         case .damaged: "It is left as it is; move it away, or restore it from a backup"
         case .diskFull: "Make room on the disk. What was stored before is safe"
         case .newerVersion: "Install the newer version again"

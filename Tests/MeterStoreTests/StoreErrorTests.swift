@@ -4,6 +4,8 @@ import Gateway
 import MeterModel
 import MeterStore
 import MeterTestKit
+import SettingsCore
+import SyncCore
 import Testing
 
 /// Everything that can be wrong with the file: each is told apart, names the file, and deletes nothing.
@@ -62,22 +64,80 @@ struct StoreErrorTests {
 
     // MARK: - Damage
 
-    @Test func overwrittenHeader_isDamaged() async throws {
+    /// Opens it, and expects a new store, with the damaged file beside it as it was.
+    private func expectSetAside(sourceLocation: SourceLocation = #_sourceLocation) throws -> MeterStore {
+        let before = try folder.bytes(of: folder.store)
+        let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
+        let aside = try #require(store.setAside, sourceLocation: sourceLocation)
+        #expect(aside.path == folder.store + ".damaged-1", sourceLocation: sourceLocation)
+        #expect(aside.message.contains(folder.store) && aside.message.contains(aside.path))
+        #expect(try folder.bytes(of: aside.path) == before, "the file was changed", sourceLocation: sourceLocation)
+        return store
+    }
+
+    @Test func overwrittenHeader_isSetAside() async throws {
         try await makeStore()
         try overwrite(0..<100, with: 0xA5)
-        try expectRefused(.damaged)
+
+        let store = try expectSetAside()
+
+        #expect(try await store.settings(of: .one) == [:])
+        try await store.set(["name": "Bench"], for: .one)
+        try store.close()
+        #expect(try MeterStore.open(path: folder.store).setAside == nil, "said once")
     }
 
-    @Test func overwrittenSchema_isDamaged() async throws {
+    @Test func overwrittenSchema_isSetAside() async throws {
         try await makeStore()
         try overwrite(100..<512, with: 0xA5)
-        try expectRefused(.damaged)
+        _ = try expectSetAside()
     }
 
-    @Test func shortenedFile_isDamaged() async throws {
+    @Test func shortenedFile_isSetAside() async throws {
         try await makeStore()
         try folder.write(Array(try folder.bytes(of: folder.store).prefix(20_000)), to: folder.store)
-        try expectRefused(.damaged)
+        _ = try expectSetAside()
+    }
+
+    @Test func damagedFiles_areNumbered() async throws {
+        for number in 1...3 {
+            try await makeStore(minutes: 1)
+            try overwrite(0..<100, with: 0xA5)
+            let store = try MeterStore.open(path: folder.store)
+            #expect(store.setAside?.path == "\(folder.store).damaged-\(number)")
+            try store.close()
+        }
+    }
+
+    /// The damage is in a page that opening does not touch: a call finds it, and the next opening believes it.
+    @Test func damagedPages_areSetAside_afterACallFoundThem() async throws {
+        try await makeStore()
+        let host = try MeterStore.open(path: folder.store).identity.host
+        let size = try folder.size(of: folder.store)
+        try overwrite(size / 2..<size * 3 / 4, with: 0xA5)
+        let store = try MeterStore.open(path: folder.store)
+        #expect(store.setAside == nil)
+        await #expect { try await store.allSamples() } throws: { ($0 as? StoreError)?.code == .damaged }
+        try store.close()
+
+        let next = try expectSetAside()
+
+        #expect(next.identity.host == host, "the host is who it was")
+        #expect(next.setAside?.message.contains("keeps its id") == true)
+        #expect(try await next.allSamples().isEmpty)
+        try next.close()
+        #expect(try MeterStore.open(path: folder.store).setAside == nil)
+    }
+
+    @Test func doubt_isDispelled_whenTheFileIsGood() async throws {
+        try await makeStore(minutes: 1)
+        try folder.write([], to: folder.store + ".suspect")
+
+        let store = try MeterStore.open(path: folder.store)
+
+        #expect(store.setAside == nil)
+        #expect(try await store.settings(of: .one) == ["name": "Desk"])
+        #expect(!FileManager.default.fileExists(atPath: folder.store + ".suspect"))
     }
 
     @Test func missingTable_isDamaged() async throws {
@@ -168,6 +228,29 @@ struct StoreErrorTests {
         // Old readings can still be given up, and then there is room again.
         _ = try await store.prune(before: SampleChunk.minute(5).first, maxBytes: .max)
         try await store.append([.minute(stored)])
+        #expect(try await store.quickCheck() == [])
+    }
+
+    @Test func fullDisk_refusesSettings_andKeepsThoseThatWereTaken() async throws {
+        try await makeStore(minutes: 10)
+        let room = try folder.size(of: folder.store) / 512 + 30
+        let store = try MeterStore.open(path: folder.store, options: .init(pageCountMax: room, machine: .here))
+        var taken = 0
+        let error = await #expect(throws: StoreError.self) {
+            for number in 0..<100 {
+                let text = String(repeating: "x", count: 1000)
+                try await store.set(.desk, "p\(number)", .string(text), at: .minute(number))
+                taken += 1
+            }
+        }
+
+        #expect(error?.code == .diskFull)
+        #expect(taken > 3 && taken < 100)
+        #expect(try await store.record(.desk)?.properties.count == taken + 1)
+        #expect(try await store.progress().pending == taken + 1, "what waits is what was taken")
+        // Readings make room for settings.
+        _ = try await store.prune(before: SampleChunk.minute(9).first, maxBytes: .max)
+        try await store.set(.desk, "p\(taken)", .int(1), at: .minute(taken))
         #expect(try await store.quickCheck() == [])
     }
 

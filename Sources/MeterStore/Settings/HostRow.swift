@@ -63,6 +63,16 @@ struct HostRow {
         ])
     }
 
+    /// Gives a new file's host the id and the clock of the damaged file before it. What that file had read of a cloud is
+    /// read anew.
+    func bequeath(_ db: Database) throws {
+        try db.inDurableTransaction { db in
+            var row = try HostRow(db)
+            (row.id, row.machine, row.clock, row.cloudMark) = (id, machine, clock, cloudMark)
+            try row.save(db)
+        }
+    }
+
     /// A new id. The bits are SQLite's, which has them from the system.
     static func drawID(_ db: Database) throws -> HostID {
         let bytes = try Data.fetchOne(db, sql: "SELECT randomblob(16)") ?? Data()

@@ -1,0 +1,103 @@
+import Foundation
+import GRDB
+import Gateway
+import MeterModel
+import SettingsCore
+
+/// What was done with a file that SQLite cannot read (leases-and-sync.md, section 3): for the log, and for people.
+package struct SetAside: Hashable, Sendable {
+    /// Where it is now.
+    package var path: String
+    /// What happened, to which file, and what to do.
+    package var message: String
+}
+
+/// A store whose file is damaged. Nothing of it is ever deleted.
+enum DamagedFile {
+    /// Whether the error says that the file is damaged, not that it cannot be reached.
+    static func isMeant(by error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+    }
+
+    /// Whether the file was a store of this program before it was damaged: by its header, or by the text of our tables
+    /// where the header is gone. Anything else is somebody's file, and stays where it is.
+    static func wasOurs(_ path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        // The file is only read here, and closes with the value.
+        guard let start = try? file.read(upToCount: 1 << 16) else { return false }
+        let header = Data("SQLite format 3\0".utf8)
+        let id = withUnsafeBytes(of: StoreSchema.applicationID.bigEndian) { Data($0) }
+        if start.prefix(16) == header, start.count >= 72, start[68..<72] == id { return true }
+        return ["CREATE TABLE sample_chunk", "CREATE TABLE meter ("].contains { start.range(of: Data($0.utf8)) != nil }
+    }
+
+    /// Renames the file and its log to `<path>.damaged-<n>`.
+    static func setAside(_ path: String) throws(StoreError) -> String {
+        let files = FileManager.default
+        var number = 1
+        while ["", "-wal"].contains(where: { files.fileExists(atPath: "\(path).damaged-\(number)\($0)") }) {
+            number += 1
+        }
+        let aside = "\(path).damaged-\(number)"
+        // The file first: a log without one is moved at the next opening, a file without its log would be an old state.
+        for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
+            do {
+                try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
+            } catch {
+                throw StoreError(
+                    .damaged,
+                    "the store \(path) is damaged and cannot be renamed: \(error). Move it away, then start again")
+            }
+        }
+        return aside
+    }
+
+    /// Who the host was, as far as the damaged file still tells, so that it need not join its cloud anew.
+    static func host(in path: String) -> HostRow? {
+        var configuration = Configuration()
+        configuration.readonly = true
+        // Whatever cannot be read is not known: that is the answer, not a failure.
+        return try? DatabaseQueue(path: path, configuration: configuration).read { try HostRow($0) }
+    }
+
+    // MARK: - Doubt
+
+    /// The mark that a call found damage, so that the next opening looks at the whole file.
+    static func doubtPath(_ path: String) -> String { path + ".suspect" }
+
+    static func doubt(_ path: String) {
+        // Where it cannot be written, the next call that reads the damaged place will try again.
+        _ = FileManager.default.createFile(atPath: doubtPath(path), contents: Data())
+    }
+
+    /// Reads the whole file where there is a doubt; throws where it is confirmed.
+    static func settleDoubt(_ db: Database, path: String) throws {
+        guard FileManager.default.fileExists(atPath: doubtPath(path)) else { return }
+        let faults = try String.fetchAll(db, sql: "PRAGMA quick_check(3)").filter { $0 != "ok" }
+        guard faults.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: faults.joined(separator: "; "))
+        }
+        dispelDoubt(path)
+    }
+
+    static func dispelDoubt(_ path: String) {
+        // A mark that stays only costs the next opening a look at the file.
+        try? FileManager.default.removeItem(atPath: doubtPath(path))
+    }
+}
+
+extension SetAside {
+    init(of path: String, to aside: String, because error: any Error, keepsHost: Bool) {
+        let reason = (error as? DatabaseError)?.message ?? "\(error)"
+        let host =
+            keepsHost
+            ? "This host keeps its id, and the settings come back with the next sync"
+            : "This host has a new id: join the cloud again, and the settings come back"
+        self.init(
+            path: aside,
+            message:
+                "the store \(path) is damaged (\(reason)). It was renamed to \(aside) and a new one begun. \(host); "
+                + "readings, and settings that were not synced yet, are in the renamed file: sqlite3 \(aside) .recover")
+    }
+}

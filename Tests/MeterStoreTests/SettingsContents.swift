@@ -1,0 +1,98 @@
+import Gateway
+import MeterModel
+import MeterStore
+import MeterTestKit
+import SettingsCore
+import SyncCore
+
+import struct SettingsCore.Record
+
+/// Everything that can be told of a store's settings, to compare before and after.
+struct SettingsContents: Hashable {
+    var records: Set<Record>
+    var waiting: Set<Record>
+    var progress: SyncProgress
+    var rebuild: RebuildProgress
+    var history: [RecordKey: [OverwrittenValue]]
+
+    init(_ store: some SettingsRepository & SyncRepository) async throws {
+        var all: [Record] = []
+        for type in RecordType.known + [.newer] { all += try await store.records(of: type) }
+        records = Set(all)
+        waiting = Set(try await store.nextBatch(recordsMax: .max, bytesMax: .max)?.records ?? [])
+        progress = try await store.progress()
+        rebuild = try await store.rebuildProgress()
+        history = [:]
+        for record in all {
+            let entries = try await store.history(of: record.key, property: nil, limit: 1000)
+            if !entries.isEmpty { history[record.key] = entries.map(\.overwritten) }
+        }
+    }
+}
+
+extension RecordType {
+    static let newer = RecordType(rawValue: "Newer")
+}
+
+extension RecordKey {
+    static let desk = RecordKey(type: .deviceSettings, name: MeterID.one.description)
+    static let bench = RecordKey(type: .deviceSettings, name: MeterID.two.description)
+    /// Another form of `desk`.
+    static let oldDesk = RecordKey(type: .deviceSettings, name: "aa-bb-cc-dd-ee-ff")
+
+    static func meter(_ number: Int) -> RecordKey {
+        RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: UInt64(number) + 1)).description)
+    }
+}
+
+extension HostID {
+    static let other = HostID(high: 0x7777_0000_0000_4000, low: 0x8000_0000_0000_0007)
+}
+
+extension HostMoment {
+    static func minute(_ minute: Int) -> HostMoment {
+        HostMoment(
+            wall: WallTime(millisecondsSince1970: 1_795_000_000_000 + Int64(minute) * 60_000),
+            sinceBoot: MonotonicTime(sinceOrigin: .seconds(1000 + minute * 60)))
+    }
+
+    var milliseconds: UInt64 { UInt64(clamping: wall.millisecondsSince1970) }
+}
+
+extension Stamp {
+    /// Another host's, at the minute.
+    static func minute(_ minute: Int) -> Stamp {
+        Stamp(milliseconds: HostMoment.minute(minute).milliseconds, counter: 0, host: .other)
+    }
+}
+
+extension Record {
+    init(_ key: RecordKey, _ properties: [String: (SettingValue, Stamp)]) {
+        self.init(key: key, properties: properties.mapValues { Register(value: $0.0, stamp: $0.1) })
+    }
+}
+
+extension ChangesPage {
+    static func of(_ records: [Record], token: String, moreComing: Bool = false) -> ChangesPage {
+        ChangesPage(type: .deviceSettings, records: records, token: token, moreComing: moreComing, epoch: "e1")
+    }
+}
+
+extension SettingsRepository {
+    func set(_ key: RecordKey, _ property: String, _ value: SettingValue, at moment: HostMoment) async throws {
+        _ = try await write([SettingChange(key: key, property: property, value: value)], at: moment)
+    }
+}
+
+extension SyncRepository {
+    /// Tells what waits, of some records, to a cloud that takes everything but `refused`.
+    func push(recordsMax: Int = .max, refused: RecordKey? = nil, merged: [Record] = []) async throws {
+        guard let batch = try await nextBatch(recordsMax: recordsMax, bytesMax: .max) else { return }
+        let results = batch.records.map { record in
+            PushResult(
+                key: record.key, failure: record.key == refused ? SyncFailure(.badRequest, "refused") : nil,
+                merged: merged.first { $0.key == record.key })
+        }
+        _ = try await settle(batch, PushOutcome(results: results, serverTime: 0))
+    }
+}

@@ -1,0 +1,137 @@
+import GRDB
+import Gateway
+import MeterModel
+import MeterStore
+import MeterTestKit
+import SettingsCore
+import SyncCore
+import Testing
+
+import struct SettingsCore.Record
+
+/// What the store promises beyond its ports.
+struct SettingsStoreTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func edit(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.store)
+        try queue.write { db in try db.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test func everything_isThere_whenOpenedAgain() async throws {
+        let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
+        _ = try await store.apply(.of([Record(.meter(1), ["a": (.double(-0.0), .minute(0))])], token: "t1"))
+        try await store.set(.desk, "name", .string("Shelf"), at: .minute(1))
+        try await store.set(.desk, "name", .string("Desk"), at: .minute(2))
+        _ = try await store.delete(.meter(1), at: .minute(3))
+        try await store.beginRefetch(of: .deviceSettings)
+        let before = try await SettingsContents(store)
+        try store.close()
+
+        let again = try MeterStore.open(path: folder.store, options: .init(machine: .here))
+
+        #expect(try await SettingsContents(again) == before)
+    }
+
+    @Test func recordsOfOlderNames_areFolded_stepByStep() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.set(.desk, "name", .string("Desk"), at: .minute(5))
+        // As a program without the normalising ingest left it.
+        let stamp = Stamp.minute(1)
+        try edit(
+            """
+            INSERT INTO record (type, name) VALUES ('DeviceSettings', '\(RecordKey.oldDesk.name)');
+            INSERT INTO register VALUES (last_insert_rowid(), 'units', 'string', 'F',
+                \(stamp.milliseconds), 0, '\(stamp.host)');
+            """)
+
+        let report = try await store.rebuildReport()
+        #expect(report.scanned == 2 && report.folded == 1)
+        #expect(
+            report.examples == [.init(from: .oldDesk, into: .desk, moved: ["units"], kept: [])])
+        #expect(try await store.record(.oldDesk)?.isTombstone == false, "a report changes nothing")
+        var changed: [RecordKey] = []
+        for _ in 0..<3 { changed += try await store.rebuildStep(recordsMax: 1, at: HostMoment.minute(6).wall).changed }
+
+        #expect(Set(changed) == [.desk, .oldDesk])
+        let progress = try await store.rebuildProgress()
+        #expect(progress.isComplete && progress.folded == 1 && progress.scanned == 2)
+        #expect(try await store.record(.desk)?.properties["units"] == Register(value: .string("F"), stamp: stamp))
+        #expect(try await store.record(.oldDesk)?.deletion?.mergedInto == RecordKey.desk.name)
+        let waiting = try #require(try await store.nextBatch(recordsMax: 9, bytesMax: 10_000)).records
+        #expect(Set(waiting.map(\.key)) == [.desk, .oldDesk])
+        #expect(try await store.quickCheck() == [])
+    }
+
+    @Test func parkedRecords_areShown_andToldAgainWhenAsked() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        _ = try await store.apply(.of([Record(.meter(1), ["a\u{0}b": (.int(7), .minute(0))])], token: "t1"))
+        try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
+        try await store.push(refused: .desk)
+
+        let parked = try await store.parkedRecords(limit: 10)
+
+        #expect(parked.map(\.origin) == [.push, .page])
+        #expect(parked.first?.name == RecordKey.desk.name && parked.first?.reason == "refused")
+        #expect(parked.last?.reason.contains("a\\u{0}b") == true, "\(parked)")
+        #expect(parked.last?.raw.contains(#""value":"7""#) == true)
+        #expect(try await store.progress().pending == 0)
+        #expect(try await store.retryParked() == 1)
+        #expect(try await store.progress().pending == 1)
+        #expect(try await store.parkedRecords(limit: 10).map(\.origin) == [.page])
+    }
+
+    @Test func history_isBounded() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        let changes = (0...250).map { SettingChange(key: .desk, property: "a", value: .int(Int64($0))) }
+        _ = try await store.write(changes, at: .minute(0))
+
+        let history = try await store.history(of: .desk, property: "a", limit: 1000)
+
+        #expect(history.map(\.overwritten.old.value) == (150..<250).reversed().map { .int(Int64($0)) })
+    }
+
+    @Test func localTime_isWhenOthersChangesWereLearned() async throws {
+        let store = try MeterStore.open(
+            path: folder.store, options: .init(calendar: { HostMoment.minute(77).wall }))
+        try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
+        _ = try await store.apply(.of([Record(.desk, ["name": (.string("Theirs"), .minute(5))])], token: "t1"))
+
+        #expect(try await store.history(of: .desk, property: nil, limit: 9).map(\.at) == [HostMoment.minute(77).wall])
+    }
+
+    /// The outbox holds a record in place: no clean-up can take along what was not told.
+    @Test func record_cannotGo_whileItWaits() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
+        #expect(throws: DatabaseError.self) { try edit("DELETE FROM record") }
+    }
+}
+
+/// The fake's own means, for tests.
+struct InMemorySettingsTests {
+    @Test func writes_fail_whileTheTestSaysSo() async throws {
+        let settings = InMemorySettings()
+        let full = StoreError(.diskFull, "the disk is full")
+        await settings.failWrites(with: full)
+        await #expect(throws: full) { try await settings.set(.desk, "name", .string("Desk"), at: .minute(0)) }
+        await #expect(throws: full) { _ = try await settings.apply(.of([], token: "t")) }
+        #expect(await settings.record(.desk) == nil)
+
+        await settings.failWrites(with: nil)
+        try await settings.set(.desk, "name", .string("Desk"), at: .minute(0))
+        #expect(await settings.record(.desk)?.properties.count == 1)
+    }
+
+    @Test func plantedRecord_isFoldedByTheRebuild() async throws {
+        let settings = InMemorySettings()
+        await settings.plant(Record(.oldDesk, ["units": (.string("F"), .minute(1))]))
+        #expect(await settings.rebuildReport().examples.map(\.into) == [.desk])
+        let step = try await settings.rebuildStep(recordsMax: 10, at: HostMoment.minute(2).wall)
+        #expect(step.progress.isComplete && step.progress.folded == 1)
+        #expect(await settings.record(.desk)?.properties.count == 1)
+    }
+}

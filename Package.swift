@@ -357,10 +357,15 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // A disk for SQLite that forgets at a power cut what was not synced.
+        .target(
+            name: "CFaultyVFS", path: "Tests/Support/CFaultyVFS",
+            linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("pthread")]
+        ),
         .testTarget(
             name: "MeterStoreTests",
             dependencies: [
-                "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "SettingsCore", "SyncCore",
+                "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "SettingsCore", "SyncCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict

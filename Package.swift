@@ -291,11 +291,12 @@ let package = Package(
             name: "CloudClientTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "CloudClient", "CloudServer",
-                "Cloud",
-                "Gateway", "MeterTestKit",
+                "Cloud", "Gateway", "MeterTestKit",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict

@@ -15,7 +15,9 @@ package struct CloudAddress: Hashable, Sendable {
         guard parts.count == 2, !parts[1].contains(where: { "/?#@ ".contains($0) }) else {
             throw SyncFailure(.badRequest, "\"\(text)\" is no cloud's address; one is https://host:8643")
         }
-        let host = Self.host(in: String(parts[1]))
+        guard let host = Self.host(in: String(parts[1])) else {
+            throw SyncFailure(.badRequest, "\"\(text)\" names no host, or no port; one is https://host:8643")
+        }
         switch parts[0].lowercased() {
         case "https": isEncrypted = true
         case "http":
@@ -30,11 +32,19 @@ package struct CloudAddress: Hashable, Sendable {
         self.host = host
     }
 
-    private static func host(in authority: String) -> String {
-        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
-            return String(authority[authority.index(after: authority.startIndex)..<end])
+    /// nil where there is none, or where what follows it is no port.
+    private static func host(in authority: String) -> String? {
+        var host = authority.prefix { $0 != ":" }
+        var rest = authority.dropFirst(host.count)
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { return nil }
+            host = authority[..<end].dropFirst()
+            rest = authority[end...].dropFirst()
         }
-        return String(authority.prefix { $0 != ":" })
+        guard !host.isEmpty, rest.isEmpty || (rest.first == ":" && (UInt16(rest.dropFirst()) ?? 0) > 0) else {
+            return nil
+        }
+        return String(host)
     }
 
     private static func isLoopback(_ host: String) -> Bool {

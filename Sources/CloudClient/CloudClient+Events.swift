@@ -14,7 +14,11 @@ extension CloudClient {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4096)) { continuation in
             let task = Task {
                 do {
-                    try await self.follow { continuation.yield($0) }
+                    try await self.follow { event throws(SyncFailure) in
+                        // Whoever missed one opens the stream anew, and lists.
+                        guard case .dropped = continuation.yield(event) else { return }
+                        throw SyncFailure(.network, "events came faster than they were taken")
+                    }
                 } catch {
                     continuation.finish(throwing: error)
                 }
@@ -24,16 +28,18 @@ extension CloudClient {
     }
 
     /// Reads events until the stream breaks, which it says by throwing.
-    private func follow(_ take: (CloudEvent) -> Void) async throws(SyncFailure) -> Never {
+    private func follow(_ take: (CloudEvent) throws(SyncFailure) -> Void) async throws(SyncFailure) -> Never {
         let response = try await openStream()
-        take(.opened)
+        try take(.opened)
         var reader = ServerSentEvents()
         do {
             for try await piece in response.body {
                 for event in try reader.append(piece.readableBytesView) {
-                    if let known = try Self.event(event) { take(known) }
+                    if let known = try Self.event(event) { try take(known) }
                 }
             }
+        } catch let failure as SyncFailure {
+            throw failure
         } catch is ServerSentEvents.TooLong {
             throw SyncFailure(.other, "the cloud sent an event longer than \(ServerSentEvents.bytesMax) bytes")
         } catch let error as DecodingError {
@@ -64,7 +70,8 @@ extension CloudClient {
         }
         if let lease = body.lease { return LeaseView(lease).map { .lease($0) } }
         if let offer = body.offer, let meter = MeterID(offer.meter) {
-            return .offer(meter: meter, reserved: .milliseconds(max(0, offer.reserved)))
+            // A day is far more than any reservation; beyond it, sums of times would overflow.
+            return .offer(meter: meter, reserved: .milliseconds(min(max(0, offer.reserved), 86_400_000)))
         }
         return body.serverTime.flatMap { UInt64(exactly: $0) }.map { .ping(serverTime: $0) }
     }

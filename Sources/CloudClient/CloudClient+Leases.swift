@@ -54,6 +54,9 @@ extension CloudClient: LeaseAuthority {
         guard answer.results.count == leases.count else {
             throw SyncFailure(.other, "the cloud answered \(answer.results.count) results to \(leases.count) leases")
         }
+        guard zip(leases, answer.results).allSatisfy({ $0.meter == MeterID($1.meter) }) else {
+            throw SyncFailure(.other, "the cloud answered about other meters than it was asked for")
+        }
         return answer.results.map { result in
             let view = result.lease.flatMap { LeaseView($0) }
             if result.result == "renewed", let view { return .renewed(view) }
@@ -89,12 +92,12 @@ extension LeaseView {
         guard let meter = MeterID(body.meter), let state = State(rawValue: body.state),
             let policy = LeasePolicy(rawValue: body.policy), body.token <= FencingToken.max.rawValue
         else { return nil }
+        let terms = LeaseTerms(
+            timeToLive: .milliseconds(body.ttl), lockDelay: .milliseconds(body.lockDelay), policy: policy)
         self.init(
             meter: meter, state: state, holder: body.holderID.flatMap { HostID($0) }, holderName: body.holderName,
-            token: FencingToken(rawValue: body.token),
-            terms: LeaseTerms(
-                timeToLive: .milliseconds(body.ttl), lockDelay: .milliseconds(body.lockDelay), policy: policy),
+            token: FencingToken(rawValue: body.token), terms: terms,
             transport: body.transport.flatMap { LeaseTransport(rawValue: $0) }, acquiredAt: body.acquiredAt,
-            remaining: .milliseconds(max(0, body.remaining)), waiting: body.waiting)
+            remaining: min(.milliseconds(max(0, body.remaining)), terms.timeToLive), waiting: body.waiting)
     }
 }

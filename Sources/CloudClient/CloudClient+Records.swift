@@ -41,10 +41,20 @@ extension CloudClient: CloudLink {
             throw SyncFailure(
                 .other, "the cloud answered \(answer.results.count) results to \(batch.records.count) records")
         }
+        // A merged record that is another one would be stored as the truth about this one.
+        guard zip(batch.records, answer.results).allSatisfy({ $1.isAbout($0.key) }) else {
+            throw SyncFailure(.other, "the cloud answered about other records than it was sent")
+        }
         let results = zip(batch.records, answer.results).map { record, result in
             PushResult(key: record.key, failure: result.error.map { SyncFailure($0) }, merged: result.merged)
         }
         return PushOutcome(results: results, serverTime: time)
+    }
+}
+
+extension ModifyAnswer.Result {
+    fileprivate func isAbout(_ key: RecordKey) -> Bool {
+        type == key.type.rawValue && name == key.name && (merged.map { $0.key == key } ?? true)
     }
 }
 

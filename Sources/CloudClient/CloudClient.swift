@@ -20,11 +20,17 @@ package final class CloudClient: Sendable {
     /// How long an answer may take.
     let patience: TimeAmount
 
-    /// - Throws: `badRequest` for an address that is none. Opens no connection.
+    /// - Throws: `badRequest` for an address or a token that is none. Opens no connection.
     package init(_ membership: CloudMembership, patience: Duration = .seconds(15)) throws(SyncFailure) {
         var addresses: [CloudAddress] = []
         for url in membership.urls { addresses.append(try CloudAddress(url)) }
         guard !addresses.isEmpty else { throw SyncFailure(.badRequest, "no address of the cloud is given") }
+        if let open = addresses.first(where: { !$0.isEncrypted }), membership.pin != nil {
+            throw SyncFailure(.badRequest, "\(open.text) has no certificate that a pin could fit: use https")
+        }
+        guard membership.token.isSendable else {
+            throw SyncFailure(.badRequest, "the token is none: it is empty, or has blanks or line ends in it")
+        }
         self.membership = membership
         self.addresses = addresses
         self.patience = .nanoseconds(patience.nanoseconds)
@@ -72,11 +78,16 @@ package final class CloudClient: Sendable {
     func attempt<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none
     ) async throws(CallFailure) -> Answer {
-        let response = try await send(method, path, body: body, deadline: .now() + patience)
+        let deadline = NIODeadline.now() + patience
+        let response = try await send(method, path, body: body, deadline: deadline)
+        let bytes: Data
+        do throws(SyncFailure) {
+            bytes = try await collect(response, until: deadline)
+        } catch {
+            throw .failed(error)
+        }
         do {
-            return try JSONDecoder().decode(Answer.self, from: try await collect(response))
-        } catch let failure as CallFailure {
-            throw failure
+            return try JSONDecoder().decode(Answer.self, from: bytes)
         } catch {
             throw .failed(SyncFailure(.other, "\(path): the cloud's answer cannot be read: \(error)"))
         }
@@ -95,22 +106,38 @@ package final class CloudClient: Sendable {
         request.method = method
         request.headers.add(name: "authorization", value: "Bearer \(membership.token.text)")
         request.headers.add(contentsOf: headers)
+        if let body {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(try Self.bytes(of: body, for: path))
+        }
         let response: HTTPClientResponse
         do {
-            if let body {
-                request.headers.add(name: "content-type", value: "application/json")
-                request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
-            }
             response = try await http.execute(request, deadline: deadline)
-        } catch let wrong as WrongCertificate {
-            throw .failed(SyncFailure(wrong, at: address.text))
         } catch {
-            giveUp(index)
-            throw .failed(SyncFailure(.network, "\(address.text) cannot be reached: \(SyncFailure.words(for: error))"))
+            throw .failed(unreachable(address, at: index, error))
         }
         guard response.status.code >= 400 else { return response }
         if response.status == .serviceUnavailable { giveUp(index) }
         throw await failure(of: response, to: path)
+    }
+
+    private static func bytes(of body: some Encodable, for path: String) throws(CallFailure) -> ByteBuffer {
+        do {
+            return ByteBuffer(bytes: try JSONEncoder().encode(body))
+        } catch {
+            throw .failed(SyncFailure(.badRequest, "\(path): the request cannot be written as JSON: \(error)"))
+        }
+    }
+
+    private func unreachable(_ address: CloudAddress, at index: Int, _ error: any Error) -> SyncFailure {
+        switch error {
+        case let wrong as WrongCertificate: return SyncFailure(wrong, at: address.text)
+        // Whoever gave up did so for reasons of their own: the address may be a good one.
+        case is CancellationError: return SyncFailure(.network, "the call to \(address.text) was cancelled")
+        default:
+            giveUp(index)
+            return SyncFailure(.network, "\(address.text) cannot be reached: \(SyncFailure.words(for: error))")
+        }
     }
 
     /// Lets the next call try the next address, unless another call did so already.
@@ -118,12 +145,28 @@ package final class CloudClient: Sendable {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
 
-    private func collect(_ response: HTTPClientResponse) async throws(CallFailure) -> Data {
+    /// The whole body. The library watches the deadline until the head of the answer only, so that a server that drips
+    /// would never be done.
+    private func collect(
+        _ response: HTTPClientResponse, until deadline: NIODeadline
+    ) async throws(SyncFailure) -> Data {
+        var bytes = Data()
         do {
-            return Data((try await response.body.collect(upTo: Self.answerBytesMax)).readableBytesView)
+            for try await piece in response.body {
+                bytes.append(contentsOf: piece.readableBytesView)
+                guard bytes.count <= Self.answerBytesMax else {
+                    throw SyncFailure(.other, "the answer is longer than \(Self.answerBytesMax) bytes")
+                }
+                guard NIODeadline.now() < deadline else {
+                    throw SyncFailure(.network, "the answer was not complete in time")
+                }
+            }
+        } catch let failure as SyncFailure {
+            throw failure
         } catch {
-            throw .failed(SyncFailure(.network, "the answer broke off: \(SyncFailure.words(for: error))"))
+            throw SyncFailure(.network, "the answer broke off: \(SyncFailure.words(for: error))")
         }
+        return bytes
     }
 
     /// Far above the largest page: 400 records of at most a few dozen kilobytes each.
@@ -131,7 +174,7 @@ package final class CloudClient: Sendable {
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
         // An answer that is no error body has a status all the same, and that is what is told then.
-        guard let bytes = try? await collect(response),
+        guard let bytes = try? await collect(response, until: .now() + patience),
             let body = try? JSONDecoder().decode(CloudErrorBody.self, from: bytes)
         else { return .failed(SyncFailure(status: response.status, path: path)) }
         return .refused(body.error)

@@ -25,4 +25,9 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
 
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
+
+    /// Visible ASCII, as a header takes it. The HTTP library would show one that it refuses in its error.
+    var isSendable: Bool {
+        !text.isEmpty && text.utf8.count <= 4096 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
 }

@@ -24,15 +24,20 @@ extension HTTPClient.Configuration {
         configuration.connectionPool.retryConnectionEstablishment = false
         // The cloud sends a ping each 15 s, so a stream that is silent for longer than two of them is dead.
         configuration.timeout.read = .seconds(40)
-        guard let pin else { return configuration }
         var tls = TLSConfiguration.makeClientConfiguration()
-        tls.certificateVerification = .none
+        tls.minimumTLSVersion = .tlsv12
         configuration.tlsConfiguration = tls
+        guard let pin else { return configuration }
+        configuration.tlsConfiguration?.certificateVerification = .none
         configuration.http1_1ConnectionDebugInitializer = { channel in
-            channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
+            let checked = channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
                 let found = try certificate.flatMap { try CertificatePin(of: $0) }
                 guard found == pin else { throw WrongCertificate(found: found) }
             }
+            // The library forgets a connection that fails here without closing it. It has to hear of the failure first,
+            // so the closing comes in the loop's next turn.
+            checked.whenFailure { _ in channel.eventLoop.execute { channel.close(promise: nil) } }
+            return checked
         }
         return configuration
     }

@@ -1,0 +1,258 @@
+import Cloud
+import CloudAPI
+import CloudClient
+import Gateway
+import LeaseCore
+import MeterModel
+import SettingsCore
+import SyncCore
+import Testing
+
+/// Records, leases and events against a real server.
+@Suite(.timeLimit(.minutes(2)))
+struct CloudClientTests {
+    private static let hostA = HostID(high: 0xA, low: 1)
+    private static let hostB = HostID(high: 0xB, low: 1)
+    private let meter = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
+
+    /// A cloud with two hosts in it.
+    private func withHosts(_ body: @Sendable (LocalCloud, CloudClient, CloudClient) async throws -> Void) async throws {
+        try await withCloud { cloud in
+            let a = try await cloud.client("pi-a", host: Self.hostA)
+            try await closing(a) {
+                let b = try await cloud.client("pi-b", host: Self.hostB)
+                try await closing(b) { try await body(cloud, a, b) }
+            }
+        }
+    }
+
+    private func failure(_ body: () async throws -> Void) async throws -> SyncFailure {
+        do {
+            try await body()
+        } catch {
+            return try #require(error as? SyncFailure)
+        }
+        throw SyncFailure(.other, "nothing was thrown")
+    }
+
+    // MARK: - Records
+
+    private func record(_ name: String, _ value: SettingValue, ahead: UInt64 = 0, by host: HostID = hostA) -> Record {
+        let stamp = Stamp(
+            milliseconds: UInt64(LocalCloud.now.millisecondsSince1970) + ahead, counter: 0, host: host)
+        return Record(
+            key: RecordKey(type: .deviceSettings, name: name),
+            properties: ["name": Register(value: value, stamp: stamp)])
+    }
+
+    private func names(_ count: Int) -> [String] {
+        (0..<count).map { MeterID.mac(MACAddress(bits: 0x0200_0000_0000 + UInt64($0))).description }
+    }
+
+    @Test func changes_areReadPageByPage_byTheOtherHost() async throws {
+        try await withHosts { _, a, b in
+            let sent = names(5).map { record($0, .string($0)) }
+            let outcome = try await a.modify(OutboxBatch(records: sent))
+            #expect(outcome.results == sent.map { PushResult(key: $0.key) })
+            #expect(outcome.serverTime == UInt64(LocalCloud.now.millisecondsSince1970))
+
+            var got: [Record] = []
+            var token: String?
+            var pages = 0
+            while true {
+                let page = try await b.changes(of: .deviceSettings, since: token, limit: 2)
+                got += page.records
+                token = page.token
+                pages += 1
+                if !page.moreComing { break }
+            }
+
+            #expect(pages == 3)
+            #expect(got == sent)
+            let after = try await b.changes(of: .deviceSettings, since: token, limit: 2)
+            #expect(after.records.isEmpty && !after.moreComing)
+            #expect(try await b.changes(of: .host, since: nil, limit: 2).records.isEmpty)
+        }
+    }
+
+    @Test func modify_saysWhatBecameOfEachRecord() async throws {
+        try await withHosts { _, a, b in
+            let name = meter.description
+            _ = try await b.modify(OutboxBatch(records: [record(name, .string("B"), ahead: 1, by: Self.hostB)]))
+
+            let outcome = try await a.modify(
+                OutboxBatch(records: [
+                    record(name, .string("A")), record(names(1)[0], .string("far"), ahead: 3_600_000),
+                    record("no meter", .string("x")),
+                ]))
+
+            #expect(outcome.results.map(\.failure?.kind) == [nil, .clockSkew, .badRequest])
+            #expect(outcome.results[0].merged == record(name, .string("B"), ahead: 1, by: Self.hostB))
+            #expect(outcome.results[2].failure?.message.contains("no meter") == true)
+        }
+    }
+
+    @Test func changes_throw_whenTheTokenIsOfAnotherStore() async throws {
+        try await withHosts { _, a, _ in
+            let failure = try await failure {
+                _ = try await a.changes(of: .deviceSettings, since: "v1.older.7", limit: 400)
+            }
+
+            #expect(failure.kind == .changeTokenExpired(epoch: "memory"))
+        }
+    }
+
+    @Test func zone_isThere_orIsMade_butNobodyElses() async throws {
+        try await withHosts { _, a, _ in
+            try await a.createZone(LocalCloud.zone)
+
+            let failure = try await failure { try await a.createZone("office") }
+            #expect(failure.kind == .permissionDenied)
+        }
+    }
+
+    // MARK: - Leases
+
+    private func wish(_ session: SessionID, takeover: Bool = false, request: UInt64 = 1) -> LeaseAcquire {
+        LeaseAcquire(
+            requestID: RequestID(high: session.high, low: request), host: Self.hostA, hostName: "ignored",
+            session: session, timeToLive: .seconds(120), transport: .usb, isTakeover: takeover)
+    }
+
+    private let sessionA = SessionID(high: 0xA, low: 2)
+    private let sessionB = SessionID(high: 0xB, low: 2)
+
+    @Test func lease_isGranted_renewed_andReleased() async throws {
+        try await withHosts { _, a, b in
+            guard case .granted(let lease) = try await a.acquire(wish(sessionA), of: meter) else {
+                Issue.record("not granted")
+                return
+            }
+            #expect(lease.holder == Self.hostA)
+            #expect(lease.holderName == "pi-a")
+            #expect(lease.transport == .usb)
+            #expect(lease.remaining == .seconds(120))
+            #expect(try await b.leases() == [lease])
+
+            let held = HeldLease(meter: meter, token: lease.token)
+            let stranger = HeldLease(meter: .mac(MACAddress(bits: 0x0200_0000_0001)), token: lease.token)
+            #expect(
+                try await a.renew([held, stranger], session: sessionA) == [.renewed(lease), .lost(.unknown, nil)])
+
+            try await a.release(held, session: sessionA)
+            try await a.release(held, session: sessionA)
+            #expect(try await b.leases().isEmpty)
+            guard case .lost(.released, _)? = try await a.renew([held], session: sessionA).first else {
+                Issue.record("a lease that was released was renewed")
+                return
+            }
+        }
+    }
+
+    @Test func lease_isRefused_whileAnotherHostHasIt_whoIsNamed() async throws {
+        try await withHosts { _, a, b in
+            guard case .granted(let lease) = try await a.acquire(wish(sessionA), of: meter) else {
+                Issue.record("not granted")
+                return
+            }
+
+            let refused = try await b.acquire(wish(sessionB), of: meter)
+
+            #expect(refused == .refused(.held, lease, retryAfter: .seconds(135)))
+        }
+    }
+
+    @Test func takeOver_isSeenByTheLoser_atItsNextRenewal() async throws {
+        try await withHosts { _, a, b in
+            guard case .granted(let lease) = try await a.acquire(wish(sessionA), of: meter),
+                case .granted(let taken) = try await b.acquire(wish(sessionB, takeover: true), of: meter)
+            else {
+                Issue.record("not granted")
+                return
+            }
+            #expect(taken.token > lease.token)
+
+            let renewed = try await a.renew([HeldLease(meter: meter, token: lease.token)], session: sessionA)
+
+            #expect(renewed == [.lost(.takenOver, taken)])
+        }
+    }
+
+    @Test func renewal_ofNothing_asksNobody() async throws {
+        let nobody = try CloudClient(
+            CloudMembership(urls: ["http://127.0.0.1:1"], zone: "home", token: Secret("mgt_x"), pin: nil))
+
+        try await closing(nobody) {
+            let outcomes = try await nobody.renew([], session: sessionA)
+
+            #expect(outcomes.isEmpty)
+        }
+    }
+
+    // MARK: - Events
+
+    @Test func events_tellOfLeases_changes_andOffers() async throws {
+        try await withHosts { _, a, b in
+            var events = b.events().makeAsyncIterator()
+            #expect(try await events.next() == .opened)
+            #expect(try await events.next() == .ping(serverTime: UInt64(LocalCloud.now.millisecondsSince1970)))
+
+            guard case .granted(let lease) = try await a.acquire(wish(sessionA), of: meter) else {
+                Issue.record("not granted")
+                return
+            }
+            #expect(try await events.next() == .lease(lease))
+
+            _ = try await a.modify(OutboxBatch(records: [record(meter.description, .string("Bench"))]))
+            #expect(try await events.next() == .changed(types: [.deviceSettings], host: Self.hostA))
+
+            try await b.enqueue(for: meter, session: sessionB)
+            guard case .lease(let waited)? = try await events.next() else {
+                Issue.record("nobody heard of who waits")
+                return
+            }
+            #expect(waited.waiting == ["pi-b"])
+
+            try await a.release(HeldLease(meter: meter, token: lease.token), session: sessionA)
+            var offer: CloudEvent?
+            while offer == nil, let event = try await events.next() {
+                if case .offer = event { offer = event }
+            }
+            #expect(offer == .offer(meter: meter, reserved: .seconds(10)))
+        }
+    }
+
+    @Test func queue_isLeft_whenAsked() async throws {
+        try await withHosts { _, a, b in
+            var events = b.events().makeAsyncIterator()
+            #expect(try await events.next() == .opened)
+            #expect(try await events.next() != nil)
+            _ = try await a.acquire(wish(sessionA), of: meter)
+            try await b.enqueue(for: meter, session: sessionB)
+            #expect(try await a.leases().map(\.waiting) == [["pi-b"]])
+
+            try await b.leaveQueue(for: meter, session: sessionB)
+
+            #expect(try await a.leases().map(\.waiting) == [[]])
+        }
+    }
+
+    @Test func queue_isRefused_whereNoStreamIsOpen() async throws {
+        try await withHosts { _, _, b in
+            let failure = try await failure { try await b.enqueue(for: meter, session: sessionB) }
+            #expect(failure.kind == .badRequest)
+        }
+    }
+
+    @Test func events_endWithAnError_whenTheServerStops() async throws {
+        try await withHosts { cloud, a, _ in
+            var events = a.events().makeAsyncIterator()
+            #expect(try await events.next() == .opened)
+
+            cloud.service.shutdown()
+
+            let failure = try await failure { while try await events.next() != nil {} }
+            #expect(failure.kind == .network)
+        }
+    }
+}

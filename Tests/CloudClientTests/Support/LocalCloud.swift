@@ -1,0 +1,96 @@
+import Cloud
+import CloudAPI
+import CloudClient
+import CloudServer
+import Hummingbird
+import LeaseCore
+import Logging
+import MeterModel
+import MeterTestKit
+import NIOCore
+import ServiceLifecycle
+
+/// A whole cloud over an engine in memory, on a free port of this machine, with a certificate of its own.
+struct LocalCloud: Sendable {
+    static let now = WallTime(millisecondsSince1970: 1_780_000_000_000)
+    static let zone = "home"
+
+    let engine = InMemoryCloudEngine()
+    let service: CloudService
+    let certificate: ServerCertificate
+    /// Lets hosts join.
+    let enrolment: Secret
+    fileprivate(set) var port = 0
+
+    fileprivate init() async throws {
+        let clock = CloudClock(
+            now: { .origin }, wallNow: { Self.now }, sleep: { _ in throw CancellationError() })
+        service = CloudService(
+            engine: engine, clock: clock, dice: SystemRandomNumberGenerator(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        certificate = try ServerCertificate.make(names: ["localhost"], at: Self.now)
+        var dice = SystemRandomNumberGenerator()
+        let token = BearerToken(using: &dice)
+        enrolment = Secret(token.text)
+        _ = try await service.createZone(Self.zone, terms: .standard)
+        _ = try await service.addCredential(.enrolment, label: "test", hash: token.hash, in: Self.zone)
+    }
+
+    var url: String { "https://127.0.0.1:\(port)" }
+
+    func request(_ name: String, host: HostID = HostID(high: 1, low: 1), machine: String? = nil) -> JoinRequest {
+        JoinRequest(hostID: host.description, hostName: name, machine: machine ?? "machine of \(name)")
+    }
+
+    /// A client of a host that joined just now.
+    func client(_ name: String, host: HostID) async throws -> CloudClient {
+        try CloudClient(
+            try await CloudClient.join(
+                urls: [url], token: enrolment, pin: certificate.pin, as: request(name, host: host)))
+    }
+
+    fileprivate func application(_ onRunning: @escaping @Sendable (Int) -> Void) throws -> any ApplicationProtocol {
+        let routes = CloudRoutes(
+            service: service, gate: RequestGate { .origin },
+            clock: CloudClock(now: { .origin }, wallNow: { Self.now }, sleep: { _ in }), version: "1.2.3",
+            makeToken: {
+                var dice = SystemRandomNumberGenerator()
+                return BearerToken(using: &dice)
+            })
+        return try CloudApplication(
+            routes: routes, address: .hostname("127.0.0.1", port: 0), tls: try certificate.tlsConfiguration(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ).service { onRunning($0) }
+    }
+}
+
+/// Runs a cloud for as long as `body` does.
+func withCloud(_ body: @Sendable (LocalCloud) async throws -> Void) async throws {
+    var cloud = try await LocalCloud()
+    let (ports, found) = AsyncStream.makeStream(of: Int.self)
+    let application = try cloud.application {
+        found.yield($0)
+        found.finish()
+    }
+    let group = ServiceGroup(
+        services: [application], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { try await group.run() }
+        for await port in ports { cloud.port = port }
+        try await body(cloud)
+        cloud.service.shutdown()
+        await group.triggerGracefulShutdown()
+        try await tasks.waitForAll()
+    }
+}
+
+/// Runs `body` and closes the client's connections after it, whatever it does.
+func closing(_ client: CloudClient, _ body: () async throws -> Void) async throws {
+    do {
+        try await body()
+    } catch {
+        await client.shutdown()
+        throw error
+    }
+    await client.shutdown()
+}

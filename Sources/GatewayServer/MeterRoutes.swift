@@ -18,7 +18,9 @@ package struct MeterRoutes: Sendable {
     }
 
     /// All routes on a router of their own.
-    package func router() -> Router<BasicRequestContext> {
+    ///
+    /// - Parameter others: routes about other topics, which go beside those of the meters.
+    package func router(with others: [any RouteGroup] = []) -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: ErrorMiddleware())
         let api = router.group("v1")
@@ -29,29 +31,30 @@ package struct MeterRoutes: Sendable {
         api.get("scan") { _, _ in try JSON.response(await directory.scan()) }
         let meter = api.group("meters/:meter")
         meter.get { _, context in
-            try JSON.response(await directory.session(try reference(in: context)).status())
+            try JSON.response(await directory.session(try Self.reference(in: context)).status())
         }
         meter.post("connect") { request, context in
             let body = try await JSON.decode(ConnectRequest.self, from: request)
-            return try JSON.response(await directory.connect(try reference(in: context), body))
+            return try JSON.response(await directory.connect(try Self.reference(in: context), body))
         }
         meter.post("disconnect") { _, context in
-            try JSON.response(await directory.disconnect(try reference(in: context)))
+            try JSON.response(await directory.disconnect(try Self.reference(in: context)))
         }
         addSettings(to: meter)
         addStreams(to: meter)
+        for group in others { group.add(to: api) }
         return router
     }
 
     private func addSettings(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("settings") { _, context in
-            let settings = try await directory.settings(of: try reference(in: context))
+            let settings = try await directory.settings(of: try Self.reference(in: context))
             let known = MeterSettings.Key.allCases.map(\.rawValue)
             return try JSON.response(SettingsBody(settings: settings, known: known))
         }
         meter.patch("settings") { request, context in
             let body = try await JSON.decode(SettingsBody.self, from: request)
-            let settings = try await directory.set(body.settings, for: try reference(in: context))
+            let settings = try await directory.set(body.settings, for: try Self.reference(in: context))
             return try JSON.response(SettingsBody(settings: settings))
         }
         meter.post("commands") { request, context in
@@ -61,14 +64,14 @@ package struct MeterRoutes: Sendable {
                 throw GatewayError(
                     .badRequest, "no command is called \(body.command)", next: "the commands are \(names)")
             }
-            let session = try await directory.session(try reference(in: context))
+            let session = try await directory.session(try Self.reference(in: context))
             try await session.perform(MeterCommand(kind, body.number))
             return try JSON.response(await session.status())
         }
     }
 
     /// The meter named in the path, in any form a person may type.
-    func reference(in context: BasicRequestContext) throws -> String {
+    static func reference(in context: BasicRequestContext) throws -> String {
         let raw = try context.parameters.require("meter")
         guard let decoded = raw.decodedPath else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")

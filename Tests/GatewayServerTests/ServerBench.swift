@@ -50,8 +50,10 @@ struct ServerBench {
     }
 
     /// One request to the router.
-    func request(_ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil) async throws -> Answer {
-        try await Application(router: routes.router()).test(.router) { client in
+    func request(
+        _ method: HTTPRequest.Method, _ uri: String, _ body: String? = nil, with others: [any RouteGroup] = []
+    ) async throws -> Answer {
+        try await Application(router: routes.router(with: others)).test(.router) { client in
             try await client.execute(uri: uri, method: method, body: body.map { ByteBuffer(string: $0) }) { response in
                 Answer(
                     status: response.status.code, contentType: response.headers[.contentType],

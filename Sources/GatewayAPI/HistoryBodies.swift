@@ -1,0 +1,69 @@
+/// A setting that was overwritten, in `GET /v1/meters/{meter}/history`. Unknown or not applicable is null.
+package struct HistoryLine: Codable, Hashable, Sendable {
+    /// Who wrote, and when by their own calendar.
+    package struct Author: Codable, Hashable, Sendable {
+        /// RFC 3339.
+        package var at: String
+        /// The host's name; null where nobody told it.
+        package var host: String?
+        /// null: nobody; the rebuild or the cloud's clean-up did it.
+        package var host_id: String?
+
+        package init(at: String, host: String?, host_id: String?) {
+            self.at = at
+            self.host = host
+            self.host_id = host_id
+        }
+
+        /// Written out so that what is unknown is `null` and not missing.
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(at, forKey: .at)
+            try container.encode(host, forKey: .host)
+            try container.encode(host_id, forKey: .host_id)
+        }
+    }
+
+    package var key: String
+    /// null: it was not set.
+    package var old: String?
+    /// null: it was taken back to its default, or all settings were deleted.
+    package var new: String?
+    /// All settings of the meter were deleted.
+    package var deleted: Bool
+    /// When and where the old value was written.
+    package var written: Author
+    /// When and where it was overwritten.
+    package var overwritten: Author
+
+    package init(key: String, old: String?, new: String?, deleted: Bool, written: Author, overwritten: Author) {
+        self.key = key
+        self.old = old
+        self.new = new
+        self.deleted = deleted
+        self.written = written
+        self.overwritten = overwritten
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(key, forKey: .key)
+        try container.encode(old, forKey: .old)
+        try container.encode(new, forKey: .new)
+        try container.encode(deleted, forKey: .deleted)
+        try container.encode(written, forKey: .written)
+        try container.encode(overwritten, forKey: .overwritten)
+    }
+}
+
+/// `GET /v1/meters/{meter}/history`: the latest loss first.
+package struct HistoryBody: Codable, Hashable, Sendable {
+    package var meter: String
+    package var history: [HistoryLine]
+
+    package init(meter: String, history: [HistoryLine]) {
+        self.meter = meter
+        self.history = history
+    }
+}

@@ -1,0 +1,71 @@
+/// `POST /v1/rebuild`.
+package struct RebuildRequest: Codable, Hashable, Sendable {
+    /// Only say what would be done.
+    package var dry_run: Bool?
+
+    package init(dry_run: Bool? = nil) { self.dry_run = dry_run }
+}
+
+/// The answer to a dry run.
+package struct RebuildReportBody: Codable, Hashable, Sendable {
+    /// One record that would be folded into another.
+    package struct Example: Codable, Hashable, Sendable {
+        package var type: String
+        package var from: String
+        package var into: String
+        /// Properties whose value is taken over.
+        package var moved: [String]
+        /// Properties of which there is a younger value already.
+        package var kept: [String]
+
+        package init(type: String, from: String, into: String, moved: [String], kept: [String]) {
+            self.type = type
+            self.from = from
+            self.into = into
+            self.moved = moved
+            self.kept = kept
+        }
+    }
+
+    /// Records looked at.
+    package var scanned: Int
+    /// Records that would be folded.
+    package var folded: Int
+    /// The first few of them.
+    package var examples: [Example]
+
+    package init(scanned: Int, folded: Int, examples: [Example]) {
+        self.scanned = scanned
+        self.folded = folded
+        self.examples = examples
+    }
+}
+
+/// One line of the answer to a rebuild: how far it is. The last one is not `running`.
+package struct RebuildLine: Codable, Hashable, Sendable {
+    package enum State: String, Codable, Hashable, Sendable {
+        case running
+        case complete
+        /// What was done is kept, and the next rebuild goes on there.
+        case cancelled
+        case failed
+    }
+
+    package var state: State
+    /// Of the rule.
+    package var version: Int?
+    package var scanned: Int?
+    package var folded: Int?
+    /// Why it failed; absent where it did not.
+    package var error: ErrorBody?
+
+    package init(
+        _ state: State, version: Int? = nil, scanned: Int? = nil, folded: Int? = nil, error: ErrorBody? = nil
+    ) {
+        self.state = state
+        self.version = version
+        self.scanned = scanned
+        self.folded = folded
+        self.error = error
+    }
+}

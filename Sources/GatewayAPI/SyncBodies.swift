@@ -1,0 +1,106 @@
+/// `POST /v1/sync`.
+package struct SyncRequest: Codable, Hashable, Sendable {
+    /// Return at once instead of with the result.
+    package var detach: Bool?
+
+    package init(detach: Bool? = nil) { self.detach = detach }
+}
+
+/// How one run of the sync engine ended: the answer to `POST /v1/sync`, and in `GET /v1/sync`. Unknown is null.
+package struct SyncResultBody: Codable, Hashable, Sendable {
+    /// What a run did with one type's records.
+    package struct Counts: Codable, Hashable, Sendable {
+        package var type: String
+        /// Told, and taken by the cloud.
+        package var pushed: Int
+        /// Came from the cloud and changed something here.
+        package var fetched: Int
+        /// Came from the cloud with nothing new.
+        package var unchanged: Int
+        /// Cannot be kept here, or was refused there; set aside with the reason.
+        package var parked: Int
+
+        package init(type: String, pushed: Int, fetched: Int, unchanged: Int, parked: Int) {
+            self.type = type
+            self.pushed = pushed
+            self.fetched = fetched
+            self.unchanged = unchanged
+            self.parked = parked
+        }
+    }
+
+    /// Of the run, from 1 on, since the daemon started.
+    package var run: UInt64
+    /// `asked`, `localChange`, `remoteChange`, `poll` …
+    package var trigger: String
+    /// How long ago it began.
+    package var age_ms: Int64
+    package var duration_ms: Int64
+    /// `complete`, `partial`, `cancelled`, `failed` or `halted`.
+    package var end: String
+    package var was_cancelled: Bool
+    /// Records that were older than what is here, or that cannot be kept.
+    package var skipped: Int
+    /// In the order in which they sync.
+    package var types: [Counts]
+    /// Why it failed.
+    package var error: String?
+    /// What to do about that, where a person has to.
+    package var next: String?
+
+    package init(
+        run: UInt64, trigger: String, age_ms: Int64, duration_ms: Int64, end: String, was_cancelled: Bool, skipped: Int,
+        types: [Counts]
+    ) {
+        self.run = run
+        self.trigger = trigger
+        self.age_ms = age_ms
+        self.duration_ms = duration_ms
+        self.end = end
+        self.was_cancelled = was_cancelled
+        self.skipped = skipped
+        self.types = types
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(run, forKey: .run)
+        try container.encode(trigger, forKey: .trigger)
+        try container.encode(age_ms, forKey: .age_ms)
+        try container.encode(duration_ms, forKey: .duration_ms)
+        try container.encode(end, forKey: .end)
+        try container.encode(was_cancelled, forKey: .was_cancelled)
+        try container.encode(skipped, forKey: .skipped)
+        try container.encode(types, forKey: .types)
+        try container.encode(error, forKey: .error)
+        try container.encode(next, forKey: .next)
+    }
+}
+
+/// One line of `GET /v1/sync/events`.
+package struct SyncEventLine: Codable, Hashable, Sendable {
+    /// From 1 on, since the host joined or the daemon started.
+    package var number: UInt64
+    /// How long the host had been up.
+    package var uptime_ms: Int64
+    /// One line for people.
+    package var event: String
+    /// Events that were dropped before this one because the client took too long; absent when none.
+    package var missed: Int?
+
+    package init(number: UInt64, uptime_ms: Int64, event: String, missed: Int? = nil) {
+        self.number = number
+        self.uptime_ms = uptime_ms
+        self.event = event
+        self.missed = missed
+    }
+}
+
+/// One line of `GET /v1/refreshes`: records that are shown are not what they were.
+package struct RefreshLine: Codable, Hashable, Sendable {
+    /// Rises with every change, of this host or another.
+    package var refresh_version: UInt64
+
+    package init(refresh_version: UInt64) { self.refresh_version = refresh_version }
+}

@@ -1,0 +1,23 @@
+package import Gateway
+import GatewayAPI
+package import Hummingbird
+
+/// Membership of a cloud: `/v1/cloud`.
+package struct MembershipRoutes: RouteGroup {
+    private let joining: any CloudJoining
+
+    package init(joining: any CloudJoining) { self.joining = joining }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("cloud") { _, _ in try JSON.response(await joining.status()) }
+        api.post("cloud/join") { request, _ in
+            let body = try await JSON.decode(CloudJoinRequest.self, from: request)
+            guard !body.urls.isEmpty else {
+                throw GatewayError(
+                    .badRequest, "no URL of a cloud is given", next: "one is https://host:8643")
+            }
+            return try JSON.response(try await joining.join(body))
+        }
+        api.delete("cloud") { _, _ in try JSON.response(try await joining.leave()) }
+    }
+}

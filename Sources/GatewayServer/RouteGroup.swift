@@ -1,0 +1,21 @@
+package import Hummingbird
+
+/// Routes about one topic, which add themselves below `/v1` on the control socket.
+package protocol RouteGroup: Sendable {
+    func add(to api: RouterGroup<BasicRequestContext>)
+}
+
+extension Request {
+    /// A number in the query; nil without one.
+    ///
+    /// - Throws: 400 for anything else than a whole number within `range`.
+    func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let text = uri.queryParameters[name[...]] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw HTTPError(
+                .badRequest,
+                message: "\(name) cannot be \"\(text)\"; it takes \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}

@@ -63,13 +63,14 @@ package struct CloudRestore: Hashable, Sendable {
     }
 
     private static func check(_ db: Database, path: String) throws {
-        guard try !CloudSchema.inspect(db, path: path) else {
-            throw CloudStoreError(.damaged, "\(path) is empty: no backup of a cloud")
-        }
-        let faults = try String.fetchAll(db, sql: "PRAGMA integrity_check(5)").filter { $0 != "ok" }
+        let faults = try CloudSchema.faults(db)
         guard faults.isEmpty else {
             throw CloudStoreError(
-                .damaged, "the backup \(path) is damaged (\(faults.joined(separator: "; "))). Use another one")
+                .damaged, "the backup \(path) is damaged (\(faults.prefix(3).joined(separator: "; "))). Use another one"
+            )
+        }
+        guard try !CloudSchema.inspect(db, path: path) else {
+            throw CloudStoreError(.damaged, "\(path) is empty: no backup of a cloud")
         }
     }
 

@@ -146,16 +146,27 @@ enum CloudSchema {
 
     /// What the opened pool's writer needs: GRDB has set `synchronous` to NORMAL just before, under which a power cut
     /// takes what was acknowledged.
-    static func tune(_ db: Database, synchronous: SQLiteCloudEngine.Synchronous, pageCountMax: Int?) throws {
-        try db.execute(sql: "PRAGMA synchronous = \(synchronous.rawValue)")
-        guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == synchronous.rawValue else {
-            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "synchronous cannot be set to \(synchronous)")
+    static func tune(_ db: Database, pageCountMax: Int?) throws {
+        let full = 2
+        try db.execute(sql: "PRAGMA synchronous = \(full)")
+        guard try Int.fetchOne(db, sql: "PRAGMA synchronous") == full else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "synchronous cannot be set to FULL")
         }
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "no write-ahead log")
         }
         try db.execute(sql: "PRAGMA journal_size_limit = \(1 << 24)")
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
+    }
+
+    /// Reads the whole file and returns what is wrong with it, empty when nothing is.
+    static func faults(_ db: Database) throws -> [String] {
+        do {
+            return try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            // So badly damaged that the check itself ends.
+            return [error.message ?? "damaged"]
+        }
     }
 
     /// Finds tables that are there by the migrations' word and yet not as they must be.

@@ -21,16 +21,8 @@ package final class SQLiteCloudEngine: CloudEngine {
     let leaseTable: LeaseTable
     let limits: Mutex<LeaseLimits>
 
-    /// Of SQLite's setting of this name.
-    package enum Synchronous: Int, Sendable {
-        /// A power cut may take what was acknowledged. Only for tests, which show that it does.
-        case normal = 1
-        case full = 2
-    }
-
     /// What tests and tools set differently.
     package struct Options: Sendable {
-        package var synchronous: Synchronous
         /// How long a statement waits for another program that uses the file.
         package var busyTimeout: Duration
         /// The file takes no more pages than this, as if the disk were full. nil: as many as there is room for.
@@ -39,10 +31,9 @@ package final class SQLiteCloudEngine: CloudEngine {
         package var onStatement: (@Sendable (String) -> Void)?
 
         package init(
-            synchronous: Synchronous = .full, busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil,
+            busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil,
             onStatement: (@Sendable (String) -> Void)? = nil
         ) {
-            self.synchronous = synchronous
             self.busyTimeout = busyTimeout
             self.pageCountMax = pageCountMax
             self.onStatement = onStatement
@@ -64,7 +55,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             try prepareFile(path, options)
             let pool = try DatabasePool(path: path, configuration: configuration(options))
             try pool.writeWithoutTransaction { db in
-                try CloudSchema.tune(db, synchronous: options.synchronous, pageCountMax: options.pageCountMax)
+                try CloudSchema.tune(db, pageCountMax: options.pageCountMax)
             }
             try CloudSchema.migrator.migrate(pool)
             let newEpoch = UniqueID<Never>(using: &dice).description
@@ -155,7 +146,7 @@ package final class SQLiteCloudEngine: CloudEngine {
 
     /// Reads the whole file and returns what is wrong with it, empty when nothing is. Takes seconds for a large file.
     package func check() async throws(CloudFailure) -> [String] {
-        try await read { db in try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" } }
+        try await read { db in try CloudSchema.faults(db) }
     }
 
     /// Runs `body` on a snapshot.

@@ -6,6 +6,8 @@ import MeterTestKit
 extension TemporaryFolder {
     /// Where the test's cloud lies.
     var cloud: String { path + "/cloud" }
+    /// Its file.
+    var store: String { cloud + "/cloud.db" }
 
     /// Opens the test's cloud.
     func openCloud(
@@ -14,6 +16,28 @@ extension TemporaryFolder {
         var dice = CountingDice()
         return try SQLiteCloudEngine.open(
             directory: directory ?? cloud, now: now, dice: &dice, options: options)
+    }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: name) }
+
+    func bytes(of path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
+
+    func write(_ bytes: [UInt8], to path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: url)
+    }
+
+    func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
+
+    /// Copies the cloud's file and its log, as they are at this moment, into a data directory of this name.
+    func copyCloud(as name: String) throws -> String {
+        let copy = path + "/" + name
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+        for suffix in ["", "-wal"] where exists(store + suffix) {
+            try FileManager.default.copyItem(atPath: store + suffix, toPath: copy + "/cloud.db" + suffix)
+        }
+        return copy
     }
 }
 

@@ -1,0 +1,202 @@
+import Cloud
+import CloudAPI
+import CloudStore
+import Foundation
+import GRDB
+import LeaseCore
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import Testing
+
+/// Everything that can be wrong with the store: each is told apart, names the file, and deletes nothing.
+struct CloudStoreErrorTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func makeCloud() async throws {
+        let engine = try folder.openCloud()
+        _ = try await engine.createZone("home", terms: .standard)
+        _ = try await engine.modify((0..<50).map { Sample.record("m\($0)") }, in: "home", now: Sample.now)
+        try engine.close()
+    }
+
+    /// Opens it, and expects that to fail with `code`, a message with the path, and a file left as it was.
+    private func expectRefused(_ code: CloudStoreError.Code, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let before = try folder.bytes(of: folder.store)
+        let error = #expect(throws: CloudStoreError.self, sourceLocation: sourceLocation) {
+            try folder.openCloud(options: .init(busyTimeout: .zero))
+        }
+        #expect(error?.code == code, "\(error?.message ?? "")", sourceLocation: sourceLocation)
+        #expect(error?.message.contains(folder.cloud) == true, sourceLocation: sourceLocation)
+        #expect(try folder.bytes(of: folder.store) == before, "the file was changed", sourceLocation: sourceLocation)
+    }
+
+    private func edit(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.store)
+        try queue.write { db in try db.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test func newerVersion_isRefused() async throws {
+        try await makeCloud()
+        try edit("INSERT INTO grdb_migrations VALUES ('999 of next year')")
+        try expectRefused(.newerVersion)
+    }
+
+    @Test func otherProgramsDatabase_isRefused() throws {
+        try FileManager.default.createDirectory(atPath: folder.cloud, withIntermediateDirectories: true)
+        try edit("CREATE TABLE bookmarks (url TEXT)")
+        try expectRefused(.damaged)
+    }
+
+    @Test func otherFile_isRefused() throws {
+        try folder.write(Array(String(repeating: "shopping list\n", count: 200).utf8), to: folder.store)
+        try expectRefused(.damaged)
+    }
+
+    @Test func overwrittenHeader_isDamaged() async throws {
+        try await makeCloud()
+        var bytes = try folder.bytes(of: folder.store)
+        for offset in 0..<100 { bytes[offset] = 0xA5 }
+        try folder.write(bytes, to: folder.store)
+        try expectRefused(.damaged)
+    }
+
+    @Test(arguments: ["DROP TABLE lease", "ALTER TABLE record DROP COLUMN tombstone_ms"])
+    func missingTableOrColumn_isDamaged(sql: String) async throws {
+        try await makeCloud()
+        try edit("DROP INDEX record_tombstone")
+        try edit(sql)
+        let error = #expect(throws: CloudStoreError.self) { try folder.openCloud() }
+        #expect(error?.code == .damaged)
+    }
+
+    @Test func unreadableRecord_isDamaged_andTheOthersAreServed() async throws {
+        try await makeCloud()
+        try edit("UPDATE record SET body = X'7B' WHERE name = 'm7'")
+
+        let engine = try folder.openCloud()
+        let failure = await #expect(throws: CloudFailure.self) {
+            try await engine.changes(of: .deviceSettings, in: "home", after: nil, limit: 400)
+        }
+
+        #expect(failure?.code == .internalError)
+        #expect(failure?.message.contains("m7") == true)
+        #expect(try await engine.record(Sample.record("m8").key, in: "home") != nil)
+    }
+
+    @Test func damagedPage_isFoundByTheCheck() async throws {
+        try await makeCloud()
+        var bytes = try folder.bytes(of: folder.store)
+        for offset in (bytes.count - 4096)..<bytes.count { bytes[offset] = 0xA5 }
+        try folder.write(bytes, to: folder.store)
+
+        let engine = try folder.openCloud()
+
+        #expect(try await !engine.check().isEmpty)
+    }
+
+    @Test func directory_isUsedByOneAtATime() async throws {
+        let engine = try folder.openCloud()
+
+        let error = #expect(throws: CloudStoreError.self) { try folder.openCloud() }
+        try engine.close()
+
+        #expect(error?.code == .locked)
+        #expect(error?.message.contains("process \(ProcessInfo.processInfo.processIdentifier)") == true)
+        #expect(throws: Never.self) { try folder.openCloud() }
+    }
+
+    @Test func file_isLocked_whenAnotherProgramWritesToIt() async throws {
+        try await makeCloud()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: folder.store, configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try expectRefused(.locked)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
+
+    @Test func directory_isRefused_whereItsFolderIsNot() throws {
+        let error = #expect(throws: CloudStoreError.self) { try folder.openCloud(folder.path + "/a/b") }
+        #expect(error?.code == .system)
+        #expect(error?.message.contains("/a/b") == true)
+    }
+
+    @Test func fullDisk_refusesWhatDoesNotFit_andKeepsWhatWasAcknowledged() async throws {
+        let engine = try folder.openCloud(options: .init(pageCountMax: 60))
+        _ = try await engine.createZone("home", terms: .standard)
+        var acknowledged: Set<String> = []
+        var failures: [CloudFailure] = []
+
+        for page in 0..<40 {
+            let batch = (0..<20).map { Sample.record("m\(page)-\($0)") }
+            do {
+                _ = try await engine.modify(batch, in: "home", now: Sample.now)
+                acknowledged.formUnion(batch.map(\.key.name))
+            } catch let failure as CloudFailure {
+                failures.append(failure)
+            }
+        }
+
+        #expect(!acknowledged.isEmpty)
+        #expect(!failures.isEmpty)
+        #expect(failures.allSatisfy { $0.code == .serviceUnavailable && $0.message.contains("full") })
+        #expect(failures.allSatisfy { $0.retryAfter != nil })
+        try engine.close()
+        let contents = try await CloudContents(at: folder.cloud, folder)
+        #expect(Set(contents.records.map(\.key.name)) == acknowledged)
+    }
+
+    /// Many at once share a transaction; the disk is full in the middle of it.
+    @Test func fullDisk_losesNothingAcknowledged_whenManyWriteAtOnce() async throws {
+        let engine = try folder.openCloud(options: .init(pageCountMax: 60))
+        _ = try await engine.createZone("home", terms: .standard)
+
+        let acknowledged = await withTaskGroup(of: Set<String>.self) { group in
+            for writer in 0..<16 {
+                group.addTask {
+                    var taken: Set<String> = []
+                    for round in 0..<20 {
+                        let record = Sample.record("m\(writer)-\(round)")
+                        // Which of them do not fit any more is of no interest here.
+                        guard (try? await engine.modify([record], in: "home", now: Sample.now)) != nil else { continue }
+                        taken.insert(record.key.name)
+                    }
+                    return taken
+                }
+            }
+            return await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+        }
+
+        #expect(try await Set(engine.records(in: "home", type: nil).map(\.key.name)) == acknowledged)
+        try engine.close()
+        let contents = try await CloudContents(at: folder.cloud, folder)
+        #expect(Set(contents.records.map(\.key.name)) == acknowledged)
+    }
+
+    @Test func failedWrite_takesNothingOfItsNeighbours() async throws {
+        let engine = try folder.openCloud()
+        _ = try await engine.createZone("home", terms: .standard)
+        try await engine.add(Sample.credential("1"))
+
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    if number % 2 == 0 {
+                        await #expect(throws: CloudFailure.self) { try await engine.add(Sample.credential("1")) }
+                    } else {
+                        await #expect(throws: Never.self) {
+                            try await engine.modify([Sample.record("m\(number)")], in: "home", now: Sample.now)
+                        }
+                    }
+                }
+            }
+        }
+
+        #expect(try await engine.records(in: "home", type: nil).count == 20)
+        #expect(try await engine.zone("home")?.sequence == 20)
+    }
+}

@@ -3,7 +3,7 @@ package import MeterModel
 /// Drives one meter through the seven states of product.md.
 ///
 /// ```
-///              appeared                  wanted                     channelOpened
+///              appeared             wanted, permitted               channelOpened
 ///  ┌─────────┐─────────▶┌───────────────┐─────────▶┌────────────┐───────────────▶┌───────────┐
 ///  │ offline │          │ not-connected │          │ connecting │                │ connected │
 ///  └─────────┘◀─────────└───────────────┘◀─────────└────────────┘                └───────────┘
@@ -17,6 +17,9 @@ package import MeterModel
 /// The machine performs no I/O and reads no clock. Every method names something that happened and returns what to do;
 /// afterwards `nextWake` says when to call `woke`. There is no state in which it gives up: a meter that is wanted and
 /// present is tried for ever, and only a person's `disconnectWanted` stops that.
+///
+/// Where somebody else has a say in who may talk to the meter (`asksFirst`), each attempt begins with a request for
+/// permission, which belongs to that one attempt and the link that comes of it: the next attempt asks again.
 package struct ConnectionMachine: Sendable {
     private var phase: Phase
     /// The device is there, as far as the last word of the transport goes.
@@ -26,10 +29,13 @@ package struct ConnectionMachine: Sendable {
     /// Attempts that failed since data last came.
     package private(set) var failures = 0
     package private(set) var timing: ConnectionTiming
+    /// An attempt needs permission. May change at any time, for the attempts to come.
+    package var asksFirst: Bool
 
-    package init(timing: ConnectionTiming, isWanted: Bool) {
+    package init(timing: ConnectionTiming, isWanted: Bool, asksFirst: Bool = false) {
         self.timing = timing
         self.isWanted = isWanted
+        self.asksFirst = asksFirst
         phase = .offline(recheckAt: nil)
     }
 
@@ -94,7 +100,7 @@ package struct ConnectionMachine: Sendable {
         case .ready, .communicating, .dataAvailable:
             failures = 0
             phase = .dataAvailable(lastFrame: now)
-        case .offline, .notConnected, .connecting, .connected:
+        case .offline, .notConnected, .awaitingPermission, .connecting, .connected:
             break
         }
     }
@@ -109,13 +115,38 @@ package struct ConnectionMachine: Sendable {
             phase = .notConnected(retryAt: retryTime(at: now, dice: dice))
         case .connected, .ready, .communicating, .dataAvailable:
             loseLink(at: now)
-        case .offline, .notConnected:
+        case .offline, .notConnected, .awaitingPermission:
             break
         }
     }
 
+    package enum OnPermitted: Equatable, Sendable {
+        case openChannel
+        /// Nothing waits for permission: it is not needed any more, or the link is up already.
+        case none
+    }
+
+    /// The permission that was requested is there.
+    package mutating func permitted(at now: MonotonicTime) -> OnPermitted {
+        guard case .awaitingPermission = phase else { return .none }
+        phase = .connecting(since: now)
+        return .openChannel
+    }
+
+    package enum OnPermissionLost: Equatable, Sendable { case closeChannel, none }
+
+    /// The link may not be used any more. No fault of the link: as long as the meter is wanted, permission for another
+    /// attempt is requested at once.
+    package mutating func permissionLost(at now: MonotonicTime) -> OnPermissionLost {
+        guard hasChannel else { return .none }
+        phase = .notConnected(retryAt: isWanted ? now : nil)
+        return .closeChannel
+    }
+
     package enum OnWake: Equatable, Sendable {
         case openChannel
+        /// Ask whether a link may be made, and say `permitted` once it may.
+        case requestPermission
         /// The attempt or the link took too long without result.
         case closeChannel(Overdue)
         case none
@@ -132,6 +163,9 @@ package struct ConnectionMachine: Sendable {
         case .offline(let recheckAt?) where now >= recheckAt && isPresent:
             phase = .notConnected(retryAt: isWanted ? retryTime(at: now, dice: dice) : nil)
             return .none
+        case .notConnected(let retryAt?) where now >= retryAt && isWanted && asksFirst:
+            phase = .awaitingPermission
+            return .requestPermission
         case .notConnected(let retryAt?) where now >= retryAt && isWanted:
             phase = .connecting(since: now)
             return .openChannel
@@ -147,7 +181,8 @@ package struct ConnectionMachine: Sendable {
         case .dataAvailable(let lastFrame) where now - lastFrame >= timing.staleAfter:
             phase = .communicating(silentSince: lastFrame)
             return .none
-        case .offline, .notConnected, .connecting, .connected, .ready, .communicating, .dataAvailable:
+        case .offline, .notConnected, .awaitingPermission, .connecting, .connected, .ready, .communicating,
+            .dataAvailable:
             return .none
         }
     }
@@ -161,7 +196,7 @@ package struct ConnectionMachine: Sendable {
             phase = .communicating(silentSince: now)
         case .communicating: phase = .communicating(silentSince: now)
         case .ready: phase = .ready(since: now)
-        case .offline, .notConnected, .connecting, .connected, .dataAvailable: break
+        case .offline, .notConnected, .awaitingPermission, .connecting, .connected, .dataAvailable: break
         }
     }
 
@@ -170,6 +205,7 @@ package struct ConnectionMachine: Sendable {
         switch phase {
         case .offline(let recheckAt): isPresent ? recheckAt : nil
         case .notConnected(let retryAt): isWanted ? retryAt : nil
+        case .awaitingPermission: nil
         case .connecting(let since), .connected(let since): since + timing.connectTimeout
         case .ready(let since), .communicating(let since): since + timing.silenceTimeout
         case .dataAvailable(let lastFrame): lastFrame + timing.staleAfter
@@ -180,7 +216,7 @@ package struct ConnectionMachine: Sendable {
     package var state: ConnectionState {
         switch phase {
         case .offline: .offline
-        case .notConnected: .notConnected
+        case .notConnected, .awaitingPermission: .notConnected
         case .connecting: .connecting
         case .connected: .connected
         case .ready: .ready
@@ -193,12 +229,17 @@ package struct ConnectionMachine: Sendable {
     package var retryAt: MonotonicTime? {
         if case .notConnected(let retryAt) = phase { retryAt } else { nil }
     }
+
+    /// Permission was requested and has not come.
+    package var awaitsPermission: Bool {
+        if case .awaitingPermission = phase { true } else { false }
+    }
 }
 
 extension ConnectionMachine {
     private var hasChannel: Bool {
         switch phase {
-        case .offline, .notConnected: false
+        case .offline, .notConnected, .awaitingPermission: false
         case .connecting, .connected, .ready, .communicating, .dataAvailable: true
         }
     }
@@ -222,8 +263,10 @@ extension ConnectionMachine {
     fileprivate enum Phase: Sendable {
         /// Valid transitions: `notConnected` (it is still there after the settle time), `connecting` (it appeared).
         case offline(recheckAt: MonotonicTime?)
-        /// Valid transitions: `connecting`, `offline`. A nil `retryAt` waits for a person.
+        /// Valid transitions: `connecting`, `awaitingPermission`, `offline`. A nil `retryAt` waits for a person.
         case notConnected(retryAt: MonotonicTime?)
+        /// As not connected to everybody else. Valid transitions: `connecting`, `notConnected`, `offline`.
+        case awaitingPermission
         /// Valid transitions: `connected`, `notConnected`, `offline`.
         case connecting(since: MonotonicTime)
         /// Valid transitions: `ready`, `offline`, `notConnected`.

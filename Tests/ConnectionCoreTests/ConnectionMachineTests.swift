@@ -158,21 +158,79 @@ struct ConnectionMachineTests {
         #expect(late == .closeChannel(.silent))
     }
 
+    // MARK: Permission
+
+    @Test func attempt_waitsForPermission_whereOthersHaveASay() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
+        machine.appeared(at: .seconds(0))
+
+        let asked = machine.woke(at: .seconds(0), dice: 0)
+        let later = machine.woke(at: .seconds(3600), dice: 0)
+
+        #expect(asked == .requestPermission)
+        #expect(later == .none)
+        #expect(machine.state == .notConnected)
+        #expect(machine.nextWake == nil)
+        let permitted = machine.permitted(at: .seconds(3600))
+        #expect(permitted == .openChannel)
+        #expect(machine.nextWake == .seconds(3610))
+    }
+
+    @Test func permission_isOfNoUse_whenNobodyWaitsForIt() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
+        machine.appeared(at: .seconds(0))
+        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.disconnectWanted()
+
+        let permitted = machine.permitted(at: .seconds(1))
+
+        #expect(permitted == .none)
+        #expect(machine.state == .notConnected)
+    }
+
+    @Test func lostPermission_closesTheChannel_andAsksAgain_withoutAFailure() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
+        machine.appeared(at: .seconds(0))
+        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.permitted(at: .seconds(0))
+        _ = machine.channelOpened(at: .seconds(1))
+
+        let lost = machine.permissionLost(at: .seconds(2))
+        let asked = machine.woke(at: .seconds(2), dice: 0)
+
+        #expect(lost == .closeChannel)
+        #expect(machine.failures == 0)
+        #expect(asked == .requestPermission)
+    }
+
+    @Test func permission_belongsToOneAttempt() {
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
+        machine.appeared(at: .seconds(0))
+        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.permitted(at: .seconds(0))
+        machine.channelClosed(at: .seconds(1), dice: 0)
+
+        let asked = machine.woke(at: .seconds(3), dice: 0)
+
+        #expect(asked == .requestPermission)
+    }
+
     /// Any sequence of events keeps what must hold in every state. The seed is in the message of a failure.
     @Test(arguments: UInt64(0)..<200)
     func randomWalk_keepsTheInvariants(seed: UInt64) {
         var dice = Dice(seed: seed)
-        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: dice.next() % 2 == 0)
+        var machine = ConnectionMachine(
+            timing: ConnectionTiming(), isWanted: dice.next() % 2 == 0, asksFirst: seed % 2 == 0)
         var now = MonotonicTime.seconds(0)
         var channelOpen = false
         for step in 0..<300 {
             now = now + .milliseconds(Int(dice.next() % 3000))
-            walk(&machine, &channelOpen, event: dice.next() % 9, at: now, dice: dice.next())
+            walk(&machine, &channelOpen, event: dice.next() % 12, at: now, dice: dice.next())
             let linkStates: Set<ConnectionState> = [.connecting, .connected, .ready, .communicating, .dataAvailable]
             #expect(linkStates.contains(machine.state) == channelOpen, "seed \(seed) step \(step): \(machine.state)")
             #expect(machine.isWanted || !channelOpen, "seed \(seed) step \(step): a link that nobody wants")
             #expect(machine.isPresent || !channelOpen, "seed \(seed) step \(step): a link to nothing")
-            let mustWake = machine.isWanted && machine.isPresent
+            let mustWake = machine.isWanted && machine.isPresent && !machine.awaitsPermission
             #expect(!mustWake || machine.nextWake != nil, "seed \(seed) step \(step): gave up in \(machine.state)")
         }
     }
@@ -181,13 +239,13 @@ struct ConnectionMachineTests {
     @Test(arguments: UInt64(0)..<100)
     func woke_alwaysMovesOn(seed: UInt64) {
         var dice = Dice(seed: seed)
-        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
+        var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: seed % 2 == 0)
         var now = MonotonicTime.seconds(0)
         var channelOpen = false
         for step in 0..<200 {
             now = now + .milliseconds(Int(dice.next() % 20_000))
-            walk(&machine, &channelOpen, event: dice.next() % 9, at: now, dice: dice.next())
-            for _ in 0..<3 { walk(&machine, &channelOpen, event: 8, at: now, dice: dice.next()) }
+            walk(&machine, &channelOpen, event: dice.next() % 12, at: now, dice: dice.next())
+            for _ in 0..<3 { walk(&machine, &channelOpen, event: 11, at: now, dice: dice.next()) }
             let next = machine.nextWake
             #expect(next.map { $0 > now } ?? true, "seed \(seed) step \(step): stuck in \(machine.state)")
         }
@@ -214,11 +272,13 @@ struct ConnectionMachineTests {
         case 7:
             machine.requestSent(at: now)
             machine.frameReceived(at: now)
+        case 8, 9: if machine.permitted(at: now) == .openChannel { channelOpen = true }
+        case 10: if machine.permissionLost(at: now) == .closeChannel { channelOpen = false }
         default:
             switch machine.woke(at: now, dice: dice) {
             case .openChannel: channelOpen = true
             case .closeChannel: channelOpen = false
-            case .none: break
+            case .requestPermission, .none: break
             }
         }
     }

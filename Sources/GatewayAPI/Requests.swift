@@ -6,6 +6,12 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var model: String?
     /// Only for a meter named by a device path: the meter's own id, where it is known.
     package var id: String?
+    /// Take it from whoever has it.
+    package var takeover: Bool?
+    /// Wait in line for so long, where another host has it; null or absent: do not.
+    package var queue_ms: Int64?
+    /// Do not ask the cloud. It is used beside whoever holds it, and nobody sees that it is.
+    package var no_lease: Bool?
 
     package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil) {
         self.wait_ms = wait_ms
@@ -143,6 +149,8 @@ package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case notConnected = "not-connected"
     case refused
     case timedOut = "timed-out"
+    /// Another host has it; the message says which.
+    case held
     case permission
     case store
     case shuttingDown = "shutting-down"

@@ -42,7 +42,7 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         switch code {
         case .badRequest: .badRequest
         case .noSuchMeter, .notFound: .notFound
-        case .ambiguousMeter, .notConnected, .refused: .conflict
+        case .ambiguousMeter, .notConnected, .refused, .held: .conflict
         case .modelUnknown: .unprocessableContent
         case .timedOut: .gatewayTimeout
         case .permission: .forbidden

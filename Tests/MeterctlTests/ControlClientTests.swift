@@ -91,6 +91,7 @@ struct ControlClientTests {
         (ErrorCode.badRequest, meterctl.ExitStatus.usage), (.noSuchMeter, .noSuchMeter),
         (.ambiguousMeter, .noSuchMeter),
         (.modelUnknown, .error), (.notConnected, .error), (.refused, .error), (.timedOut, .timedOut),
+        (.held, .heldElsewhere),
         (.permission, .noPermission), (.store, .error), (.shuttingDown, .error), (.notFound, .error),
         (.internalError, .error),
     ])

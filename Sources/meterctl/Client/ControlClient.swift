@@ -146,6 +146,7 @@ struct ControlClient: Sendable {
         switch code {
         case .noSuchMeter, .ambiguousMeter: .noSuchMeter
         case .timedOut: .timedOut
+        case .held: .heldElsewhere
         case .permission: .noPermission
         case .badRequest: .usage
         case .modelUnknown, .notConnected, .refused, .store, .shuttingDown, .notFound, .internalError: .error

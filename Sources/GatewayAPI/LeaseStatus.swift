@@ -1,0 +1,60 @@
+/// A meter's lease as this host sees it, in `status`. Unknown or not applicable is null.
+package struct LeaseStatus: Codable, Hashable, Sendable {
+    /// The words of `state`.
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+        /// Nobody has one, or this host belongs to no cloud.
+        case none
+        /// This host asks for it.
+        case requesting
+        /// This host has it.
+        case held
+        /// This host has it and could not renew it for two thirds of its time.
+        case jeopardy
+        /// It could not be renewed in time. The link is kept, because the policy is `keep`.
+        case lost
+        /// This host uses the meter without one: the cloud cannot be reached, or another host got it meanwhile, which is
+        /// named then.
+        case unleased
+        /// Another host has it.
+        case elsewhere
+        /// As `elsewhere`, and this host waits for it.
+        case waiting
+        /// Another host had it and did not renew it; soon anybody may have it.
+        case expired
+    }
+
+    package var state: State
+    /// The holder's name.
+    package var holder: String?
+    package var holder_id: String?
+    package var token: UInt64?
+    /// `ble`, `spp` or `usb`.
+    package var transport: String?
+    /// `keep` or `strict`.
+    package var policy: String?
+    /// Until it expires, as far as this host knows. 0 once it did.
+    package var remaining_ms: Int64?
+    /// Since when, by the cloud's clock, RFC 3339.
+    package var since: String?
+    /// Names of the hosts that wait for it, first come first.
+    package var waiting: [String]
+
+    package init(_ state: State) {
+        self.state = state
+        waiting = []
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(state, forKey: .state)
+        try container.encode(holder, forKey: .holder)
+        try container.encode(holder_id, forKey: .holder_id)
+        try container.encode(token, forKey: .token)
+        try container.encode(transport, forKey: .transport)
+        try container.encode(policy, forKey: .policy)
+        try container.encode(remaining_ms, forKey: .remaining_ms)
+        try container.encode(since, forKey: .since)
+        try container.encode(waiting, forKey: .waiting)
+    }
+}

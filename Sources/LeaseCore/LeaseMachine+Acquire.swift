@@ -116,4 +116,11 @@ extension LeaseMachine {
         guard case .waiting = seeking.request else { return .none }
         return ask(seeking, at: now)
     }
+
+    /// There is no place in the queue after all. It is asked for again with the next refusal.
+    package mutating func queueLost() {
+        guard case .seeking(var seeking) = state else { return }
+        seeking.isQueued = false
+        state = .seeking(seeking)
+    }
 }

@@ -100,6 +100,18 @@ package struct LeaseMachine: Sendable {
         }
     }
 
+    /// A link is up already that nobody permitted: the host has only now joined a cloud. Under `keep` it stays while a
+    /// lease is asked for. Where a permit is out, as `wanted`.
+    package mutating func foundOpen(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
+        guard case .idle = state else { return wanted(wish, at: now) }
+        guard policy == .keep else {
+            state = .stopping(Stopping(lease: nil, wish: nil))
+            return .withdraw(.unknown)
+        }
+        state = .seeking(Seeking(wish: wish, request: .waiting(until: now), isUnleased: true))
+        return .permitUnleased
+    }
+
     /// A person lets go, the meter is gone, or the host shuts down. Said again, it does no harm.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
         switch state {

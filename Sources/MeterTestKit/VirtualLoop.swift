@@ -108,6 +108,9 @@ package final class VirtualLoop: SessionLoop {
     }
 
     private func run(_ work: Work) {
+        // Executors are not retained by their jobs, and what a job resumes may let go of the loop on another thread.
+        let loop = Unmanaged.passRetained(self)
+        defer { loop.release() }
         let mayDrain = state.withLock { state in
             state.queue.append(work)
             guard state.drainer == nil else { return false }

@@ -463,6 +463,32 @@ struct LeaseMachineTests {
         #expect(kept.phase(at: .seconds(10)) == .unleased(.held))
     }
 
+    @Test func linkThatIsUpAlready_stays_underKeep_andIsMadeAnew_underStrict() {
+        var kept = LeaseMachine(host: .of(1), policy: .keep)
+        var strict = LeaseMachine(host: .of(1), policy: .strict)
+
+        let found = (kept.foundOpen(.resume, at: .seconds(0)), strict.foundOpen(.resume, at: .seconds(0)))
+        let asked = kept.woke(at: .seconds(0), dice: 0)
+        let closed = strict.channelClosed(.letGo, at: .seconds(0))
+
+        #expect(found == (.permitUnleased, .withdraw(.unknown)))
+        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(closed == .none)
+    }
+
+    @Test func placeInTheQueue_isAskedForAgain_whenItCouldNotBeHad() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(LeaseWish(waitsInLine: true, isAsked: true), at: .seconds(0))
+        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: .seconds(10), at: .seconds(1), dice: 0)
+        machine.queueLost()
+        _ = machine.woke(at: .seconds(20), dice: 0)
+
+        let refused = machine.refused(
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(10), at: .seconds(21), dice: 0)
+
+        #expect(refused == .joinQueue)
+    }
+
     @Test func unleasedLink_needsNoRelease() {
         var machine = LeaseMachine.unleased()
 

@@ -92,7 +92,8 @@ private struct LeaseWalk {
         case 15:
             machine.cloudReached(at: now, dice: die)
             machine.linkUp()
-            return .none
+            if dice.oneIn(3) { machine.queueLost() }
+            return isOpen ? .none : machine.foundOpen(.resume, at: now)
         default:
             if isOpen { close([ChannelEnd.attemptFailed, .linkLost, .letGo][Int(die % 3)]) }
             return .none
@@ -129,7 +130,6 @@ private struct LeaseWalk {
             check(policy == .keep, "unleased under strict")
             isOpen = true
         case .withdraw:
-            check(isOpen, "withdrew what was not out")
             close(.letGo)
         case .sendRelease(let token):
             check(!isOpen, "released while the channel is open")

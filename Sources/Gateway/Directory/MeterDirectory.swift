@@ -17,11 +17,13 @@ package actor MeterDirectory {
         package var hostName: String
         /// Makes the dice for one session.
         package var makeDice: @Sendable () -> any RandomNumberGenerator & Sendable
+        /// Has a say in who uses which meter; nil: this host is on its own. `MeterDirectory.use` changes it.
+        package var gate: (any LinkGate)?
 
         package init(
             loop: any SessionLoop, opener: any ChannelOpener, sightings: any SightingSource,
             repository: any MeterRepository, recorder: SampleRecorder, hostName: String,
-            makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable
+            makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.loop = loop
             self.opener = opener
@@ -30,13 +32,14 @@ package actor MeterDirectory {
             self.recorder = recorder
             self.hostName = hostName
             self.makeDice = makeDice
+            self.gate = gate
         }
     }
 
-    private let edges: Edges
+    private var edges: Edges
     private let logger: Logger
     private var sessions: [MeterID: DeviceSession] = [:]
-    private var known: [MeterID: KnownMeter] = [:]
+    var known: [MeterID: KnownMeter] = [:]
     private var isShuttingDown = false
 
     package init(edges: Edges, logger: Logger) {
@@ -72,6 +75,12 @@ package actor MeterDirectory {
         isShuttingDown = true
         for session in sessions.values { await session.shutdown() }
         logger.info("meters left", metadata: ["count": "\(sessions.count)"])
+    }
+
+    /// The host joined a cloud, or left it: from now on another gate has a say in who uses which meter, or nobody.
+    package func use(_ gate: (any LinkGate)?) async {
+        edges.gate = gate
+        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) { await session.use(gate) }
     }
 
     // MARK: What people ask for
@@ -114,12 +123,11 @@ package actor MeterDirectory {
                 .modelUnknown, "nothing tells which model \(session.id) is",
                 next: "name its port and model: meterctl connect /dev/… --model MODEL")
         }
+        let wasWanted = known[session.id]?.isWanted ?? false
         let failure = await remember(session.id, model: model, isWanted: true)
-        await session.connect()
+        await session.connect(ConnectManner(request))
         if let failure { throw failure }
-        if let patience = request.wait_ms {
-            try await wait(for: session, patience: .milliseconds(min(max(patience, 0), 3_600_000)))
-        }
+        try await wait(for: session, request, wasWanted: wasWanted)
         return await session.status()
     }
 
@@ -245,7 +253,7 @@ extension MeterDirectory {
         if isShuttingDown { throw shuttingDown }
     }
 
-    private var shuttingDown: GatewayError {
+    var shuttingDown: GatewayError {
         GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
     }
 
@@ -303,7 +311,8 @@ extension MeterDirectory {
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, settings: settings, loop: edges.loop,
-            opener: edges.opener, track: edges.recorder.track(for: meter.id), dice: edges.makeDice(), logger: logger)
+            opener: edges.opener, track: edges.recorder.track(for: meter.id), dice: edges.makeDice(), logger: logger,
+            gate: edges.gate)
         sessions[meter.id] = session
         return session
     }
@@ -323,7 +332,7 @@ extension MeterDirectory {
     }
 
     /// - Returns: why it will be forgotten at the next restart. What a person wants happens now all the same.
-    private func remember(_ id: MeterID, model: ModelName?, isWanted: Bool) async -> GatewayError? {
+    func remember(_ id: MeterID, model: ModelName?, isWanted: Bool) async -> GatewayError? {
         var meter = known[id] ?? KnownMeter(id: id)
         meter.model = model ?? meter.model
         meter.isWanted = isWanted
@@ -344,26 +353,6 @@ extension MeterDirectory {
         while let latest = known[meter.id], latest != written {
             try await store("remembering \(meter.id)") { [edges] in try await edges.repository.save(latest) }
             written = latest
-        }
-    }
-
-    private func wait(for session: DeviceSession, patience: Duration) async throws(GatewayError) {
-        switch await session.waitForData(patience) {
-        case .data: return
-        case .shuttingDown: throw shuttingDown
-        case .forbidden(let failure):
-            throw GatewayError(.permission, failure.message, next: "it is tried again by itself once that is done")
-        case .disconnected:
-            throw GatewayError(
-                .notConnected, "\(session.id) was disconnected while waiting for it",
-                next: "meterctl connect \(session.id)")
-        case .timedOut:
-            let status = await session.status()
-            let cause = status.error.map { ": \($0)" } ?? ""
-            throw GatewayError(
-                .timedOut,
-                "\(session.id) is \(status.state), without data after \(patience.milliseconds) ms\(cause)",
-                next: "it is tried for ever; meterctl status \(session.id) shows how it goes")
         }
     }
 

@@ -23,6 +23,7 @@ extension DeviceSession {
                 .notConnected, "\(id) is \(machine.state.rawValue), so it takes no command",
                 next: "meterctl connect \(id)")
         }
+        guard !isInJeopardy else { throw jeopardy(command) }
         let bytes: [UInt8]
         do throws(CodecError) {
             bytes = try driver.encode(command)
@@ -40,6 +41,7 @@ extension DeviceSession {
             wake()
         }
         guard wasSent else {
+            guard !isInJeopardy else { throw jeopardy(command) }
             throw GatewayError(.notConnected, "the link was lost before \(command) was sent", next: "try again")
         }
     }
@@ -64,6 +66,10 @@ extension DeviceSession {
             case .sendCommand:
                 guard !commandQueue.isEmpty else { continue }
                 let queued = commandQueue.removeFirst()
+                guard !isInJeopardy else {
+                    queued.sent.resume(returning: false)
+                    continue
+                }
                 send(queued.bytes, over: channel)
                 logger.info("command sent", metadata: ["command": "\(queued.command)"])
                 queued.sent.resume(returning: true)
@@ -136,38 +142,5 @@ extension DeviceSession {
         logger.warning(
             "the meter says it is another model",
             metadata: ["expected": "\(model.displayName)", "found": "\(seen.displayName)"])
-    }
-
-    // MARK: Waiting for data
-
-    /// How a wait for data ended.
-    package enum DataWait: Hashable, Sendable {
-        case data
-        case timedOut
-        case disconnected
-        /// The system does not let this program open the link, which waiting does not change.
-        case forbidden(ChannelFailure)
-        case shuttingDown
-    }
-
-    /// Returns when data is available, somebody disconnects, or the time is over.
-    package func waitForData(_ patience: Duration) async -> DataWait {
-        if machine.state == .dataAvailable { return .data }
-        guard !isShutDown else { return .shuttingDown }
-        nextWaiterID += 1
-        let waiter = nextWaiterID
-        let timer = loop.schedule(at: loop.now + patience) { [weak self] in
-            self?.assumeIsolated { $0.endWait(waiter, with: .timedOut) }
-        }
-        defer { loop.cancel(timer) }
-        return await withCheckedContinuation { dataWaiters[waiter] = $0 }
-    }
-
-    private func endWait(_ waiter: UInt64, with outcome: DataWait) {
-        dataWaiters.removeValue(forKey: waiter)?.resume(returning: outcome)
-    }
-
-    func endWaits(with outcome: DataWait) {
-        for waiter in dataWaiters.keys.sorted() { endWait(waiter, with: outcome) }
     }
 }

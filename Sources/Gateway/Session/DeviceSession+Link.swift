@@ -1,5 +1,6 @@
 import ConnectionCore
 import GatewayAPI
+import LeaseCore
 import MeterCodec
 import MeterModel
 
@@ -9,6 +10,7 @@ extension DeviceSession {
         guard let link, let driver else {
             lastError = "nothing says how to talk to it: name its port and model, meterctl connect /dev/… --model MODEL"
             note("no model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
+            returnPermission(.attemptFailed)
             return
         }
         channelNumber += 1
@@ -44,7 +46,9 @@ extension DeviceSession {
     /// The link takes too long to open, or is silent.
     func giveUpLink(_ overdue: ConnectionMachine.Overdue) {
         if overdue == .silent { counters.disconnects += 1 }
+        let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
         leaveCleanly()
+        returnPermission(end)
     }
 
     /// Sends what is left of the opening, one step at a time, then starts to ask.
@@ -73,7 +77,8 @@ extension DeviceSession {
     }
 
     func send(_ bytes: [UInt8], over channel: any ByteChannel) {
-        guard !bytes.isEmpty else { return }
+        // Looked at right before each send: no exchange begins after the hard stop, however late a timer is.
+        guard !bytes.isEmpty, !isPastHardStop else { return }
         if traffic.hasListeners {
             traffic.yield(TrafficRecord(time: loop.now, direction: .outward, bytes: bytes))
         }

@@ -25,6 +25,7 @@ extension DeviceSession {
         }
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
+        status.lease = gate?.lease(of: id) ?? LeaseStatus(.none)
         status.error = lastError
         return status
     }

@@ -1,5 +1,6 @@
 import ConnectionCore
 import GatewayAPI
+import LeaseCore
 package import Logging
 import MeterCodec
 package import MeterModel
@@ -41,18 +42,32 @@ package actor DeviceSession {
     var commandQueue: [QueuedCommand] = []
     var alarm: (timer: LoopTimer, time: MonotonicTime)?
 
+    /// Who has a say in whether the link may be used; nil: nobody.
+    var gate: (any LinkGate)?
+    /// For the present attempt or link. nil without a gate, and while there is none.
+    var permission: LinkPermission?
+    /// How the next permission is to be asked for.
+    var wish = LeaseWish.resume
+    /// A person wants it connected without asking the gate.
+    var isExempt = false
+    /// Whoever waits for this meter waits until it is free.
+    var standsInLine = false
+    /// Who has it instead, since the gate said so.
+    var refusal: LinkRefusal?
+
     var latest: TimedReading?
     var device: DeviceInfo?
     var stateSince: WallTime
     var lastError: String?
     var counters = MeterStatus.Counters()
-    var dataWaiters: [UInt64: CheckedContinuation<DataWait, Never>] = [:]
+    var waiters: [UInt64: Waiter] = [:]
     var nextWaiterID: UInt64 = 0
     private(set) var isShutDown = false
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, settings: MeterSettings, loop: any SessionLoop,
-        opener: any ChannelOpener, track: SampleTrack, dice: any RandomNumberGenerator & Sendable, logger: Logger
+        opener: any ChannelOpener, track: SampleTrack, dice: any RandomNumberGenerator & Sendable, logger: Logger,
+        gate: (any LinkGate)? = nil
     ) {
         self.id = id
         self.model = model
@@ -63,7 +78,8 @@ package actor DeviceSession {
         self.dice = dice
         self.logger = logger
         self.logger[metadataKey: "meter.id"] = "\(id)"
-        machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted)
+        self.gate = gate
+        machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: gate != nil)
         stateSince = loop.wallNow
         driver = model.flatMap { MeterCatalogue.driver(for: $0) }
     }
@@ -73,6 +89,7 @@ package actor DeviceSession {
     /// The device is there.
     package func appeared(_ sighting: Sighting) {
         guard !isShutDown else { return }
+        attachToGate()
         link = sighting.link
         deviceName = sighting.name.map { String($0.filter(\.isPrintable)) } ?? deviceName
         if let seen = sighting.model, seen != model { change(to: seen) }
@@ -85,16 +102,22 @@ package actor DeviceSession {
     package func vanished(from goneLink: LinkAddress) {
         guard goneLink == link else { return }
         if isLinkUp { counters.disconnects += 1 }
+        let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
+        let wasAsking = machine.awaitsPermission
         switch note("device gone", { machine.vanished() }) {
         case .closeChannel: dropChannel()
         case .none: break
         }
+        returnPermission(end)
+        if wasAsking { gate?.cancel(id) }
         arm()
     }
 
-    package func connect() {
+    package func connect(_ manner: ConnectManner = ConnectManner()) {
         guard !isShutDown else { return }
+        attachToGate()
         adoptSettings()
+        take(manner)
         note("connect asked for") { machine.connectWanted(at: loop.now) }
         wake()
     }
@@ -133,9 +156,11 @@ package actor DeviceSession {
 
     /// Time passed, or something may be due.
     func wake() {
+        stopAtHardStop()
         let action = note(nil) { machine.woke(at: loop.now, dice: dice.next()) }
         switch action {
         case .openChannel: openChannel()
+        case .requestPermission: requestPermission()
         case .closeChannel(let overdue):
             lastError = timeCause(from: overdue == .connecting ? .connecting : .communicating)
             giveUpLink(overdue)
@@ -150,6 +175,7 @@ package actor DeviceSession {
         if channel != nil {
             leaveCleanly()
             note("another model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
+            returnPermission(.linkLost)
         }
         model = seen
         device = nil
@@ -161,6 +187,9 @@ package actor DeviceSession {
         case .closeChannel: leaveCleanly()
         case .none: break
         }
+        returnPermission(.letGo)
+        // Also a lease that is kept for a reconnect.
+        gate?.cancel(id)
         arm()
     }
 
@@ -169,6 +198,7 @@ package actor DeviceSession {
         case .setUpLine:
             isLinkUp = true
             counters.connects += 1
+            gate?.linkUp(id)
             device = nil
             openingSteps = driver?.opening() ?? []
             nextOpeningStep(number: channelNumber)
@@ -181,8 +211,10 @@ package actor DeviceSession {
     private func channelClosed(_ failure: ChannelFailure) {
         if isLinkUp { counters.disconnects += 1 }
         lastError = failure.message
+        let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
         dropChannel()
         note(failure.message) { machine.channelClosed(at: loop.now, dice: dice.next()) }
+        returnPermission(end)
         if failure.code == .permission { endWaits(with: .forbidden(failure)) }
         arm()
     }
@@ -221,7 +253,7 @@ package actor DeviceSession {
     /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm, so a later
     /// need leaves it as it is.
     func arm() {
-        let due = [machine.nextWake, exchange?.nextWake].compactMap { $0 }.min()
+        let due = [machine.nextWake, exchange?.nextWake, hardStop].compactMap { $0 }.min()
         guard let due else { return disarm() }
         if let alarm {
             guard due < alarm.time else { return }

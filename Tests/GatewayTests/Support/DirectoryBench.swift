@@ -7,14 +7,15 @@ import Testing
 
 /// A directory on a virtual host. Two of them on one repository are a daemon before and after a restart.
 struct DirectoryBench {
-    let host = VirtualHost()
+    let host: VirtualHost
     let sightings = ScriptedSightings()
     let directory: MeterDirectory
 
-    init(_ repository: any MeterRepository) {
+    init(_ repository: any MeterRepository, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil) {
+        self.host = host
         let edges = MeterDirectory.Edges(
             loop: host.loop, opener: host.links, sightings: sightings, repository: repository, recorder: host.recorder,
-            hostName: "pi", makeDice: { SimulatorNoise(seed: 7) })
+            hostName: "pi", makeDice: { SimulatorNoise(seed: 7) }, gate: gate)
         directory = MeterDirectory(edges: edges, logger: host.log.logger)
     }
 

@@ -8,33 +8,37 @@ import Testing
 
 /// Everything around sessions, in memory and in virtual time.
 struct VirtualHost {
-    let loop = VirtualLoop()
+    let loop: VirtualLoop
     let links: SimulatedLinks
     let store = InMemoryMeterStore()
     let recorder: SampleRecorder
     let log = LogBook()
 
-    init() {
+    /// - Parameter loop: another host's, where two share a clock.
+    init(loop: VirtualLoop = VirtualLoop()) {
+        self.loop = loop
         links = SimulatedLinks(loop: loop)
         recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
     }
 
     /// A session of a meter that is not there yet.
     func session(
-        _ model: ModelName?, id: MeterID = .um, isWanted: Bool = true, settings: [String: String] = [:]
+        _ model: ModelName?, id: MeterID = .um, isWanted: Bool = true, settings: [String: String] = [:],
+        gate: (any LinkGate)? = nil
     ) -> DeviceSession {
         DeviceSession(
             id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
-            opener: links, track: recorder.track(for: id), dice: SimulatorNoise(seed: 7), logger: log.logger)
+            opener: links, track: recorder.track(for: id), dice: SimulatorNoise(seed: 7), logger: log.logger,
+            gate: gate)
     }
 
     /// A session whose meter was plugged in at once.
     func pluggedIn(
         _ model: ModelName, id: MeterID = .um, at path: String = .port, isWanted: Bool = true,
-        settings: [String: String] = [:]
+        settings: [String: String] = [:], gate: (any LinkGate)? = nil
     ) async throws -> DeviceSession {
         links.plug(try #require(SimulatorCatalogue.meter(model)), at: path)
-        let session = session(model, id: id, isWanted: isWanted, settings: settings)
+        let session = session(model, id: id, isWanted: isWanted, settings: settings, gate: gate)
         await session.appeared(.of(model, id: id, at: path))
         return session
     }

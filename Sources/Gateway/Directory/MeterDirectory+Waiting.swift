@@ -1,0 +1,80 @@
+import GatewayAPI
+import MeterModel
+
+/// What `connect` waits for before it answers.
+extension MeterDirectory {
+    /// - Parameter wasWanted: before this request. A meter that another host turns out to have is left as it was: who
+    ///   is told "no" does not get it behind their back an hour later.
+    func wait(
+        for session: DeviceSession, _ request: ConnectRequest, wasWanted: Bool
+    ) async throws(GatewayError) {
+        do throws(GatewayError) {
+            if let patience = request.queue_ms { try await waitForTurn(session, patience: .wait(patience)) }
+            if let patience = request.wait_ms { try await waitForData(session, patience: .wait(patience)) }
+        } catch {
+            guard error.code == .held, !wasWanted else { throw error }
+            // That it cannot be remembered is less than what is thrown, and only means another try after a restart.
+            _ = await remember(session.id, model: nil, isWanted: false)
+            await session.disconnect()
+            throw error
+        }
+    }
+
+    private func waitForTurn(_ session: DeviceSession, patience: Duration) async throws(GatewayError) {
+        let outcome = await session.waitForPermission(patience)
+        guard outcome == .timedOut, let refusal = await session.refusal else {
+            return try await take(outcome, of: session, after: patience)
+        }
+        throw held(session.id, refusal, "still after \(patience.milliseconds) ms")
+    }
+
+    private func waitForData(_ session: DeviceSession, patience: Duration) async throws(GatewayError) {
+        try await take(await session.waitForData(patience), of: session, after: patience)
+    }
+
+    private func take(
+        _ outcome: DeviceSession.DataWait, of session: DeviceSession, after patience: Duration
+    ) async throws(GatewayError) {
+        switch outcome {
+        case .data, .permitted: return
+        case .shuttingDown: throw shuttingDown
+        case .elsewhere(let refusal): throw held(session.id, refusal, nil)
+        case .forbidden(let failure):
+            throw GatewayError(.permission, failure.message, next: "it is tried again by itself once that is done")
+        case .disconnected:
+            throw GatewayError(
+                .notConnected, "\(session.id) was disconnected while waiting for it",
+                next: "meterctl connect \(session.id)")
+        case .timedOut:
+            let status = await session.status()
+            let cause = status.error.map { ": \($0)" } ?? ""
+            throw GatewayError(
+                .timedOut,
+                "\(session.id) is \(status.state), without data after \(patience.milliseconds) ms\(cause)",
+                next: "it is tried for ever; meterctl status \(session.id) shows how it goes")
+        }
+    }
+
+    private func held(_ meter: MeterID, _ refusal: LinkRefusal, _ since: String?) -> GatewayError {
+        let holder = refusal.holder ?? "another host"
+        let rest = refusal.remaining.map { $0 > .zero ? " for another \($0.components.seconds) s or longer" : "" } ?? ""
+        return GatewayError(
+            .held, "\(holder) has \(meter)\(since.map { " \($0)" } ?? rest)",
+            next: "meterctl connect \(meter) --takeover takes it, --queue waits for it")
+    }
+}
+
+extension Duration {
+    /// What a client asked for, between nothing and an hour.
+    fileprivate static func wait(_ milliseconds: Int64) -> Duration {
+        .milliseconds(min(max(milliseconds, 0), 3_600_000))
+    }
+}
+
+extension ConnectManner {
+    init(_ request: ConnectRequest) {
+        self.init(
+            isTakeover: request.takeover ?? false, standsInLine: request.queue_ms != nil,
+            isExempt: request.no_lease ?? false)
+    }
+}

@@ -1,0 +1,88 @@
+package import LeaseCore
+package import MeterModel
+
+/// All leases of the zone as this host last heard of them, counted down on its own clock (leases-and-sync.md, section
+/// 1, rule 3).
+///
+/// Renewals are no events, so a foreign lease seems to run out even while it is renewed. `listAt` says when to ask for
+/// the list anew because of that.
+package struct LeaseBoard: Sendable {
+    /// Between two lists.
+    package static let listInterval = Duration.seconds(10)
+    /// The same while nothing but expired leases would ask for one: their end is an event.
+    package static let idleInterval = Duration.seconds(60)
+
+    fileprivate struct Entry {
+        var lease: LeaseView
+        var receivedAt: MonotonicTime
+    }
+
+    private let host: HostID
+    private var entries: [MeterID: Entry] = [:]
+    private var listedAt: MonotonicTime?
+
+    package init(host: HostID) { self.host = host }
+
+    /// The whole list came. What is not in it, nobody has.
+    package mutating func list(_ leases: [LeaseView], at now: MonotonicTime) {
+        listedAt = now
+        let before = entries
+        entries = [:]
+        for lease in leases {
+            // The list may be older than an event that overtook it. Tokens tell.
+            let known = before[lease.meter].flatMap { $0.lease.token > lease.token ? $0 : nil }
+            entries[lease.meter] = known ?? Entry(lease: lease, receivedAt: now)
+        }
+    }
+
+    /// A list was asked for and did not come. The next one is not asked for at once.
+    package mutating func listFailed(at now: MonotonicTime) { listedAt = now }
+
+    /// An event or an answer told of one lease.
+    package mutating func take(_ lease: LeaseView, at now: MonotonicTime) {
+        if let known = entries[lease.meter], known.lease.token > lease.token { return }
+        guard lease.state != .free || !lease.waiting.isEmpty else {
+            entries[lease.meter] = nil
+            return
+        }
+        entries[lease.meter] = Entry(lease: lease, receivedAt: now)
+    }
+
+    /// This host gave one back.
+    package mutating func released(_ lease: HeldLease) {
+        guard entries[lease.meter]?.lease.token == lease.token else { return }
+        entries[lease.meter] = nil
+    }
+
+    /// One lease, with what is left of it now.
+    package func lease(of meter: MeterID, at now: MonotonicTime) -> LeaseView? {
+        entries[meter].map { $0.counted(at: now) }
+    }
+
+    /// All that somebody has or waits for, by meter.
+    package func leases(at now: MonotonicTime) -> [LeaseView] {
+        entries.values.map { $0.counted(at: now) }.sorted { $0.meter < $1.meter }
+    }
+
+    /// When to ask for the list: as soon as a foreign lease has less than half its time left, so that one that lives
+    /// shows as such; at most every ten seconds. nil: events tell enough.
+    package var listAt: MonotonicTime? {
+        guard let listedAt else { return .origin }
+        let wishes = entries.values.compactMap { entry -> MonotonicTime? in
+            guard entry.lease.holder != nil, entry.lease.holder != host else { return nil }
+            let half = entry.receivedAt + entry.lease.remaining - entry.lease.terms.timeToLive / 2
+            let isExpired = entry.lease.remaining <= .zero
+            return max(half, listedAt + (isExpired ? Self.idleInterval : Self.listInterval))
+        }
+        return wishes.min()
+    }
+}
+
+extension LeaseBoard.Entry {
+    fileprivate func counted(at now: MonotonicTime) -> LeaseView {
+        var lease = lease
+        lease.remaining = max(.zero, lease.remaining - (now - receivedAt))
+        if lease.state == .held, lease.remaining == .zero { lease.state = .expired }
+        return lease
+    }
+}

@@ -1,0 +1,129 @@
+package import GatewayAPI
+package import LeaseCore
+package import MeterModel
+
+/// The sessions' side. Sessions and keeper share the loop, so each call takes effect at once.
+extension LeaseKeeper: LinkGate {
+    package nonisolated func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) {
+        assumeIsolated { keeper in
+            keeper.entries[meter, default: keeper.entry(meter)].tell = tell
+            guard tell == nil else { return }
+            keeper.react(meter) { machine, now, _ in machine.unwanted(at: now) }
+        }
+    }
+
+    package nonisolated func ask(
+        for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool
+    ) {
+        assumeIsolated { keeper in
+            keeper.entries[meter, default: keeper.entry(meter)].transport = transport
+            keeper.react(meter) { machine, now, _ in
+                isUp ? machine.foundOpen(wish, at: now) : machine.wanted(wish, at: now)
+            }
+        }
+    }
+
+    package nonisolated func linkUp(_ meter: MeterID) {
+        assumeIsolated { keeper in
+            keeper.entries[meter]?.machine.linkUp()
+            keeper.arm()
+        }
+    }
+
+    package nonisolated func channelClosed(_ meter: MeterID, _ end: ChannelEnd) {
+        assumeIsolated { $0.react(meter) { machine, now, _ in machine.channelClosed(end, at: now) } }
+    }
+
+    package nonisolated func cancel(_ meter: MeterID) {
+        assumeIsolated { $0.react(meter) { machine, now, _ in machine.unwanted(at: now) } }
+    }
+
+    package nonisolated func lease(of meter: MeterID) -> LeaseStatus {
+        assumeIsolated { $0.status(of: meter) }
+    }
+}
+
+/// For people: `status` and `who`.
+extension LeaseKeeper {
+    /// All leases of the zone that somebody has or waits for, by meter. The meters' names and models are the caller's
+    /// business.
+    package func who() -> [WhoEntry] {
+        let now = loop.now
+        var byMeter: [MeterID: WhoEntry] = [:]
+        for lease in board.leases(at: now) {
+            let state: LeaseStatus.State =
+                switch lease.state {
+                case .free: .none
+                case .held, .revoking: .held
+                case .expired: .expired
+                }
+            let status = status(of: lease, state)
+            byMeter[lease.meter] = WhoEntry(lease.meter, status, isMine: false)
+        }
+        for (meter, entry) in entries where entry.machine.permit != nil {
+            byMeter[entry.leasedAs] = WhoEntry(entry.leasedAs, status(of: meter), isMine: true)
+        }
+        return byMeter.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    func status(of meter: MeterID) -> LeaseStatus {
+        let now = loop.now
+        let entry = entries[meter]
+        let lease = board.lease(of: entry?.leasedAs ?? meter, at: now)
+        let phase = entry?.machine.phase(at: now) ?? .none
+        switch phase {
+        case .held: return own(entry, .held, lease)
+        case .jeopardy: return own(entry, .jeopardy, lease)
+        case .lost: return own(entry, .lost, lease)
+        case .unleased(let refusal): return status(of: refusal == nil ? nil : lease, .unleased)
+        case .requesting: return status(of: lease, .requesting)
+        case .waiting: return status(of: lease, .waiting)
+        case .none, .stopping, .releasing:
+            guard let lease, let holder = lease.holder, holder != identity.host || phase == .none else {
+                return LeaseStatus(.none)
+            }
+            return status(of: lease, lease.state == .expired ? .expired : .elsewhere)
+        }
+    }
+
+    private func own(_ entry: Entry?, _ state: LeaseStatus.State, _ lease: LeaseView?) -> LeaseStatus {
+        var status = status(of: lease?.holder == identity.host ? lease : nil, state)
+        guard let permit = entry?.machine.permit else { return status }
+        status.holder = identity.hostName
+        status.holder_id = identity.host.description
+        status.token = permit.token.rawValue
+        status.transport = entry?.transport.rawValue
+        status.policy = permit.terms.policy.rawValue
+        // The holder's own view is the shorter one: it counts from when it sent, not from when it was heard.
+        status.remaining_ms = max(0, (permit.expiresAt - loop.now).milliseconds)
+        return status
+    }
+
+    private func status(of lease: LeaseView?, _ state: LeaseStatus.State) -> LeaseStatus {
+        var status = LeaseStatus(state)
+        guard let lease else { return status }
+        status.waiting = lease.waiting
+        guard let holder = lease.holder else { return status }
+        status.holder = lease.holderName
+        status.holder_id = holder.description
+        status.token = lease.token.rawValue
+        status.transport = lease.transport?.rawValue
+        status.policy = lease.terms.policy.rawValue
+        status.remaining_ms = lease.remaining.milliseconds
+        status.since = lease.acquiredAt
+        return status
+    }
+}
+
+extension WhoEntry {
+    fileprivate init(_ meter: MeterID, _ lease: LeaseStatus, isMine: Bool) {
+        self.init(meter: meter.description, state: lease.state.rawValue, mine: isMine, waiting: lease.waiting)
+        holder = lease.holder
+        holder_id = lease.holder_id
+        transport = lease.transport
+        remaining_ms = lease.remaining_ms
+        token = lease.token
+        policy = lease.policy
+        since = lease.since
+    }
+}

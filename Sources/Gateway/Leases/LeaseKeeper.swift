@@ -1,0 +1,277 @@
+package import LeaseCore
+package import Logging
+package import MeterModel
+
+/// Holds this host's leases: one machine a meter, and one conversation with the authority for all of them.
+///
+/// An actor on the loop, where the sessions are, so that a permission and its end take effect without changing threads.
+/// Requests leave through `run`, whose tasks alone wait for the cloud: however long they hang, the sessions' own hard
+/// stops and this actor's timers go on.
+package actor LeaseKeeper {
+    /// Who this host is to the authority.
+    package struct Identity: Hashable, Sendable {
+        package var host: HostID
+        package var hostName: String
+        /// This run of the program.
+        package var session: SessionID
+        /// The run before it. Only for a program that holds its state directory's lock, so that the old one is gone.
+        package var previousSession: SessionID?
+
+        package init(host: HostID, hostName: String, session: SessionID, previousSession: SessionID? = nil) {
+            self.host = host
+            self.hostName = hostName
+            self.session = session
+            self.previousSession = previousSession
+        }
+    }
+
+    struct Entry {
+        var machine: LeaseMachine
+        var transport = LeaseTransport.usb
+        /// Of the last acquire.
+        var requestID: RequestID?
+        /// What the authority leases it as: another id where two of them turned out to be one meter.
+        var leasedAs: MeterID
+        var tell: (@Sendable (LinkVerdict) -> Void)?
+    }
+
+    package nonisolated let identity: Identity
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    nonisolated let loop: any SessionLoop
+    nonisolated let authority: any LeaseAuthority
+    nonisolated let calls: AsyncStream<Call>
+    nonisolated let callSink: AsyncStream<Call>.Continuation
+    let hostPolicy: LeasePolicy
+    let timeToLive: Duration
+    var zonePolicy: LeasePolicy
+    var entries: [MeterID: Entry] = [:]
+    var board: LeaseBoard
+    /// Calls that were handed to `run` and have not ended.
+    package private(set) var callsUnderWay = 0
+    /// Why the authority could not be asked the last time; nil since it answered.
+    package var lastFailure: String?
+    var logger: Logger
+    private var dice: any RandomNumberGenerator & Sendable
+    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+    private var isListing = false
+    private var isShuttingDown = false
+    /// Shut down: no timer is set any more.
+    private var isOver = false
+    private var quietWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameters:
+    ///   - hostPolicy: `strict` where this host wants it stricter than its zone.
+    ///   - zonePolicy: what was last known of it: a host that starts without its cloud goes by that.
+    ///   - timeToLive: a wish; the zone caps it.
+    package init(
+        identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
+        timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, loop: any SessionLoop,
+        dice: any RandomNumberGenerator & Sendable, logger: Logger
+    ) {
+        self.identity = identity
+        self.authority = authority
+        self.hostPolicy = hostPolicy
+        self.zonePolicy = zonePolicy
+        self.timeToLive = timeToLive
+        self.loop = loop
+        self.dice = dice
+        self.logger = logger
+        board = LeaseBoard(host: identity.host)
+        (calls, callSink) = AsyncStream.makeStream(of: Call.self)
+    }
+
+    // MARK: What happens in the cloud
+
+    package func take(_ event: CloudEvent) {
+        let now = loop.now
+        switch event {
+        case .opened:
+            for meter in meters { entries[meter]?.machine.cloudReached(at: now, dice: die()) }
+            list()
+        case .lease(let lease):
+            board.take(lease, at: now)
+            for meter in meters where entries[meter]?.leasedAs == lease.meter {
+                react(meter) { $0.leaseSeen(lease, at: $1, dice: $2) }
+            }
+        case .offer(let meter, _):
+            for own in meters where entries[own]?.leasedAs == meter {
+                react(own) { machine, now, _ in machine.offered(at: now) }
+            }
+        case .changed, .ping:
+            break
+        }
+        arm()
+    }
+
+    /// The zone's policy, as the account or a grant tells it.
+    package func policyIs(_ policy: LeasePolicy) {
+        zonePolicy = policy
+        for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
+    }
+
+    // MARK: The end
+
+    /// Gives everything back. Sessions have closed their channels before; whatever still has one is told to.
+    ///
+    /// - Parameter patience: a cloud that does not answer is not waited for any longer. What could not be given back is
+    ///   free for others when its time is over, and for this host's next run at once.
+    package func shutdown(patience: Duration = .seconds(3)) async {
+        isShuttingDown = true
+        for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
+        if callsUnderWay > 0 {
+            let timer = loop.schedule(at: loop.now + patience) { [weak self] in
+                self?.assumeIsolated { $0.endQuietWait() }
+            }
+            await withCheckedContinuation { quietWaiters.append($0) }
+            loop.cancel(timer)
+        }
+        let left = meters.count { entries[$0]?.machine.phase(at: loop.now) != LeaseMachine.Phase.none }
+        if left > 0 { logger.warning("leases not given back", metadata: ["count": "\(left)"]) }
+        isOver = true
+        callSink.finish()
+        disarm()
+    }
+
+    private func endQuietWait() {
+        for waiter in quietWaiters { waiter.resume() }
+        quietWaiters = []
+    }
+
+    // MARK: Machines
+
+    var meters: [MeterID] { entries.keys.sorted() }
+
+    func die() -> UInt64 { dice.next() }
+
+    /// Tells a meter's machine of an event and does what it says.
+    func react(_ meter: MeterID, _ event: (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action) {
+        guard entries[meter] != nil else { return }
+        let die = die()
+        let action = event(&entries[meter, default: entry(meter)].machine, loop.now, die)
+        perform(action, for: meter)
+        arm()
+    }
+
+    func entry(_ meter: MeterID) -> Entry {
+        Entry(
+            machine: LeaseMachine(host: identity.host, policy: zonePolicy.stricter(hostPolicy)), leasedAs: meter)
+    }
+
+    private func perform(_ action: LeaseMachine.Action, for meter: MeterID) {
+        guard let entry = entries[meter] else { return }
+        switch action {
+        case .sendAcquire(let again, let isTakeover): acquire(meter, again: again, isTakeover: isTakeover)
+        case .sendRenewal: renew()
+        case .sendRelease(let token): call(.release(HeldLease(meter: entry.leasedAs, token: token), of: meter))
+        case .permit(let permit): entry.tell?(.permitted(.leased(permit)))
+        case .permitUnleased:
+            logger.warning("a meter is used without a lease", metadata: ["meter.id": "\(meter)"])
+            entry.tell?(.permitted(.unleased))
+        case .withdraw(let cause): withdraw(meter, cause)
+        case .joinQueue: call(.enqueue(entry.leasedAs, of: meter))
+        case .leaveQueue: call(.leaveQueue(entry.leasedAs))
+        case .none: break
+        }
+    }
+
+    private func acquire(_ meter: MeterID, again: Bool, isTakeover: Bool) {
+        guard var entry = entries[meter] else { return }
+        let known = again ? entry.requestID : nil
+        let requestID = known ?? RequestID(using: &dice)
+        entry.requestID = requestID
+        entries[meter] = entry
+        let request = LeaseAcquire(
+            requestID: requestID, host: identity.host, hostName: identity.hostName, session: identity.session,
+            previousSession: identity.previousSession, timeToLive: timeToLive, transport: entry.transport,
+            policy: hostPolicy, isTakeover: isTakeover)
+        call(.acquire(request, of: meter, sentAt: loop.now))
+    }
+
+    /// One request for all leases whose time it is, or nearly.
+    private func renew() {
+        let now = loop.now
+        let joining = meters.compactMap { meter -> (meter: MeterID, lease: HeldLease)? in
+            let die = die()
+            guard let token = entries[meter]?.machine.joinRenewal(at: now, dice: die), let entry = entries[meter]
+            else { return nil }
+            return (meter, HeldLease(meter: entry.leasedAs, token: token))
+        }
+        guard !joining.isEmpty else { return }
+        call(.renew(joining.map(\.lease), of: joining.map(\.meter), sentAt: now))
+    }
+
+    private func withdraw(_ meter: MeterID, _ cause: LeaseMachine.Withdrawal) {
+        let holder = board.lease(of: meter, at: loop.now)?.holderName ?? "another host"
+        let words =
+            switch cause {
+            case .unwanted: "nobody wants it here"
+            case .revoked: "it is wanted elsewhere: its lease was revoked"
+            case .takenOver: "\(holder) has it now"
+            case .hardStop: "its lease could not be renewed in time"
+            case .unknown: "the cloud knows nothing of its lease"
+            }
+        logger.notice("lease lost", metadata: ["meter.id": "\(meter)", "cause": "\(words)"])
+        guard let tell = entries[meter]?.tell else {
+            return react(meter) { machine, now, _ in machine.channelClosed(.letGo, at: now) }
+        }
+        tell(.withdrawn(words))
+    }
+
+    // MARK: Calls
+
+    private func call(_ call: Call) {
+        callsUnderWay += 1
+        if case .terminated = callSink.yield(call) { callsUnderWay -= 1 }
+    }
+
+    func list() {
+        guard !isListing, !isShuttingDown else { return }
+        isListing = true
+        call(.list)
+    }
+
+    /// Its outcome was dealt with.
+    func callEnded(_ call: Call) {
+        if case .list = call { isListing = false }
+        callsUnderWay -= 1
+        arm()
+        if callsUnderWay == 0 { endQuietWait() }
+    }
+
+    // MARK: Time
+
+    /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm.
+    func arm() {
+        var due = entries.values.compactMap(\.machine.nextWake).min()
+        if !isListing, !isShuttingDown, let listAt = board.listAt { due = min(due ?? listAt, listAt) }
+        guard let due, !isOver else { return disarm() }
+        if let alarm {
+            guard due < alarm.time else { return }
+            loop.cancel(alarm.timer)
+        }
+        let timer = loop.schedule(at: due) { [weak self] in
+            self?.assumeIsolated { keeper in
+                keeper.alarm = nil
+                keeper.wake()
+            }
+        }
+        alarm = (timer, due)
+    }
+
+    private func disarm() {
+        if let alarm { loop.cancel(alarm.timer) }
+        alarm = nil
+    }
+
+    private func wake() {
+        let now = loop.now
+        if let listAt = board.listAt, listAt <= now { list() }
+        for meter in meters {
+            while let next = entries[meter]?.machine.nextWake, next <= now {
+                react(meter) { $0.woke(at: $1, dice: $2) }
+            }
+        }
+        arm()
+    }
+}

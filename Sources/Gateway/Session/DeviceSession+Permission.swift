@@ -1,0 +1,162 @@
+import ConnectionCore
+import GatewayAPI
+import LeaseCore
+import MeterModel
+
+/// How a person wants a meter connected.
+package struct ConnectManner: Hashable, Sendable {
+    /// Whoever else has it is to let go.
+    package var isTakeover: Bool
+    /// Wait until it is free.
+    package var standsInLine: Bool
+    /// Ask nobody.
+    package var isExempt: Bool
+
+    package init(isTakeover: Bool = false, standsInLine: Bool = false, isExempt: Bool = false) {
+        self.isTakeover = isTakeover
+        self.standsInLine = standsInLine
+        self.isExempt = isExempt
+    }
+}
+
+/// Asking whether the meter may be used, and stopping when it may not.
+extension DeviceSession {
+    /// Has another gate from now on, or none. A link that is up under the old one is made anew; one that nobody had a
+    /// say in is told to the new one.
+    package func use(_ newGate: (any LinkGate)?) {
+        guard !isShutDown else { return }
+        if gate != nil {
+            if permission != nil, note("another cloud", { machine.permissionLost(at: loop.now) }) == .closeChannel {
+                leaveCleanly()
+            }
+            returnPermission(.letGo)
+            gate?.attach(id, tell: nil)
+        }
+        gate = newGate
+        refusal = nil
+        machine.asksFirst = newGate != nil && !isExempt
+        attachToGate()
+        if machine.awaitsPermission {
+            if machine.asksFirst {
+                requestPermission()
+            } else if note("no permission needed", { machine.permitted(at: loop.now) }) == .openChannel {
+                openChannel()
+            }
+        } else if channel != nil, machine.asksFirst {
+            gate?.ask(for: id, .resume, over: leaseTransport, isUp: true)
+        }
+        wake()
+    }
+
+    func attachToGate() {
+        gate?.attach(id) { [weak self] verdict in self?.assumeIsolated { $0.take(verdict) } }
+    }
+
+    func take(_ manner: ConnectManner) {
+        isExempt = manner.isExempt
+        machine.asksFirst = gate != nil && !isExempt
+        standsInLine = manner.standsInLine || manner.isTakeover
+        refusal = nil
+        wish = LeaseWish(isTakeover: manner.isTakeover, waitsInLine: manner.standsInLine, isAsked: true)
+        // A link may be up already that nobody permitted, or that another host is in the way of a lease for.
+        if channel != nil, manner.isTakeover || permission == nil, machine.asksFirst {
+            gate?.ask(for: id, wish, over: leaseTransport, isUp: true)
+        }
+    }
+
+    func requestPermission() {
+        let asked = wish
+        wish = .resume
+        gate?.ask(for: id, asked, over: leaseTransport, isUp: false)
+    }
+
+    /// The channel that was permitted is closed.
+    func returnPermission(_ end: ChannelEnd) {
+        guard permission != nil else { return }
+        permission = nil
+        gate?.channelClosed(id, end)
+    }
+
+    private func take(_ verdict: LinkVerdict) {
+        switch verdict {
+        case .permitted(let permission): permitted(permission)
+        case .refused(let refusal): refused(refusal)
+        case .withdrawn(let cause): withdrawn(cause)
+        }
+    }
+
+    private func permitted(_ permission: LinkPermission) {
+        self.permission = permission
+        refusal = nil
+        if channel == nil {
+            switch note("permitted", { machine.permitted(at: loop.now) }) {
+            case .openChannel:
+                endWaits(with: .permitted, of: .permission)
+                openChannel()
+            case .none:
+                // Nobody waits for it any more.
+                returnPermission(.attemptFailed)
+            }
+        }
+        arm()
+    }
+
+    private func refused(_ refusal: LinkRefusal) {
+        guard machine.awaitsPermission else { return }
+        switch refusal.reason {
+        case .held, .revoking, .reserved:
+            self.refusal = refusal
+            lastError = "\(refusal.holder ?? "another host") has it"
+            if !standsInLine { endWaits(with: .elsewhere(refusal)) }
+        case .restoring:
+            lastError = "the cloud was restored from a backup and gives out nothing new for some minutes"
+        case .released, .exhausted:
+            lastError = "the cloud gives no lease: \(refusal.reason.rawValue)"
+        }
+    }
+
+    private func withdrawn(_ cause: String) {
+        lastError = cause
+        let action = note(cause) { machine.permissionLost(at: loop.now) }
+        if action == .closeChannel { leaveCleanly() }
+        permission = nil
+        // Also where nothing was permitted: a link that was up before there was a gate.
+        gate?.channelClosed(id, .letGo)
+        wake()
+    }
+
+    // MARK: Times of the permission
+
+    /// When the link is cut whatever else happens; nil where nothing ends it.
+    var hardStop: MonotonicTime? {
+        guard case .leased(let permit)? = permission, permit.terms.policy == .strict else { return nil }
+        return permit.hardStopAt
+    }
+
+    var isPastHardStop: Bool { hardStop.map { loop.now >= $0 } ?? false }
+
+    /// Under `strict`, a lease that was not renewed for long is good for reading only.
+    var isInJeopardy: Bool {
+        guard case .leased(let permit)? = permission, permit.terms.policy == .strict else { return false }
+        return loop.now >= permit.jeopardyAt
+    }
+
+    /// The watchdog: it needs no word from whoever renews the lease.
+    func stopAtHardStop() {
+        guard isPastHardStop else { return }
+        lastError = "its lease could not be renewed in time, and another host may use it soon"
+        if isLinkUp { counters.disconnects += 1 }
+        note("lease over") { machine.permissionLost(at: loop.now) }
+        // Without a word to the meter: it may have another host's ear by now.
+        dropChannel()
+        returnPermission(.letGo)
+    }
+
+    func jeopardy(_ command: MeterCommand) -> GatewayError {
+        GatewayError(
+            .refused, "the lease of \(id) could not be renewed for long, so \(command) is not sent",
+            next: "meterctl cloud status says why; the lease comes back by itself once the cloud answers")
+    }
+
+    private var leaseTransport: LeaseTransport { LeaseTransport(rawValue: link?.transport ?? "") ?? .usb }
+}

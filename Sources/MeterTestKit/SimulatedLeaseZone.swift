@@ -1,0 +1,215 @@
+import Gateway
+package import LeaseCore
+package import MeterModel
+import Synchronization
+
+/// The leases of a zone in memory and in virtual time, by the authority's own rules: what several hosts of a test share.
+///
+/// Waiting lines are the shortest that do: first come first, ten seconds for the head.
+package final class SimulatedLeaseZone: Sendable {
+    struct Offer {
+        var host: HostID
+        var until: MonotonicTime
+        /// Rings when it lapses.
+        var timer: LoopTimer
+    }
+
+    struct Member {
+        var name: String
+        var hear: (@Sendable (CloudEvent) -> Void)?
+        var isDeaf = false
+    }
+
+    struct State {
+        var terms: LeaseTerms
+        var records: [MeterID: LeaseRecord] = [:]
+        var lines: [MeterID: [HostID]] = [:]
+        var offers: [MeterID: Offer] = [:]
+        var members: [HostID: Member] = [:]
+        var grantsNothingNewBefore: MonotonicTime?
+    }
+
+    package let loop: VirtualLoop
+    /// How long a request takes to arrive, and an answer or event to come back.
+    package let latency: Duration
+    let state: Mutex<State>
+    /// One request at a time, as in an engine.
+    private let turn = Mutex(())
+
+    package init(loop: VirtualLoop, policy: LeasePolicy, latency: Duration = .milliseconds(10)) {
+        self.loop = loop
+        self.latency = latency
+        state = Mutex(
+            State(terms: LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)))
+    }
+
+    /// A host's way to the zone.
+    package func join(_ host: HostID, name: String) -> SimulatedLeaseLink {
+        state.withLock { $0.members[host] = Member(name: name) }
+        return SimulatedLeaseLink(host: host, zone: self)
+    }
+
+    // MARK: What a test does and asks
+
+    package func record(of meter: MeterID) -> LeaseRecord? { state.withLock { $0.records[meter] } }
+
+    /// The name of who has a meter now.
+    package func holder(of meter: MeterID) -> String? { record(of: meter)?.holder?.hostName }
+
+    package var policy: LeasePolicy { state.withLock { $0.terms.policy } }
+
+    /// The names of the hosts that wait for a meter, first come first.
+    package func waiting(for meter: MeterID) -> [String] {
+        state.withLock { state in state.lines[meter, default: []].compactMap { state.members[$0]?.name } }
+    }
+
+    package func setPolicy(_ policy: LeasePolicy) {
+        state.withLock {
+            $0.terms = LeaseTerms(timeToLive: $0.terms.timeToLive, lockDelay: $0.terms.lockDelay, policy: policy)
+        }
+    }
+
+    /// As an administrator does.
+    package func revoke(_ meter: MeterID) {
+        inTurn { $0.change(meter) { record, _ in (LeaseRules.revoke(record).record, ()) } }
+    }
+
+    /// As after a restore from a backup that knew nothing.
+    package func forget(until time: MonotonicTime? = nil) {
+        state.withLock {
+            $0.records = [:]
+            $0.grantsNothingNewBefore = time
+        }
+    }
+
+    /// A host that listed leases a while ago sees this one run out.
+    package func setDeaf(_ isDeaf: Bool, _ host: HostID) { state.withLock { $0.members[host]?.isDeaf = isDeaf } }
+
+    // MARK: What links do
+
+    func inTurn<Answer: Sendable>(_ deed: @Sendable (SimulatedLeaseZone) -> Answer) -> Answer {
+        turn.withLock { _ in deed(self) }
+    }
+
+    func listen(_ host: HostID, _ hear: (@Sendable (CloudEvent) -> Void)?) {
+        state.withLock { $0.members[host]?.hear = hear }
+    }
+
+    func acquire(_ request: LeaseAcquire, of meter: MeterID) -> AcquireOutcome {
+        let wallNow = loop.wallNow
+        return change(meter) { record, offer in
+            let now = loop.now
+            let (terms, limit) = state.withLock { ($0.terms, $0.grantsNothingNewBefore) }
+            let circumstances = LeaseCircumstances(
+                now: now, wallNow: wallNow, terms: terms, grantsNothingNewBefore: limit, reservedFor: offer?.host)
+            let decision = LeaseRules.acquire(request, of: record, in: circumstances)
+            switch decision.answer {
+            case .granted(let granted):
+                endOffer(of: meter)
+                state.withLock { $0.lines[meter]?.removeAll { $0 == request.host } }
+                return (decision.record, .granted(self.view(granted, of: meter)))
+            case .refused(let refusal):
+                if request.isTakeover, refusal.reason == .revoking {
+                    self.enqueue(request.host, for: meter, first: true)
+                }
+                let holder = refusal.record.map { self.view($0, of: meter) }
+                return (decision.record, .refused(refusal.reason, holder, retryAfter: refusal.retryAfter))
+            }
+        }
+    }
+
+    func renew(_ lease: HeldLease, session: SessionID) -> RenewOutcome {
+        change(lease.meter, isEvent: false) { record, _ in
+            let decision = LeaseRules.renew(lease.token, session: session, of: record, at: loop.now)
+            switch decision.answer {
+            case .renewed(let record): return (decision.record, .renewed(self.view(record, of: lease.meter)))
+            case .lost(let loss, let record):
+                return (decision.record, .lost(loss, record.map { self.view($0, of: lease.meter) }))
+            }
+        }
+    }
+
+    func release(_ lease: HeldLease, session: SessionID) {
+        change(lease.meter) { record, _ in
+            (LeaseRules.release(lease.token, session: session, of: record).record, ())
+        }
+    }
+
+    func leases() -> [LeaseView] {
+        let records = state.withLock { $0.records }
+        return records.filter { $0.value.holder != nil }.map { view($0.value, of: $0.key) }
+    }
+
+    func enqueue(_ host: HostID, for meter: MeterID, first: Bool = false) {
+        state.withLock { state in
+            state.lines[meter, default: []].removeAll { first && $0 == host }
+            guard !state.lines[meter, default: []].contains(host) else { return }
+            state.lines[meter, default: []].insert(host, at: first ? 0 : state.lines[meter, default: []].count)
+        }
+        settle(meter)
+    }
+
+    func leaveQueue(_ host: HostID, for meter: MeterID) {
+        let isOffered = state.withLock { state in
+            state.lines[meter]?.removeAll { $0 == host }
+            return state.offers[meter]?.host == host
+        }
+        if isOffered { endOffer(of: meter) }
+        settle(meter)
+    }
+
+    /// One rule, in one step; then whoever has to know is told.
+    private func change<Answer>(
+        _ meter: MeterID, isEvent: Bool = true,
+        _ rule: (LeaseRecord?, Offer?) -> (record: LeaseRecord?, answer: Answer)
+    ) -> Answer {
+        let now = loop.now
+        let (before, offer) = state.withLock { state in
+            (state.records[meter], state.offers[meter].flatMap { $0.until > now ? $0 : nil })
+        }
+        let (record, answer) = rule(before, offer)
+        guard let record else { return answer }
+        state.withLock { $0.records[meter] = record }
+        if isEvent, record.state != before?.state { tell(.lease(view(record, of: meter))) }
+        settle(meter)
+        return answer
+    }
+
+    /// Offers a meter that nobody has to the head of its line, and to the next one when that does not answer.
+    private func settle(_ meter: MeterID) {
+        let now = loop.now
+        let lapsed = state.withLock { state in state.offers[meter].flatMap { $0.until <= now ? $0.host : nil } }
+        if let lapsed {
+            endOffer(of: meter)
+            state.withLock { $0.lines[meter]?.removeAll { $0 == lapsed } }
+        }
+        let head = state.withLock { state -> HostID? in
+            let isFree = state.records[meter].map { $0.holder == nil || $0.isOver(at: now) } ?? true
+            return isFree && state.offers[meter] == nil ? state.lines[meter]?.first : nil
+        }
+        guard let head else { return }
+        let timer = loop.schedule(at: now + LeaseRules.reservation) { [weak self] in
+            self?.inTurn { $0.settle(meter) }
+        }
+        state.withLock {
+            $0.offers[meter] = Offer(host: head, until: now + LeaseRules.reservation, timer: timer)
+        }
+        tell(.offer(meter: meter, reserved: LeaseRules.reservation), only: head)
+    }
+
+    private func endOffer(of meter: MeterID) {
+        guard let offer = state.withLock({ $0.offers.removeValue(forKey: meter) }) else { return }
+        loop.cancel(offer.timer)
+    }
+
+    private func tell(_ event: CloudEvent, only host: HostID? = nil) {
+        let ears = state.withLock { state in
+            state.members.filter { (host ?? $0.key) == $0.key && !$0.value.isDeaf }.compactMap(\.value.hear)
+        }
+        for hear in ears { _ = loop.schedule(at: loop.now + latency) { hear(event) } }
+    }
+
+    private func view(_ record: LeaseRecord, of meter: MeterID) -> LeaseView {
+        LeaseView(record, of: meter, at: loop.now, waiting: waiting(for: meter))
+    }
+}

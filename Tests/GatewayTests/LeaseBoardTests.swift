@@ -1,0 +1,86 @@
+import Gateway
+import LeaseCore
+import MeterModel
+import Testing
+
+/// What a host knows of the others' leases.
+struct LeaseBoardTests {
+    private let own = HostID(high: 0, low: 1)
+
+    @Test func remaining_isCountedDownOnOurOwnClock_fromReceipt() {
+        var board = LeaseBoard(host: own)
+        board.list([lease(remaining: .seconds(100))], at: .second(1000))
+
+        #expect(board.lease(of: .um, at: .second(1030))?.remaining == .seconds(70))
+        let expired = board.lease(of: .um, at: .second(1100))
+        #expect(expired?.state == .expired && expired?.remaining == .zero)
+    }
+
+    @Test func list_isAskedForAgain_whenAForeignLeaseSeemsToRunOut() {
+        var board = LeaseBoard(host: own)
+        #expect(board.listAt == .origin)
+        board.list([lease(remaining: .seconds(100))], at: .second(1000))
+        #expect(board.listAt == .second(1040))
+        board.list([lease(remaining: .seconds(50))], at: .second(1050))
+        #expect(board.listAt == .second(1060))
+        board.list([lease(remaining: .zero)], at: .second(1060))
+        #expect(board.listAt == .second(1120))
+        board.listFailed(at: .second(1200))
+        #expect(board.listAt == .second(1260))
+    }
+
+    @Test func list_isNotAskedFor_becauseOfOurOwnLeases_orOfNone() {
+        var board = LeaseBoard(host: own)
+        board.list([lease(holder: own, remaining: .seconds(100))], at: .second(1000))
+        #expect(board.listAt == nil)
+        board.list([], at: .second(1000))
+        #expect(board.listAt == nil)
+    }
+
+    @Test func olderNews_isNoNews() {
+        var board = LeaseBoard(host: own)
+        board.take(lease(token: 5), at: .second(1))
+
+        board.take(lease(token: 4, holder: own), at: .second(2))
+        board.list([lease(token: 3)], at: .second(3))
+
+        #expect(board.lease(of: .um, at: .second(3))?.token.rawValue == 5)
+    }
+
+    @Test func freeLease_isNotListed_unlessSomebodyWaits() {
+        var board = LeaseBoard(host: own)
+        board.take(lease(token: 5), at: .second(1))
+        var freed = lease(token: 5, holder: nil)
+        freed.state = .free
+        freed.waiting = ["pi3"]
+        board.take(freed, at: .second(2))
+        #expect(board.leases(at: .second(2)).map(\.waiting) == [["pi3"]])
+
+        freed.waiting = []
+        board.take(freed, at: .second(3))
+
+        #expect(board.leases(at: .second(3)).isEmpty)
+    }
+
+    @Test func released_isGone_butNotWhatCameAfterIt() {
+        var board = LeaseBoard(host: own)
+        board.take(lease(token: 5), at: .second(1))
+
+        board.released(HeldLease(meter: .um, token: FencingToken(rawValue: 4)))
+        #expect(board.leases(at: .second(1)).count == 1)
+        board.released(HeldLease(meter: .um, token: FencingToken(rawValue: 5)))
+        #expect(board.leases(at: .second(1)).isEmpty)
+    }
+
+    private func lease(
+        token: UInt64 = 1, holder: HostID? = HostID(high: 0, low: 2), remaining: Duration = .seconds(120)
+    ) -> LeaseView {
+        LeaseView(
+            meter: .um, state: .held, holder: holder, holderName: "pi", token: FencingToken(rawValue: token),
+            terms: .standard, transport: .usb, acquiredAt: nil, remaining: remaining)
+    }
+}
+
+extension MonotonicTime {
+    fileprivate static func second(_ second: Int) -> MonotonicTime { MonotonicTime(sinceOrigin: .seconds(second)) }
+}

@@ -1,0 +1,163 @@
+import Gateway
+import GatewayAPI
+import LeaseCore
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Testing
+
+/// `connect` in a zone: whom it waits for, and what it says.
+@Suite(.timeLimit(.minutes(2)))
+struct LeaseDirectoryTests {
+    @Test func connect_namesTheHolder_andChangesNothing_whenAnotherHostHasIt() async throws {
+        let world = try await World(.keep)
+
+        let failure = try await world.connect(ConnectRequest(wait_ms: 30_000))
+
+        #expect(failure?.code == .held)
+        #expect(failure?.message.contains("pi1 has \(MeterID.um)") == true)
+        #expect(failure?.next.contains("--takeover") == true)
+        #expect(try await world.status().wanted == false)
+        await world.first.disconnect()
+        await world.advance(by: .seconds(60))
+        #expect(try await world.status().state == "not-connected")
+        try await world.leave()
+    }
+
+    @Test func connect_leavesAWantedMeterWanted_whenAnotherHostHasIt() async throws {
+        let world = try await World(.keep)
+        _ = try await world.connect(ConnectRequest())
+
+        let failure = try await world.connect(ConnectRequest(wait_ms: 30_000))
+
+        #expect(failure?.code == .held)
+        #expect(try await world.status().wanted == true)
+        try await world.leave()
+    }
+
+    @Test(arguments: LeasePolicy.allCases)
+    func connectWithTakeover_returnsWithData(policy: LeasePolicy) async throws {
+        let world = try await World(policy)
+        var request = ConnectRequest(wait_ms: 30_000)
+        request.takeover = true
+
+        let failure = try await world.connect(request)
+
+        #expect(failure == nil)
+        #expect(try await world.status().state == "data-available")
+        #expect(await world.first.state == "not-connected")
+        try await world.leave()
+    }
+
+    @Test func connectWithQueue_returnsWithData_whenTheHolderLetsGo() async throws {
+        let world = try await World(.keep)
+        var request = ConnectRequest(wait_ms: 30_000)
+        request.queue_ms = 60_000
+        let connecting = world.connecting(request)
+        await world.advance(by: .seconds(20))
+        #expect(world.bench.zone.waiting(for: .um) == ["pi2"])
+
+        await world.first.disconnect()
+
+        #expect(try await world.end(connecting) == nil)
+        #expect(try await world.status().state == "data-available")
+        try await world.leave()
+    }
+
+    @Test func connectWithQueue_leavesTheLine_whenItTakesTooLong() async throws {
+        let world = try await World(.keep)
+        var request = ConnectRequest(wait_ms: 30_000)
+        request.queue_ms = 20_000
+
+        let failure = try await world.connect(request)
+        await world.advance(by: .seconds(1))
+
+        #expect(failure?.code == .held)
+        #expect(world.bench.zone.waiting(for: .um).isEmpty)
+        #expect(try await world.status().wanted == false)
+        try await world.leave()
+    }
+
+    @Test func connectWithoutLease_asksNobody() async throws {
+        let world = try await World(.strict)
+        var request = ConnectRequest(wait_ms: 30_000)
+        request.no_lease = true
+
+        #expect(try await world.connect(request) == nil)
+        #expect(world.bench.zone.holder(of: .um) == "pi1")
+        try await world.leave()
+    }
+
+    @Test func joiningAndLeaving_reachEverySession() async throws {
+        let world = try await World(.keep)
+        await world.directory.directory.use(nil)
+        #expect(try await world.connect(ConnectRequest(wait_ms: 30_000)) == nil)
+        #expect(try await world.status().lease == LeaseStatus(.none))
+
+        await world.directory.directory.use(world.two.keeper)
+        await world.advance(by: .seconds(2))
+
+        // The link was up before the host joined, and another host has the lease.
+        let lease = try await world.status().lease
+        #expect(lease?.state == .unleased && lease?.holder == "pi1")
+        try await world.leave()
+    }
+
+    @Test func who_listsTheLeasesOfAllHosts() async throws {
+        let world = try await World(.keep)
+        try await world.directory.plugIn(.tc66c, id: .tc, at: "/dev/ttyUSB1")
+        _ = try await world.connect(ConnectRequest(wait_ms: 30_000), to: .tc)
+
+        let seen = (await world.one.keeper.who(), await world.two.keeper.who())
+
+        #expect(seen.0.map(\.meter) == ["\(MeterID.um)", "\(MeterID.tc)"])
+        #expect(seen.0.map(\.holder) == ["pi1", "pi2"])
+        #expect(seen.0.map(\.state) == ["held", "held"])
+        #expect(seen.0.map(\.mine) == [true, false])
+        #expect(seen.1.map(\.mine) == [false, true])
+        #expect(seen.1.allSatisfy { $0.remaining_ms.map { $0 > 0 } == true && $0.transport == "usb" })
+        try await world.leave()
+    }
+}
+
+/// Two hosts with one meter each can reach; the first one has it.
+private struct World {
+    let bench: LeaseBench
+    let one: LeaseHost
+    let two: LeaseHost
+    let first: DeviceSession
+    let directory: DirectoryBench
+
+    init(_ policy: LeasePolicy) async throws {
+        bench = LeaseBench(policy)
+        one = bench.host(1)
+        two = bench.host(2)
+        first = try await one.pluggedIn()
+        directory = DirectoryBench(InMemoryMeterStore(), on: two.host, gate: two.keeper)
+        await bench.advance(by: .seconds(2), one, two)
+        try await directory.plugIn(.um25c)
+    }
+
+    func advance(by duration: Duration) async { await bench.advance(by: duration, one, two) }
+
+    func status() async throws -> MeterStatus { try await directory.status() }
+
+    func connecting(_ request: ConnectRequest, to meter: MeterID = .um) -> Task<GatewayError?, any Error> {
+        Task { await directory.failure { try await $0.connect("\(meter)", request) } }
+    }
+
+    /// The error that a request ends with, nil if it does not.
+    func connect(_ request: ConnectRequest, to meter: MeterID = .um) async throws -> GatewayError? {
+        try await end(connecting(request, to: meter))
+    }
+
+    func end(_ connecting: Task<GatewayError?, any Error>) async throws -> GatewayError? {
+        try await bench.advance(until: connecting, one, two)
+    }
+
+    func leave() async throws {
+        await directory.directory.shutdown()
+        _ = try await bench.leave(two)
+        #expect(try await bench.leave(one, first) == .none)
+    }
+}

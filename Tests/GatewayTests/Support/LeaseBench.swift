@@ -1,0 +1,113 @@
+import Gateway
+import GatewayAPI
+import LeaseCore
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Synchronization
+import Testing
+
+/// Hosts that share a zone and a clock.
+struct LeaseBench {
+    let loop = VirtualLoop()
+    let zone: SimulatedLeaseZone
+
+    init(_ policy: LeasePolicy) {
+        zone = SimulatedLeaseZone(loop: loop, policy: policy)
+    }
+
+    /// A host with a keeper that runs and hears events.
+    func host(
+        _ number: UInt64, session: UInt64? = nil, previous: UInt64? = nil, policy: LeasePolicy = .keep,
+        zonePolicy: LeasePolicy? = nil
+    ) -> LeaseHost {
+        let id = HostID(high: 0x4000, low: number)
+        let host = VirtualHost(loop: loop)
+        let link = zone.join(id, name: "pi\(number)")
+        let identity = LeaseKeeper.Identity(
+            host: id, hostName: "pi\(number)", session: SessionID(high: 0x4000, low: session ?? number),
+            previousSession: previous.map { SessionID(high: 0x4000, low: $0) })
+        let zonePolicy = zonePolicy ?? zone.policy
+        let keeper = LeaseKeeper(
+            identity: identity, authority: link, hostPolicy: policy, zonePolicy: zonePolicy, loop: loop,
+            dice: SimulatorNoise(seed: number), logger: host.log.logger)
+        link.listen { event in keeper.assumeIsolated { $0.take(event) } }
+        return LeaseHost(host: host, link: link, keeper: keeper, run: Task { await keeper.run() })
+    }
+
+    /// Lets time pass a little at a time, and what it sets off reach its end each time.
+    func advance(
+        by duration: Duration, in step: Duration = .milliseconds(250), _ hosts: LeaseHost...,
+        each: () async -> Void = {}
+    ) async {
+        let end = loop.now + duration
+        await settle(hosts)
+        while loop.now < end {
+            loop.advance(by: min(step, end - loop.now))
+            await settle(hosts)
+            await each()
+        }
+    }
+
+    /// The same until a task is over that waits for it.
+    func advance<Value: Sendable>(until task: Task<Value, any Error>, _ hosts: LeaseHost...) async throws -> Value {
+        let isOver = Atomic(false)
+        async let watching: Void = {
+            _ = await task.result
+            isOver.store(true, ordering: .releasing)
+        }()
+        while !isOver.load(ordering: .acquiring) {
+            loop.advance(by: .milliseconds(50))
+            await settle(hosts)
+            await Task.yield()
+        }
+        await watching
+        return try await task.value
+    }
+
+    /// Ends the sessions and gives the leases back, in that order, and says what is left.
+    func leave(_ host: LeaseHost, _ sessions: DeviceSession...) async throws -> Leftovers {
+        for session in sessions { await session.shutdown() }
+        let ending = Task { () async throws -> Void in await host.keeper.shutdown() }
+        try await advance(until: ending, host)
+        host.link.listen(nil)
+        host.run.cancel()
+        await host.run.value
+        return Leftovers(on: loop, host.links)
+    }
+
+    /// Returns once every call of the hosts hangs in the zone, waiting for time to pass.
+    private func settle(_ hosts: [LeaseHost]) async {
+        for host in hosts {
+            while await host.keeper.callsUnderWay != host.link.parkedCount { await Task.yield() }
+        }
+    }
+}
+
+/// One host of a zone: sessions on one side, a way to the cloud on the other.
+struct LeaseHost {
+    let host: VirtualHost
+    let link: SimulatedLeaseLink
+    let keeper: LeaseKeeper
+    let run: Task<Void, Never>
+
+    var links: SimulatedLinks { host.links }
+
+    /// A session with a meter that was plugged in at once.
+    func pluggedIn(
+        _ model: ModelName = .um25c, id: MeterID = .um, at path: String = .port, isWanted: Bool = true
+    ) async throws -> DeviceSession {
+        try await host.pluggedIn(model, id: id, at: path, isWanted: isWanted, gate: keeper)
+    }
+
+    /// The process dies: nothing is closed, given back or said.
+    func kill() {
+        link.listen(nil)
+        link.set(.unreachable)
+        run.cancel()
+    }
+}
+
+extension DeviceSession {
+    var lease: LeaseStatus { status().lease ?? LeaseStatus(.none) }
+}

@@ -24,7 +24,7 @@ package struct UniqueID<Tag>: Hashable, Sendable {
         var words: (UInt64, UInt64) = (0, 0)
         var digits = 0
         for (position, byte) in bytes.enumerated() {
-            if Self.dashes.contains(position) {
+            if position == 8 || position == 13 || position == 18 || position == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
@@ -34,8 +34,6 @@ package struct UniqueID<Tag>: Hashable, Sendable {
         }
         self.init(high: words.0, low: words.1)
     }
-
-    private static var dashes: Set<Int> { [8, 13, 18, 23] }
 }
 
 extension UniqueID: Comparable {
@@ -44,13 +42,21 @@ extension UniqueID: Comparable {
 
 extension UniqueID: CustomStringConvertible {
     package var description: String {
-        let digits = Hex.encode(
-            [high, low].flatMap { word in
-                stride(from: UInt64(56), through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> $0) }
-            })
-        let text = Array(digits)
-        return [text[0..<8], text[8..<12], text[12..<16], text[16..<20], text[20..<32]]
-            .map { String($0) }.joined(separator: "-")
+        // Each stamp of each property prints one, so it is done without intermediate texts.
+        String(unsafeUninitializedCapacity: 36) { text in
+            var position = 0
+            for index in 0..<32 {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
+                    text.initializeElement(at: position, to: UInt8(ascii: "-"))
+                    position += 1
+                }
+                let digit = UInt8(truncatingIfNeeded: (index < 16 ? high : low) >> UInt64(60 - index % 16 * 4)) & 0xF
+                text.initializeElement(
+                    at: position, to: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+                position += 1
+            }
+            return position
+        }
     }
 }
 

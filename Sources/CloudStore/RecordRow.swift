@@ -41,6 +41,8 @@ enum RecordRow {
     }
 
     static func record(_ row: Row) throws -> Record {
+        if let record = try row.withUnsafeData(named: "body", { $0.flatMap { Record(text: $0) } }) { return record }
+        // Right, but not as this version writes it; or damaged.
         let body: Data = row["body"]
         do {
             return try JSONDecoder().decode(Record.self, from: body)
@@ -74,18 +76,19 @@ enum RecordRow {
     ) throws {
         let sequence = Int64(clamping: zone.zone.sequence)
         let tombstone = RecordIntake.tombstoneTime(of: record, now: now)?.millisecondsSince1970
-        let body = try JSONEncoder().encode(record)
+        var body: [UInt8] = []
+        RecordText.write(record, to: &body)
         if let id {
             let statement = try db.cachedStatement(
                 sql: "UPDATE record SET sequence = ?, tombstone_ms = ?, body = ? WHERE id = ?")
-            try statement.execute(arguments: [sequence, tombstone, body, id])
+            try statement.execute(arguments: [sequence, tombstone, Data(body), id])
         } else {
             let statement = try db.cachedStatement(
                 sql: """
                     INSERT INTO record (zone, type, name, sequence, tombstone_ms, body) VALUES (?, ?, ?, ?, ?, ?)
                     """)
             try statement.execute(arguments: [
-                zone.id, record.key.type.rawValue, record.key.name, sequence, tombstone, body,
+                zone.id, record.key.type.rawValue, record.key.name, sequence, tombstone, Data(body),
             ])
         }
     }

@@ -1,0 +1,205 @@
+import MeterModel
+package import SettingsCore
+
+/// A record as the JSON that travels (`Record: Codable`), written without an encoder: a page has hundreds of records and
+/// each of them many stamps, for which a general encoder takes most of the time there is.
+///
+/// `Record(text:)` reads what `write` wrote, and nothing else. Any other JSON, however right, is for a decoder.
+package enum RecordText {
+    /// Appends one record. A double that is not finite, which `SettingValue.isStorable` refuses, becomes null.
+    package static func write(_ record: Record, to text: inout [UInt8]) {
+        text.append(#"{"type":"#)
+        write(record.key.type.rawValue, to: &text)
+        text.append(#","name":"#)
+        write(record.key.name, to: &text)
+        text.append(#","properties":{"#)
+        var isFirst = true
+        for (name, register) in record.properties {
+            if !isFirst { text.append(",") }
+            isFirst = false
+            write(name, to: &text)
+            text.append(#":{"value":"#)
+            write(register.value, to: &text)
+            text.append(#","stamp":""#)
+            text.append(register.stamp.description)
+            text.append(#""}"#)
+        }
+        text.append("}")
+        if let deletion = record.deletion {
+            text.append(#","deleted":{"stamp":""#)
+            text.append(deletion.stamp.description)
+            text.append(#"""#)
+            if let target = deletion.mergedInto {
+                text.append(#","mergedInto":"#)
+                write(target, to: &text)
+            }
+            text.append("}")
+        }
+        text.append("}")
+    }
+
+    private static func write(_ value: SettingValue, to text: inout [UInt8]) {
+        switch value {
+        case .null: text.append("null")
+        case .bool(let value): text.append(value ? #"{"bool":true}"# : #"{"bool":false}"#)
+        case .int(let value): text.append("{\"int\":\(value)}")
+        case .double(let value): text.append(value.isFinite ? "{\"double\":\(value)}" : "null")
+        case .string(let value):
+            text.append(#"{"string":"#)
+            write(value, to: &text)
+            text.append("}")
+        }
+    }
+
+    /// With the quotes. Only what JSON forbids is escaped.
+    private static func write(_ string: String, to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "\""))
+        for byte in string.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += [UInt8(ascii: "\\"), byte]
+            case 0..<0x20: text.append("\\u00" + Hex.encode([byte]))
+            default: text.append(byte)
+            }
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(_ text: String) { append(contentsOf: text.utf8) }
+}
+
+extension Record {
+    /// Reads exactly what `RecordText.write` writes; nil for anything else.
+    package init?(text: some Collection<UInt8>) {
+        let record: Record?? = text.withContiguousStorageIfAvailable { bytes in
+            var reader = RecordReader(bytes)
+            return reader.record()
+        }
+        guard let record = record ?? nil else { return nil }
+        self = record
+    }
+}
+
+/// Goes through the bytes once. Every step is nil where they are not as written.
+private struct RecordReader {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    mutating func record() -> Record? {
+        guard skip(#"{"type":"#), let type = string(), skip(#","name":"#), let name = string(),
+            skip(#","properties":{"#)
+        else { return nil }
+        var properties: [String: Register] = [:]
+        while !skip("}") {
+            guard properties.isEmpty || skip(","), let property = string(), skip(#":{"value":"#), let value = value(),
+                skip(#","stamp":""#), let stamp = stamp(), skip("}"), properties[property] == nil
+            else { return nil }
+            properties[property] = Register(value: value, stamp: stamp)
+        }
+        var deletion: Deletion?
+        if skip(#","deleted":{"stamp":""#) {
+            guard let stamp = stamp() else { return nil }
+            deletion = Deletion(stamp: stamp)
+            if skip(#","mergedInto":"#) {
+                guard let target = string() else { return nil }
+                deletion?.mergedInto = target
+            }
+            guard skip("}") else { return nil }
+        }
+        guard skip("}"), position == bytes.count else { return nil }
+        return Record(
+            key: RecordKey(type: RecordType(rawValue: type), name: name), properties: properties, deletion: deletion)
+    }
+
+    private mutating func value() -> SettingValue? {
+        if skip("null") { return .null }
+        if skip(#"{"bool":true}"#) { return .bool(true) }
+        if skip(#"{"bool":false}"#) { return .bool(false) }
+        let value: SettingValue?
+        if skip(#"{"int":"#) {
+            value = number().flatMap { Int64($0) }.map { .int($0) }
+        } else if skip(#"{"double":"#) {
+            value = number().flatMap { Double($0) }.flatMap { $0.isFinite ? .double($0) : nil }
+        } else if skip(#"{"string":"#) {
+            value = string().map { .string($0) }
+        } else {
+            value = nil
+        }
+        return skip("}") ? value : nil
+    }
+
+    /// A number's characters, up to the next closing brace. Swift reads more than these as numbers.
+    private mutating func number() -> Substring? {
+        guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "}")), end - position <= 32,
+            bytes[position..<end].allSatisfy({ "0123456789+-.e".utf8.contains($0) })
+        else { return nil }
+        defer { position = end }
+        return String(decoding: bytes[position..<end], as: UTF8.self)[...]
+    }
+
+    /// With the quote after it.
+    private mutating func stamp() -> Stamp? {
+        guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\"")), end - position <= 64,
+            let stamp = Stamp(String(decoding: bytes[position..<end], as: UTF8.self))
+        else { return nil }
+        position = end + 1
+        return stamp
+    }
+
+    /// With both quotes.
+    private mutating func string() -> String? {
+        guard skip(#"""#) else { return nil }
+        let start = position
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                defer { position += 1 }
+                return String(validating: bytes[start..<position], as: UTF8.self)
+            case UInt8(ascii: "\\"): return escapedString(from: start)
+            case 0..<0x20: return nil
+            default: position += 1
+            }
+        }
+        return nil
+    }
+
+    private mutating func escapedString(from start: Int) -> String? {
+        var plain = Array(bytes[start..<position])
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(validating: plain, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard let escaped = escape() else { return nil }
+                plain.append(escaped)
+            case 0..<0x20: return nil
+            default: plain.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private mutating func escape() -> UInt8? {
+        for byte in [UInt8(ascii: "\""), UInt8(ascii: "\\")] where position < bytes.count && bytes[position] == byte {
+            position += 1
+            return byte
+        }
+        guard skip("u00"), position + 2 <= bytes.count, let high = bytes[position].hexDigitValue,
+            let low = bytes[position + 1].hexDigitValue, high < 2
+        else { return nil }
+        position += 2
+        return UInt8(high << 4 | low)
+    }
+
+    private mutating func skip(_ expected: StaticString) -> Bool {
+        let count = expected.utf8CodeUnitCount
+        guard count <= bytes.count - position else { return false }
+        for offset in 0..<count where bytes[position + offset] != expected.utf8Start[offset] { return false }
+        position += count
+        return true
+    }
+}

@@ -1,0 +1,87 @@
+import CloudAPI
+import Foundation
+import MeterModel
+import SettingsCore
+import Testing
+
+struct RecordTextTests {
+    private static let host = HostID(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF)
+
+    private static func stamp(_ milliseconds: UInt64, _ counter: UInt16 = 0) -> Stamp {
+        Stamp(milliseconds: milliseconds, counter: counter, host: host)
+    }
+
+    private static let values: [SettingValue] = [
+        .null, .bool(true), .bool(false), .int(0), .int(.min), .int(.max), .double(0), .double(-0.0), .double(0.1),
+        .double(1e300), .double(.leastNonzeroMagnitude), .double(-3), .string(""), .string("plain"),
+        .string("a \"quoted\" back\\slash\nline\ttab\u{0}\u{1f}\u{7f} – ü 🔌 }{:,"),
+    ]
+
+    private static var records: [Record] {
+        let key = RecordKey(type: .deviceSettings, name: "AA:BB:CC:DD:EE:FF")
+        let registers = values.enumerated().map { index, value in
+            ("p\(index) \"ü\"", Register(value: value, stamp: stamp(UInt64(index) + 1, UInt16(index))))
+        }
+        return [
+            Record(key: key), Record(key: key, properties: Dictionary(uniqueKeysWithValues: registers)),
+            Record(key: key, deletion: Deletion(stamp: stamp(Stamp.millisecondsMax, .max))),
+            Record(
+                key: RecordKey(type: RecordType(rawValue: "\u{1}"), name: "\\"),
+                properties: ["a": Register(value: .int(1), stamp: stamp(9))],
+                deletion: Deletion(stamp: stamp(8), mergedInto: "into \"x\"")),
+        ]
+    }
+
+    private static func text(of record: Record) -> [UInt8] {
+        var text: [UInt8] = []
+        RecordText.write(record, to: &text)
+        return text
+    }
+
+    @Test(arguments: 0..<4)
+    func text_isWhatACoderReadsAndWrites(index: Int) throws {
+        let record = Self.records[index]
+        let text = Self.text(of: record)
+
+        #expect(Record(text: text) == record)
+        #expect(try JSONDecoder().decode(Record.self, from: Data(text)) == record)
+        let coded = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(record)) as? NSDictionary
+        #expect(try JSONSerialization.jsonObject(with: Data(text)) as? NSDictionary == coded)
+    }
+
+    @Test func signOfZero_isKept() {
+        let key = RecordKey(type: .host, name: "h")
+        let record = Record(key: key, properties: ["z": Register(value: .double(-0.0), stamp: Self.stamp(1))])
+
+        guard case .double(let zero) = Record(text: Self.text(of: record))?.properties["z"]?.value else {
+            Issue.record("no double")
+            return
+        }
+        #expect(zero.sign == .minus)
+    }
+
+    @Test func text_isReadInWholeOrNotAtAll_whenCutOrChanged() {
+        for record in Self.records {
+            let text = Self.text(of: record)
+            for length in 0..<text.count { #expect(Record(text: text.prefix(length)) == nil) }
+            #expect(Record(text: text + [UInt8(ascii: " ")]) == nil)
+            for position in text.indices {
+                for byte in [0, UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "}"), 0xFF] {
+                    var changed = text
+                    changed[position] = byte
+                    // What reads must be JSON, and mean that.
+                    guard let read = Record(text: changed) else { continue }
+                    let decoded = try? JSONDecoder().decode(Record.self, from: Data(changed))
+                    #expect(read == decoded, "\(String(decoding: changed, as: UTF8.self))")
+                }
+            }
+        }
+    }
+
+    @Test func infinity_becomesNull() {
+        let key = RecordKey(type: .host, name: "h")
+        let record = Record(key: key, properties: ["z": Register(value: .double(.infinity), stamp: Self.stamp(1))])
+
+        #expect(Record(text: Self.text(of: record))?.properties["z"]?.value == .null)
+    }
+}

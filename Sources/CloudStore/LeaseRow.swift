@@ -9,11 +9,16 @@ enum LeaseRow {
         return try Row.fetchOne(statement, arguments: [key.zone, key.meter]).map { try record($0, renewedAt: .origin) }
     }
 
-    /// - Parameter isHeldOnly: without freed ones.
-    /// - Parameter renewedAt: when they count as renewed.
-    static func fetchAll(
-        _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime
-    ) throws -> [(key: LeaseKey, record: LeaseRecord)] {
+    /// By zone and meter, one by one.
+    ///
+    /// - Parameters:
+    ///   - zone: nil: all.
+    ///   - isHeldOnly: without freed ones.
+    ///   - renewedAt: when they count as renewed.
+    static func forEach(
+        _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime,
+        _ body: (LeaseKey, LeaseRecord) throws -> Void
+    ) throws {
         var (conditions, arguments) = (["1"], StatementArguments())
         if isHeldOnly { conditions.append("state <> 'free'") }
         if let zone {
@@ -23,12 +28,9 @@ enum LeaseRow {
         let rows = try Row.fetchCursor(
             db, sql: "SELECT * FROM lease WHERE \(conditions.joined(separator: " AND ")) ORDER BY zone, meter",
             arguments: arguments)
-        var found: [(key: LeaseKey, record: LeaseRecord)] = []
         while let row = try rows.next() {
-            let key = LeaseKey(zone: row["zone"], meter: row["meter"])
-            found.append((key, try record(row, renewedAt: renewedAt)))
+            try body(LeaseKey(zone: row["zone"], meter: row["meter"]), try record(row, renewedAt: renewedAt))
         }
-        return found
     }
 
     private static func record(_ row: Row, renewedAt: MonotonicTime) throws -> LeaseRecord {

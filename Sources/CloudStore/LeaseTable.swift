@@ -14,17 +14,15 @@ struct LeaseKey: Hashable, Sendable {
 /// here and given away there.
 final class LeaseTable: Sendable {
     private struct State {
-        var held: [Int64: [String: LeaseRecord]] = [:]
+        var held: [Int64: HeldLeases] = [:]
         var reserved: Set<LeaseKey> = []
     }
 
     private let state = Mutex(State())
 
-    /// What the disk has at the start.
-    func load(_ leases: [(key: LeaseKey, record: LeaseRecord)]) {
-        state.withLock { state in
-            for (key, record) in leases { state.held[key.zone, default: [:]][key.meter] = record }
-        }
+    /// What the disk has at the start, one by one.
+    func load(_ key: LeaseKey, _ record: LeaseRecord) {
+        state.withLock { $0.held[key.zone, default: HeldLeases()][key.meter] = record }
     }
 
     /// nil: nobody holds it.
@@ -32,7 +30,7 @@ final class LeaseTable: Sendable {
 
     /// By meter.
     func held(in zone: Int64) -> [(meter: String, record: LeaseRecord)] {
-        state.withLock { $0.held[zone] ?? [:] }.sorted { $0.key < $1.key }.map { (meter: $0.key, record: $0.value) }
+        state.withLock { $0.held[zone]?.all ?? [] }.sorted { $0.meter < $1.meter }
     }
 
     func reserve(_ key: LeaseKey) -> LeaseRecord? {
@@ -48,7 +46,7 @@ final class LeaseTable: Sendable {
     func settle(_ leases: [LeaseKey: LeaseRecord]) {
         state.withLock { state in
             for (key, record) in leases {
-                state.held[key.zone, default: [:]][key.meter] = record.holder == nil ? nil : record
+                state.held[key.zone, default: HeldLeases()][key.meter] = record
             }
             state.reserved.removeAll(keepingCapacity: state.reserved.count < 1000)
         }
@@ -59,20 +57,18 @@ final class LeaseTable: Sendable {
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, at now: MonotonicTime
     ) -> [LeaseRenewal]? {
         state.withLock { state in
-            guard var held = state.held[zone] else { return leases.isEmpty ? [] : nil }
+            guard let index = state.held.index(forKey: zone) else { return leases.isEmpty ? [] : nil }
+            var renewals: [LeaseRenewal] = []
+            renewals.reserveCapacity(leases.count)
             for lease in leases {
                 let isReserved =
                     !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: lease.meter))
-                guard !isReserved, held[lease.meter] != nil else { return nil }
+                // Those renewed until then are renewed again in the queue, which does no harm.
+                guard !isReserved, let record = state.held.values[index][lease.meter] else { return nil }
+                let decision = LeaseRules.renew(lease.token, session: session, of: record, at: now)
+                if let renewed = decision.record { state.held.values[index][lease.meter] = renewed }
+                renewals.append(decision.answer)
             }
-            // Let go of the other reference, so that the table is changed in its place.
-            state.held[zone] = nil
-            let renewals = leases.map { lease in
-                let decision = LeaseRules.renew(lease.token, session: session, of: held[lease.meter], at: now)
-                if let record = decision.record { held[lease.meter] = record }
-                return decision.answer
-            }
-            state.held[zone] = held
             return renewals
         }
     }

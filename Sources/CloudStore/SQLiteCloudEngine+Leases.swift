@@ -42,12 +42,12 @@ extension SQLiteCloudEngine {
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let id = try zoneTable.zone(zone).id
         return try await writer.write { batch in
-            let rows = try LeaseRow.fetchAll(batch.db, in: id, isHeldOnly: false, renewedAt: .origin)
+            var found: [(meter: String, record: LeaseRecord)] = []
             // The rows say who holds it, the table in memory since when.
-            return try rows.map { row in
-                guard row.record.holder != nil else { return (meter: row.key.meter, record: row.record) }
-                return (meter: row.key.meter, record: try batch.lease(row.key) ?? row.record)
+            try LeaseRow.forEach(batch.db, in: id, isHeldOnly: false, renewedAt: .origin) { key, row in
+                found.append((key.meter, row.holder == nil ? row : try batch.lease(key) ?? row))
             }
+            return found
         }
     }
 

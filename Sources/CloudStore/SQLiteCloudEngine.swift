@@ -59,27 +59,28 @@ package final class SQLiteCloudEngine: CloudEngine {
             }
             try CloudSchema.migrator.migrate(pool)
             let newEpoch = UniqueID<Never>(using: &dice).description
+            let leases = LeaseTable()
             let loaded = try pool.writeWithoutTransaction { db in
                 try CloudSchema.checkTables(db, path: path)
                 if try Meta.epoch.read(db) == nil { try Meta.epoch.write(newEpoch, db) }
+                try LeaseRow.forEach(db, in: nil, isHeldOnly: true, renewedAt: now) { leases.load($0, $1) }
                 return try Loaded(db, now: now)
             }
-            return SQLiteCloudEngine(path: path, pool: pool, lock: lock, loaded: loaded)
+            return SQLiteCloudEngine(path: path, pool: pool, lock: lock, leases: leases, loaded: loaded)
         } catch {
             throw CloudStoreError(error, path: path, action: "opened")
         }
     }
 
-    private init(path: String, pool: DatabasePool, lock: DirectoryLock, loaded: Loaded) {
+    private init(path: String, pool: DatabasePool, lock: DirectoryLock, leases: LeaseTable, loaded: Loaded) {
         self.path = path
         self.pool = pool
         self.lock = lock
         epoch = loaded.epoch
         limits = Mutex(loaded.limits)
         zoneTable = ZoneTable()
-        leaseTable = LeaseTable()
+        leaseTable = leases
         zoneTable.load(zones: loaded.zones, credentials: loaded.credentials)
-        leaseTable.load(loaded.leases)
         writer = GroupCommit(pool: pool, path: path, leases: leaseTable, zones: zoneTable)
     }
 
@@ -89,13 +90,11 @@ package final class SQLiteCloudEngine: CloudEngine {
         var limits: LeaseLimits
         var zones: [StoredZone]
         var credentials: [Credential]
-        var leases: [(key: LeaseKey, record: LeaseRecord)]
 
         init(_ db: Database, now: MonotonicTime) throws {
             epoch = try Meta.epoch.read(db) ?? ""
             zones = try StoredZone.fetchAll(db)
             credentials = try CredentialRow.fetchAll(db)
-            leases = try LeaseRow.fetchAll(db, in: nil, isHeldOnly: true, renewedAt: now)
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }

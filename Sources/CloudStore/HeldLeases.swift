@@ -1,0 +1,152 @@
+import LeaseCore
+import MeterModel
+
+/// The leases of one zone that somebody holds, by meter, packed: a cloud may have a hundred thousand of them in memory,
+/// and a `LeaseRecord` in a dictionary takes some five times the room.
+struct HeldLeases {
+    // A meter with a radio by its number, any other by its id; each with its place in `slots`.
+    private var macs: [UInt64: Int32] = [:]
+    private var others: [String: Int32] = [:]
+    private var slots: [Slot] = []
+    private var freeSlots: [Int32] = []
+    /// Shared by all leases of one run of a host, with how many those are.
+    private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
+
+    var count: Int { macs.count + others.count }
+    var isEmpty: Bool { count == 0 }
+
+    /// By meter. A record without a holder is none.
+    subscript(meter: String) -> LeaseRecord? {
+        get { place(of: meter).map { slots[Int($0)].record } }
+        set {
+            guard let record = newValue, let holder = record.holder else {
+                remove(meter)
+                return
+            }
+            let slot = Slot(record, of: holder, run: take(Run.Key(holder)))
+            if let place = place(of: meter) {
+                giveBack(slots[Int(place)].run.key)
+                slots[Int(place)] = slot
+            } else if let place = freeSlots.popLast() {
+                slots[Int(place)] = slot
+                setPlace(place, of: meter)
+            } else {
+                setPlace(Int32(clamping: slots.count), of: meter)
+                slots.append(slot)
+            }
+        }
+    }
+
+    /// In no order.
+    var all: [(meter: String, record: LeaseRecord)] {
+        var all: [(meter: String, record: LeaseRecord)] = []
+        all.reserveCapacity(count)
+        for (bits, place) in macs { all.append((MACAddress(bits: bits).description, slots[Int(place)].record)) }
+        for (meter, place) in others { all.append((meter, slots[Int(place)].record)) }
+        return all
+    }
+
+    private mutating func remove(_ meter: String) {
+        let place = Self.mac(meter).map { macs.removeValue(forKey: $0) } ?? others.removeValue(forKey: meter)
+        guard let place else { return }
+        giveBack(slots[Int(place)].run.key)
+        freeSlots.append(place)
+    }
+
+    private func place(of meter: String) -> Int32? { Self.mac(meter).map { macs[$0] } ?? others[meter] }
+
+    private mutating func setPlace(_ place: Int32, of meter: String) {
+        if let mac = Self.mac(meter) { macs[mac] = place } else { others[meter] = place }
+    }
+
+    private mutating func take(_ key: Run.Key) -> Run {
+        let entry = runs[key] ?? (Run(key), 0)
+        runs[key] = (entry.run, entry.leases + 1)
+        return entry.run
+    }
+
+    private mutating func giveBack(_ key: Run.Key) {
+        guard let entry = runs[key] else { return }
+        runs[key] = entry.leases > 1 ? (entry.run, entry.leases - 1) : nil
+    }
+
+    /// The number of an id that is exactly a normal MAC address, `AA:BB:CC:DD:EE:FF`.
+    private static func mac(_ meter: String) -> UInt64? {
+        guard meter.utf8.count == 17 else { return nil }
+        var bits: UInt64 = 0
+        for (position, byte) in meter.utf8.enumerated() {
+            if position % 3 == 2 {
+                guard byte == UInt8(ascii: ":") else { return nil }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): bits = bits << 4 | UInt64(byte - UInt8(ascii: "A") + 10)
+            default: return nil
+            }
+        }
+        return bits
+    }
+}
+
+extension HeldLeases {
+    /// One run of a host.
+    private final class Run: Sendable {
+        struct Key: Hashable {
+            var session: SessionID
+            var host: HostID
+            var hostName: String
+
+            init(_ holder: LeaseHolder) {
+                session = holder.session
+                host = holder.host
+                hostName = holder.hostName
+            }
+        }
+
+        let key: Key
+
+        init(_ key: Key) { self.key = key }
+    }
+
+    /// A lease in 64 bytes. Times to live are whole milliseconds, as they travel.
+    private struct Slot {
+        let run: Run
+        private let token: UInt64
+        private let renewedAt: Int64
+        private let acquiredAt: Int64
+        private let request: (high: UInt64, low: UInt64)
+        private let timeToLive: UInt32
+        private let lockDelay: UInt32
+        private let transport: LeaseTransport
+        private let policy: LeasePolicy
+        private let isRevoking: Bool
+        private let hasRequest: Bool
+
+        init(_ record: LeaseRecord, of holder: LeaseHolder, run: Run) {
+            self.run = run
+            token = record.token.rawValue
+            renewedAt = record.renewedAt.sinceOrigin.nanoseconds
+            acquiredAt = holder.acquiredAt.millisecondsSince1970
+            request = (record.requestID?.high ?? 0, record.requestID?.low ?? 0)
+            timeToLive = UInt32(clamping: record.terms.timeToLive.milliseconds)
+            lockDelay = UInt32(clamping: record.terms.lockDelay.milliseconds)
+            transport = holder.transport
+            policy = record.terms.policy
+            if case .revoking = record.state { isRevoking = true } else { isRevoking = false }
+            hasRequest = record.requestID != nil
+        }
+
+        var record: LeaseRecord {
+            let holder = LeaseHolder(
+                host: run.key.host, hostName: run.key.hostName, session: run.key.session, transport: transport,
+                acquiredAt: WallTime(millisecondsSince1970: acquiredAt))
+            return LeaseRecord(
+                state: isRevoking ? .revoking(holder) : .held(holder), token: FencingToken(rawValue: token),
+                terms: LeaseTerms(
+                    timeToLive: .milliseconds(timeToLive), lockDelay: .milliseconds(lockDelay), policy: policy),
+                renewedAt: MonotonicTime(sinceOrigin: .nanoseconds(renewedAt)),
+                requestID: hasRequest ? RequestID(high: request.high, low: request.low) : nil)
+        }
+    }
+}

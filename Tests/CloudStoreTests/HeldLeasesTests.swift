@@ -1,0 +1,76 @@
+import LeaseCore
+import MeterModel
+import Testing
+
+@testable import CloudStore
+
+/// The packed table against a plain dictionary.
+struct HeldLeasesTests {
+    private func record(_ number: UInt64, isRevoking: Bool, dice: inout some RandomNumberGenerator) -> LeaseRecord {
+        let holder = LeaseHolder(
+            host: HostID(high: 0, low: number % 5), hostName: "Host \(number % 7) – ü",
+            session: SessionID(high: 1, low: number % 5), transport: LeaseTransport.allCases[Int(number % 3)],
+            acquiredAt: WallTime(millisecondsSince1970: Int64(number) - 50))
+        return LeaseRecord(
+            state: isRevoking ? .revoking(holder) : .held(holder), token: FencingToken(rawValue: number << 40 | 1),
+            terms: LeaseTerms(
+                timeToLive: .milliseconds(30_000 + Int64(number) * 1001), lockDelay: .seconds(Int64(number)),
+                policy: number % 2 == 0 ? .keep : .strict),
+            renewedAt: .origin + .nanoseconds(Int64(number) * 1_000_000_007),
+            requestID: number % 4 == 0 ? nil : RequestID(high: number, low: dice.next()))
+    }
+
+    @Test(arguments: [UInt64](1...20))
+    func table_isWhatADictionaryIs_whateverHappens(seed: UInt64) {
+        var dice = SplitMix(state: seed)
+        var table = HeldLeases()
+        var model: [String: LeaseRecord] = [:]
+        let meters =
+            (1...20).map { MACAddress(bits: UInt64($0) << 40 | 0xABCDEF).description }
+            + [
+                "usb:2e3c:0049:0042", "port:pi:/dev/ttyUSB0", "aa:bb:cc:dd:ee:ff", "AA:BB:CC:DD:EE:F",
+                "AA-BB-CC-DD-EE-FF",
+            ]
+
+        for _ in 0..<500 {
+            let meter = meters[Int(dice.next() % UInt64(meters.count))]
+            let action = dice.next() % 4
+            let new = action == 0 ? nil : record(dice.next() % 100, isRevoking: action == 1, dice: &dice)
+            table[meter] = new
+            model[meter] = new
+
+            #expect(table.count == model.count, "seed \(seed)")
+            #expect(table[meter] == new, "seed \(seed)")
+        }
+
+        #expect(Dictionary(uniqueKeysWithValues: table.all.map { ($0.meter, $0.record) }) == model, "seed \(seed)")
+        for meter in meters { #expect(table[meter] == model[meter], "seed \(seed)") }
+        for meter in meters { table[meter] = nil }
+        #expect(table.isEmpty)
+        #expect(table.all.isEmpty)
+    }
+
+    @Test func freedLease_isNone() {
+        var table = HeldLeases()
+        var dice = SplitMix(state: 1)
+        var lease = record(1, isRevoking: false, dice: &dice)
+        table["AA:BB:CC:DD:EE:FF"] = lease
+        lease.state = .free
+
+        table["AA:BB:CC:DD:EE:FF"] = lease
+
+        #expect(table["AA:BB:CC:DD:EE:FF"] == nil)
+    }
+}
+
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -123,7 +123,7 @@ enum CloudSchema {
 
     /// What can only be set in an empty file.
     static func layOut(_ db: Database) throws {
-        // What a purge frees can be given back to the file system.
+        // What a purge frees is given back to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }

@@ -62,6 +62,11 @@ final class GroupCommit: Sendable {
                 if ends { state.isDraining = false }
                 return nil
             }
+            // Under a load that never ends, `pending` is never empty.
+            if state.next >= Self.commandsMax {
+                state.pending.removeFirst(state.next)
+                state.next = 0
+            }
             defer { state.next += 1 }
             return state.pending[state.next]
         }

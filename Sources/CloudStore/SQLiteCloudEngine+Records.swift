@@ -90,6 +90,7 @@ extension SQLiteCloudEngine {
                 try batch.db.execute(
                     sql: "UPDATE zone SET floor = ? WHERE id = ?", arguments: [Int64(clamping: zone.floor), zone.id])
             }
+            if !rows.isEmpty { try batch.db.execute(sql: "PRAGMA incremental_vacuum(\(RecordRow.purgeStep))") }
             return rows.count
         }
     }

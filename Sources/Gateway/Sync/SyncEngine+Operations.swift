@@ -1,0 +1,96 @@
+import MeterModel
+import SettingsCore
+import SyncCore
+
+/// One operation, from its beginning to the event that tells its end.
+extension SyncEngine {
+    nonisolated func exchange(_ operation: SyncOperation) async -> SyncEvent {
+        do throws(SyncFailure) {
+            switch operation {
+            case .checkAccount:
+                let begun = edges.loop.now
+                let account = try await edges.link.account()
+                return .accountChecked(account, sample(account.serverTime, since: begun))
+            case .createZone(let zone):
+                try await edges.link.createZone(zone)
+                return .zoneCreated
+            case .push(let batch):
+                let begun = edges.loop.now
+                let outcome = try await edges.link.modify(batch)
+                return .pushed(outcome, sample(outcome.serverTime, since: begun))
+            case .fetch(let type, let since, let limit):
+                return .pageFetched(try await edges.link.changes(of: type, since: since, limit: limit))
+            case .readProgress, .adopt, .correct, .readBatch, .settle, .restamp, .beginRefetch, .apply, .cleanUp:
+                return await store(operation)
+            }
+        } catch {
+            return .cloudFailed(error)
+        }
+    }
+
+    nonisolated func store(_ operation: SyncOperation) async -> SyncEvent {
+        let repository = edges.repository
+        do {
+            switch operation {
+            case .readProgress: return .progressRead(try await repository.progress())
+            case .adopt(let epoch):
+                try await repository.adopt(epoch: epoch)
+                return .adopted
+            case .correct(let offset):
+                let moment = HostMoment(wall: edges.loop.wallNow, sinceBoot: edges.loop.now)
+                try await repository.correct(clockOffset: offset, at: moment)
+                return .corrected
+            case .readBatch(let recordsMax, let bytesMax):
+                return .batchRead(try await repository.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax))
+            case .settle(let batch, let outcome):
+                return .settled(await told(try await repository.settle(batch, outcome)))
+            case .restamp(let offset):
+                let now = edges.loop.wallNow + offset
+                try await repository.restamp(from: UInt64(clamping: now.millisecondsSince1970))
+                return .restamped
+            case .beginRefetch(let type):
+                try await repository.beginRefetch(of: type)
+                return .refetchBegun
+            case .apply(let page): return .applied(await told(try await repository.apply(page)))
+            case .cleanUp:
+                try await repository.cleanUp(now: edges.loop.wallNow)
+                return .cleanedUp
+            case .checkAccount, .createZone, .push, .fetch: return await exchange(operation)
+            }
+        } catch {
+            return .storeFailed("\(error)")
+        }
+    }
+
+    /// Hands on what a merge changed.
+    private nonisolated func told(_ merge: MergeOutcome) async -> MergeOutcome {
+        if !merge.changed.isEmpty { await edges.changed(merge.changed) }
+        return merge
+    }
+
+    private nonisolated func sample(_ serverTime: UInt64, since begun: MonotonicTime) -> ClockSample {
+        ClockSample(serverTime: serverTime, localTime: edges.loop.wallNow, roundTrip: edges.loop.now - begun)
+    }
+
+    /// Listens until the stream breaks or is let go of.
+    nonisolated func listen(_ number: Int) async {
+        do {
+            for try await event in edges.link.events() {
+                await edges.heard(event)
+                inbox.yield(.stream(number, Self.meaning(of: event)))
+            }
+            inbox.yield(.stream(number, .streamBroke(SyncFailure(.network, "the cloud ended the event stream"))))
+        } catch {
+            let failure = error as? SyncFailure ?? SyncFailure(.network, "the event stream broke: \(error)")
+            inbox.yield(.stream(number, .streamBroke(failure)))
+        }
+    }
+
+    private static func meaning(of event: CloudEvent) -> SyncEvent {
+        switch event {
+        case .opened: .streamOpened
+        case .changed(let types, let host): .remoteChanged(types: types, host: host)
+        case .lease, .offer, .ping: .streamHeard
+        }
+    }
+}

@@ -1,0 +1,283 @@
+package import Logging
+package import MeterModel
+package import SettingsCore
+package import SyncCore
+
+/// Runs one membership of a cloud: performs what `SyncMachine` asks for, by the cloud and by the store, and tells it how
+/// that ended.
+///
+/// One engine is one membership, from `run` to `stop`; whoever joins another cloud makes another engine. Everything
+/// that happens is an input of one loop, so that the machine sees one thing after the other.
+package actor SyncEngine {
+    /// What lies around the engine.
+    package struct Edges: Sendable {
+        package var link: any CloudLink
+        package var repository: any SyncRepository
+        /// For time and timers.
+        package var loop: any SessionLoop
+        /// nil: nobody tells when the network is back, and only time heals.
+        package var network: (any NetworkMonitor)?
+        /// Records that a merge changed, after the store has them and before anything else is synced.
+        package var changed: @Sendable ([RecordKey]) async -> Void
+        /// Everything that the event stream brings, in its order: `opened` after each gap, leases, offers.
+        package var heard: @Sendable (CloudEvent) async -> Void
+        package var dice: any RandomNumberGenerator & Sendable
+
+        package init(
+            link: any CloudLink, repository: any SyncRepository, loop: any SessionLoop,
+            network: (any NetworkMonitor)? = nil, dice: any RandomNumberGenerator & Sendable,
+            changed: @escaping @Sendable ([RecordKey]) async -> Void = { _ in },
+            heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in }
+        ) {
+            self.link = link
+            self.repository = repository
+            self.loop = loop
+            self.network = network
+            self.dice = dice
+            self.changed = changed
+            self.heard = heard
+        }
+    }
+
+    enum Input: Sendable {
+        case event(SyncEvent)
+        /// Of the stream with this number.
+        case stream(Int, SyncEvent)
+        case network(NetworkPath)
+        case alarm(MonotonicTime)
+        /// Stopping took too long.
+        case stopIsDue
+    }
+
+    /// Each event of the session, with its number (`meterctl sync events`).
+    package nonisolated let events = Feed<SyncEntry>()
+    /// How each run ended.
+    package nonisolated let results = Feed<SyncResult>()
+
+    nonisolated let edges: Edges
+    nonisolated let inbox: AsyncStream<Input>.Continuation
+    private let inputs: AsyncStream<Input>
+    private let logger: Logger
+    private var machine: SyncMachine
+    private var debounce = NetworkDebounce()
+    private var dice: any RandomNumberGenerator & Sendable
+    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+    private var stopTimer: LoopTimer?
+    private var isStopping = false
+    private var isOver = false
+    /// Of the exchange with the cloud that is under way.
+    private var exchange: Interruption?
+    private var stream: Interruption?
+    private var streamNumber = 0
+    /// Those who asked for a run and wait for its result.
+    private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
+
+    package init(zone: String, host: HostID, timing: SyncTiming = SyncTiming(), edges: Edges, logger: Logger) {
+        self.edges = edges
+        self.logger = logger
+        dice = edges.dice
+        machine = SyncMachine(zone: zone, host: host, timing: timing)
+        (inputs, inbox) = AsyncStream.makeStream()
+    }
+
+    // MARK: Life
+
+    /// Syncs until `stop`. Not to be cancelled: a write under way would go with the task.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            if let network = edges.network {
+                let inbox = inbox
+                group.addTask { await network.run { inbox.yield(.network($0)) } }
+            }
+            send(.started, &group)
+            for await input in inputs {
+                take(input, &group)
+                if isStopping, machine.state.phase == .stopped { break }
+            }
+            stream?.interrupt()
+            group.cancelAll()
+        }
+        finish()
+    }
+
+    /// Makes `run` return: the present page completes and is stored; an exchange that takes longer than `limit` is
+    /// given up, which loses nothing, because it can be repeated.
+    package func stop(within limit: Duration = .seconds(5)) {
+        guard !isStopping, !isOver else { return }
+        isStopping = true
+        inbox.yield(.event(.stopRequested))
+        stopTimer = edges.loop.schedule(at: edges.loop.now + limit) { [inbox] in inbox.yield(.stopIsDue) }
+    }
+
+    private func finish() {
+        isOver = true
+        inbox.finish()
+        for timer in [alarm?.timer, stopTimer].compactMap({ $0 }) { edges.loop.cancel(timer) }
+        events.finish()
+        results.finish()
+        answerWaiters(nil)
+    }
+
+    // MARK: What people and other parts ask
+
+    /// Something happened that is worth a run. Returns at once.
+    package nonisolated func trigger(_ trigger: SyncTrigger) { inbox.yield(.event(.triggered(trigger))) }
+
+    /// What halted the session was mended.
+    package nonisolated func resume() { inbox.yield(.event(.resumed)) }
+
+    /// Ends the present run after its page. Without one nothing happens.
+    package nonisolated func cancel() { inbox.yield(.event(.cancelRequested)) }
+
+    /// Asks for a run of everything and waits for its end, whatever that is.
+    ///
+    /// - Returns: nil when the engine stopped before.
+    package func synchronise() async -> SyncResult? {
+        guard !isOver else { return nil }
+        return await withCheckedContinuation { waiter in
+            waiters.append(waiter)
+            trigger(.asked)
+        }
+    }
+
+    /// The session, the network, and what waits in the store right now.
+    package func report() async -> SyncReport {
+        var status = machine.status
+        // A store that cannot be read says so by the session's own errors; the numbers of the last run stand in.
+        if let progress = try? await edges.repository.progress() {
+            status.queue.pending = progress.pending
+            status.queue.parked = progress.parked
+        }
+        return SyncReport(status: status, network: debounce.path, nextWake: nextWake, now: edges.loop.now)
+    }
+
+    // MARK: The loop
+
+    private func take(_ input: Input, _ group: inout DiscardingTaskGroup) {
+        switch input {
+        case .event(let event): send(event, &group)
+        case .stream(let number, let event):
+            // A stream that was let go of may still have had something to say.
+            if number == streamNumber, stream != nil { send(event, &group) }
+        case .network(let path):
+            debounce.pathChanged(to: path, at: edges.loop.now, dice: dice.next())
+            arm()
+        case .alarm(let time):
+            if alarm?.time == time { alarm = nil }
+            if debounce.woke(at: edges.loop.now) == .synchronise { send(.triggered(.networkGained), &group) }
+            send(.woke, &group)
+        case .stopIsDue: exchange?.interrupt()
+        }
+    }
+
+    private func send(_ event: SyncEvent, _ group: inout DiscardingTaskGroup) {
+        for effect in machine.handle(event, at: edges.loop.now, dice: dice.next()) {
+            switch effect {
+            case .perform(let operation): perform(operation, &group)
+            case .openEvents: openEvents(&group)
+            case .closeEvents:
+                stream?.interrupt()
+                stream = nil
+            case .announce(let result): announce(result)
+            case .log(let entry):
+                logger.trace("sync event", metadata: ["number": "\(entry.number)", "event": "\(entry.event)"])
+                events.yield(entry)
+            }
+        }
+        arm()
+    }
+
+    private func perform(_ operation: SyncOperation, _ group: inout DiscardingTaskGroup) {
+        guard operation.isExchange else {
+            group.addTask { self.inbox.yield(.event(await self.store(operation))) }
+            return
+        }
+        let interruption = Interruption()
+        exchange = interruption
+        group.addTask {
+            await interruption.limit { self.inbox.yield(.event(await self.exchange(operation))) }
+        }
+    }
+
+    private func openEvents(_ group: inout DiscardingTaskGroup) {
+        streamNumber += 1
+        let number = streamNumber
+        let interruption = Interruption()
+        stream = interruption
+        group.addTask { await interruption.limit { await self.listen(number) } }
+    }
+
+    private func announce(_ result: SyncResult) {
+        report(result)
+        results.yield(result)
+        // A cancelled run takes what was asked for with it.
+        if result.trigger == .asked || result.wasCancelled { answerWaiters(result) }
+    }
+
+    private func answerWaiters(_ result: SyncResult?) {
+        let answered = waiters
+        waiters = []
+        for waiter in answered { waiter.resume(returning: result) }
+    }
+
+    private func report(_ result: SyncResult) {
+        let total = result.total
+        let metadata: Logger.Metadata = [
+            "run": "\(result.run)", "trigger": "\(result.trigger.rawValue)", "pushed": "\(total.pushed)",
+            "fetched": "\(total.fetched)", "parked": "\(total.parked)",
+            "duration_ms": "\(result.duration.milliseconds)",
+        ]
+        switch result.end {
+        case .complete, .partial, .cancelled:
+            logger.debug("sync run over", metadata: metadata)
+        case .failed(let failure):
+            // The first of many says it; the others are for those who look closer.
+            let level: Logger.Level = machine.state.failures == 1 ? .warning : .debug
+            logger.log(level: level, "sync run failed", metadata: metadata.adding("cause", "\(failure)"))
+        case .halted(let halt):
+            let cause = metadata.adding("cause", "\(halt.failure)")
+            logger.error("sync halted", metadata: cause.adding("advice", "\(halt.advice)"))
+        }
+        if total.parked > 0 { logger.warning("records were set aside", metadata: metadata) }
+    }
+
+    private var nextWake: MonotonicTime? { [machine.nextWake, debounce.nextWake].compactMap { $0 }.min() }
+
+    /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm.
+    private func arm() {
+        guard let due = nextWake else {
+            if let alarm { edges.loop.cancel(alarm.timer) }
+            alarm = nil
+            return
+        }
+        if let alarm {
+            guard due < alarm.time else { return }
+            edges.loop.cancel(alarm.timer)
+        }
+        alarm = (edges.loop.schedule(at: due) { [inbox] in inbox.yield(.alarm(due)) }, due)
+    }
+}
+
+/// The session as `meterctl sync status` shows it.
+package struct SyncReport: Hashable, Sendable {
+    package var status: SyncStatus
+    /// nil before the first word of the network, or where nobody watches it.
+    package var network: NetworkPath?
+    /// When something happens by itself; nil while only an event can change anything.
+    package var nextWake: MonotonicTime?
+    /// The moment that the times of the status are to be compared with.
+    package var now: MonotonicTime
+
+    package init(status: SyncStatus, network: NetworkPath?, nextWake: MonotonicTime?, now: MonotonicTime) {
+        self.status = status
+        self.network = network
+        self.nextWake = nextWake
+        self.now = now
+    }
+}
+
+extension Logger.Metadata {
+    fileprivate func adding(_ key: String, _ value: Logger.MetadataValue) -> Self {
+        merging([key: value]) { $1 }
+    }
+}

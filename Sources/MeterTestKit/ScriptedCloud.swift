@@ -1,0 +1,248 @@
+package import Gateway
+package import MeterModel
+package import SettingsCore
+package import SyncCore
+import Synchronization
+
+/// A cloud's records in memory, which fails, waits and loses its past when a test says so. Each host has its own link.
+package final class ScriptedCloud: Sendable {
+    package enum Call: Hashable, Sendable { case account, createZone, changes, modify }
+
+    private struct State {
+        var epoch = "e1"
+        var sequence = 0
+        var records: [RecordKey: (record: Record, sequence: Int)] = [:]
+        /// Tokens below it are expired.
+        var floor = 0
+        var isReachable = true
+        /// Taken from the front, one for each call.
+        var failures: [Call: [SyncFailure]] = [:]
+        /// Results for single records, for good.
+        var refusals: [RecordKey: SyncFailure] = [:]
+        var recordsMax = 400
+        var streams: [Int: (host: HostID, continuation: AsyncThrowingStream<CloudEvent, any Error>.Continuation)] = [:]
+        var nextStream = 0
+        var calls: [Call] = []
+        var onCall: @Sendable (Call) async -> Void = { _ in }
+    }
+
+    private let state = Mutex(State())
+    private let loop: any SessionLoop
+    package let zone: String
+
+    /// - Parameter loop: its calendar is the cloud's clock.
+    package init(zone: String = "home", loop: any SessionLoop) {
+        self.zone = zone
+        self.loop = loop
+    }
+
+    package func link(for host: HostID) -> any CloudLink { Link(cloud: self, host: host) }
+
+    // MARK: The script
+
+    /// Runs within each call, before it is answered.
+    package func onCall(_ body: @escaping @Sendable (Call) async -> Void) { state.withLock { $0.onCall = body } }
+
+    /// The next call of this kind fails; the one after it with the second failure, and so on.
+    package func fail(_ call: Call, with failures: SyncFailure...) {
+        state.withLock { $0.failures[call, default: []] += failures }
+    }
+
+    /// This record is refused whenever it is told.
+    package func refuse(_ key: RecordKey, with failure: SyncFailure) { state.withLock { $0.refusals[key] = failure } }
+
+    /// More records at once are too many.
+    package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
+
+    /// While it is not, every call fails and no stream opens.
+    package func setReachable(_ isReachable: Bool) {
+        state.withLock { $0.isReachable = isReachable }
+        if !isReachable { breakStreams() }
+    }
+
+    /// Ends every event stream, as a broken connection does.
+    package func breakStreams() {
+        let streams = state.withLock { state in
+            defer { state.streams = [:] }
+            return Array(state.streams.values)
+        }
+        for stream in streams { stream.continuation.finish(throwing: Self.unreachable) }
+    }
+
+    /// Purges what was deleted so far: tokens from before are expired.
+    package func raiseFloor() {
+        state.withLock { state in
+            state.floor = state.sequence
+            state.records = state.records.filter {
+                !$0.value.record.properties.isEmpty || $0.value.record.deletion == nil
+            }
+        }
+    }
+
+    /// A backup without the records of these names is the store from now on.
+    package func restore(as epoch: String, without lost: [RecordKey] = []) {
+        state.withLock { state in
+            state.epoch = epoch
+            for key in lost { state.records[key] = nil }
+        }
+    }
+
+    /// Another host told this; everybody hears of it.
+    package func put(_ records: [Record], by host: HostID?) {
+        _ = merge(records)
+        announce(.changed(types: Array(Set(records.map(\.key.type))), host: host))
+    }
+
+    package func announce(_ event: CloudEvent) {
+        let streams = state.withLock { Array($0.streams.values) }
+        for stream in streams { stream.continuation.yield(event) }
+    }
+
+    package var records: [RecordKey: Record] { state.withLock { $0.records.mapValues(\.record) } }
+    package var calls: [Call] { state.withLock { $0.calls } }
+    package var openStreams: Int { state.withLock { $0.streams.count } }
+
+    // MARK: The cloud
+
+    private static let unreachable = SyncFailure(.network, "no route to the cloud")
+
+    fileprivate func begin(_ call: Call) async throws(SyncFailure) {
+        let body = state.withLock { state in
+            state.calls.append(call)
+            return state.onCall
+        }
+        await body(call)
+        let failure = state.withLock { state -> SyncFailure? in
+            guard state.isReachable else { return Self.unreachable }
+            return state.failures[call]?.isEmpty == false ? state.failures[call]?.removeFirst() : nil
+        }
+        if let failure { throw failure }
+        if Task.isCancelled { throw SyncFailure(.network, "the call was cancelled") }
+    }
+
+    fileprivate var account: (epoch: String, time: UInt64) {
+        (state.withLock { $0.epoch }, UInt64(clamping: loop.wallNow.millisecondsSince1970))
+    }
+
+    fileprivate func page(of type: RecordType, since text: String?, limit: Int) throws(SyncFailure) -> ChangesPage {
+        let (page, expired) = state.withLock { state -> (ChangesPage?, SyncFailure?) in
+            let token = text.map { Token($0) } ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor)
+            // Reading from the beginning needs no tombstone from before it began.
+            guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
+                return (nil, SyncFailure(.changeTokenExpired(epoch: state.epoch), "the change token is too old"))
+            }
+            let newer = state.records.values
+                .filter { $0.record.key.type == type && $0.sequence > token.sequence }
+                .sorted { $0.sequence < $1.sequence }
+            let records = newer.prefix(limit)
+            let isLast = records.count == newer.count
+            let end = isLast ? state.sequence : records.last?.sequence ?? token.sequence
+            let next = Token(epoch: state.epoch, sequence: end, floor: token.floor)
+            return (
+                ChangesPage(
+                    type: type, records: records.map(\.record), token: next.text, moreComing: !isLast,
+                    epoch: state.epoch), nil
+            )
+        }
+        if let page { return page }
+        throw expired ?? Self.unreachable
+    }
+
+    private struct Token {
+        var epoch: String
+        var sequence: Int
+        /// Where it was when reading from the beginning began.
+        var floor: Int
+
+        var text: String { "\(epoch).\(sequence).\(floor)" }
+
+        init(epoch: String, sequence: Int, floor: Int) {
+            self.epoch = epoch
+            self.sequence = sequence
+            self.floor = floor
+        }
+
+        init(_ text: String) {
+            let parts = text.split(separator: ".").map(String.init)
+            epoch = parts.first ?? ""
+            sequence = parts.dropFirst().first.flatMap { Int($0) } ?? 0
+            floor = parts.dropFirst(2).first.flatMap { Int($0) } ?? 0
+        }
+    }
+
+    fileprivate func modify(_ batch: OutboxBatch, by host: HostID) throws(SyncFailure) -> PushOutcome {
+        let (limit, refusals) = state.withLock { ($0.recordsMax, $0.refusals) }
+        guard batch.records.count <= limit else {
+            throw SyncFailure(.limitExceeded, "\(batch.records.count) records, at most \(limit)")
+        }
+        let taken = batch.records.filter { refusals[$0.key] == nil }
+        let merged = merge(taken)
+        if !taken.isEmpty { announce(.changed(types: Array(Set(taken.map(\.key.type))), host: host)) }
+        let results = batch.records.map { record in
+            PushResult(
+                key: record.key, failure: refusals[record.key],
+                merged: merged[record.key].flatMap { $0 == record ? nil : $0 })
+        }
+        return PushOutcome(results: results, serverTime: account.time)
+    }
+
+    private func merge(_ records: [Record]) -> [RecordKey: Record] {
+        state.withLock { state in
+            var merged: [RecordKey: Record] = [:]
+            for record in records {
+                let before = state.records[record.key]?.record
+                let after = before?.merged(with: record) ?? record
+                merged[record.key] = after
+                guard after != before else { continue }
+                state.sequence += 1
+                state.records[record.key] = (after, state.sequence)
+            }
+            return merged
+        }
+    }
+
+    fileprivate func stream(for host: HostID) -> AsyncThrowingStream<CloudEvent, any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: CloudEvent.self, throwing: (any Error).self)
+        let number = state.withLock { state -> Int? in
+            guard state.isReachable else { return nil }
+            state.nextStream += 1
+            state.streams[state.nextStream] = (host, continuation)
+            return state.nextStream
+        }
+        guard let number else {
+            continuation.finish(throwing: Self.unreachable)
+            return stream
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.streams.removeValue(forKey: number) }
+        }
+        continuation.yield(.opened)
+        return stream
+    }
+
+    private struct Link: CloudLink {
+        let cloud: ScriptedCloud
+        let host: HostID
+
+        func account() async throws(SyncFailure) -> CloudAccount {
+            try await cloud.begin(.account)
+            let (epoch, time) = cloud.account
+            return CloudAccount(
+                zone: cloud.zone, host: host, hostName: "host", serverTime: time, epoch: epoch, policy: "keep")
+        }
+
+        func createZone(_ zone: String) async throws(SyncFailure) { try await cloud.begin(.createZone) }
+
+        func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage {
+            try await cloud.begin(.changes)
+            return try cloud.page(of: type, since: token, limit: limit)
+        }
+
+        func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome {
+            try await cloud.begin(.modify)
+            return try cloud.modify(batch, by: host)
+        }
+
+        func events() -> AsyncThrowingStream<CloudEvent, any Error> { cloud.stream(for: host) }
+    }
+}

@@ -1,0 +1,243 @@
+import Gateway
+import Logging
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import SyncCore
+import Synchronization
+import Testing
+
+/// One host that syncs with a scripted cloud, in virtual time.
+struct SyncBench {
+    let loop: VirtualLoop
+    let cloud: ScriptedCloud
+    let store: HandledStore
+    let network = ScriptedNetwork()
+    let log = LogBook()
+    let host: HostID
+
+    init(host: HostID = .first, loop: VirtualLoop = VirtualLoop(), cloud: ScriptedCloud? = nil) {
+        self.host = host
+        self.loop = loop
+        store = HandledStore(host: host, loop: loop)
+        self.cloud = cloud ?? ScriptedCloud(loop: loop)
+    }
+
+    func engine(
+        timing: SyncTiming = SyncTiming(), changed: @escaping @Sendable ([RecordKey]) async -> Void = { _ in },
+        heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in }
+    ) -> SyncEngine {
+        SyncEngine(
+            zone: "home", host: host, timing: timing,
+            edges: SyncEngine.Edges(
+                link: cloud.link(for: host), repository: store, loop: loop, network: network, dice: TestDice(),
+                changed: changed, heard: heard), logger: log.logger)
+    }
+
+    /// Runs an engine beside `body`, and ends it afterwards.
+    func running<Result: Sendable>(
+        _ engine: SyncEngine, _ body: (inout SyncResults) async throws -> Result
+    ) async throws -> Result {
+        var results = SyncResults(engine)
+        async let running: Void = engine.run()
+        do {
+            let result = try await body(&results)
+            await engine.stop()
+            await running
+            return result
+        } catch {
+            await engine.stop()
+            await running
+            throw error
+        }
+    }
+}
+
+/// The results of an engine's runs, one after the other.
+struct SyncResults {
+    private var iterator: Feed<SyncResult>.Subscription.Iterator
+    /// Of the last result that was taken.
+    private(set) var lastRun: UInt64 = 0
+
+    init(_ engine: SyncEngine) { iterator = engine.results.subscribe().makeAsyncIterator() }
+
+    mutating func next() async throws -> SyncResult {
+        let result = try #require(await iterator.next()).value
+        lastRun = result.run
+        return result
+    }
+}
+
+extension SyncBench {
+    /// Lets time pass from one moment at which the engine wants to be woken to the next, until a run is over. While
+    /// something is under way no time passes, however slow the machine is.
+    @discardableResult
+    func passUntilResult(_ engine: SyncEngine, _ results: inout SyncResults) async throws -> SyncResult {
+        while true {
+            let report = await engine.report()
+            if let last = report.status.lastResult, last.run > results.lastRun { return try await results.next() }
+            let isResting = report.status.mode == .idle || report.status.mode == .waiting
+            if isResting, !report.status.stream.isOpening, let wake = report.nextWake, wake > loop.now {
+                loop.advance(by: wake - loop.now)
+            }
+            await Task.yield()
+        }
+    }
+}
+
+extension SyncBench {
+    /// Returns once the engine has heard of it.
+    func setNetwork(isSatisfied: Bool, seenBy engine: SyncEngine) async {
+        network.set(isSatisfied: isSatisfied)
+        while await engine.report().network?.isSatisfied != isSatisfied { await Task.yield() }
+    }
+}
+
+extension SyncStream {
+    var isOpening: Bool { if case .opening = self { true } else { false } }
+}
+
+struct TestDice: RandomNumberGenerator, Sendable {
+    private var state: UInt64 = 7
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state >> 16
+    }
+}
+
+/// A network that is there when a test says so.
+final class ScriptedNetwork: NetworkMonitor {
+    private let state = Mutex<(path: NetworkPath, report: (@Sendable (NetworkPath) -> Void)?)>(
+        (NetworkPath(isSatisfied: true, interface: "eth0", kind: .wired), nil))
+
+    func run(_ report: @escaping @Sendable (NetworkPath) -> Void) async {
+        report(
+            state.withLock { state in
+                state.report = report
+                return state.path
+            })
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+    }
+
+    func set(isSatisfied: Bool) {
+        let path = isSatisfied ? NetworkPath(isSatisfied: true, interface: "eth0", kind: .wired) : .lost
+        let report = state.withLock { state in
+            state.path = path
+            return state.report
+        }
+        report?(path)
+    }
+}
+
+/// The store in memory, with a test's hand in it: watched, delayed, failing.
+final class HandledStore: SyncRepository {
+    private struct State {
+        var onCall: @Sendable () async -> Void = {}
+        var failures: [StoreError] = []
+        var cleanUps = 0
+        var offsets: [Duration] = []
+    }
+
+    let settings: InMemorySettings
+    private let state = Mutex(State())
+    private let loop: any SessionLoop
+
+    init(host: HostID, loop: any SessionLoop) {
+        settings = InMemorySettings(host: host)
+        self.loop = loop
+    }
+
+    /// Runs within each call, before it does anything.
+    func onCall(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.onCall = body } }
+
+    /// The next call fails; the one after it with the second error, and so on.
+    func fail(with errors: StoreError...) { state.withLock { $0.failures += errors } }
+
+    var cleanUps: Int { state.withLock { $0.cleanUps } }
+    var offsets: [Duration] { state.withLock { $0.offsets } }
+
+    /// All but what was deleted.
+    var records: [RecordKey: Record] {
+        get async {
+            var records: [RecordKey: Record] = [:]
+            for type in RecordType.known {
+                for record in await settings.records(of: type) { records[record.key] = record }
+            }
+            return records
+        }
+    }
+
+    /// As a person here does.
+    func write(_ number: Int, _ value: Int64 = 1) async throws {
+        let change = SettingChange(key: Record.setting(number).key, property: "v", value: .int(value))
+        _ = try await settings.write([change], at: HostMoment(wall: loop.wallNow, sinceBoot: loop.now))
+    }
+
+    private func begin() async throws {
+        await state.withLock { $0.onCall }()
+        if let failure = state.withLock({ $0.failures.isEmpty ? nil : $0.failures.removeFirst() }) { throw failure }
+    }
+
+    func progress() async throws -> SyncProgress {
+        try await begin()
+        return await settings.progress()
+    }
+
+    func nextBatch(recordsMax: Int, bytesMax: Int) async throws -> OutboxBatch? {
+        try await begin()
+        return try await settings.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax)
+    }
+
+    func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome {
+        try await begin()
+        return try await settings.settle(batch, outcome)
+    }
+
+    func apply(_ page: ChangesPage) async throws -> MergeOutcome {
+        try await begin()
+        return try await settings.apply(page)
+    }
+
+    func beginRefetch(of type: RecordType) async throws {
+        try await begin()
+        try await settings.beginRefetch(of: type)
+    }
+
+    func adopt(epoch: String) async throws {
+        try await begin()
+        try await settings.adopt(epoch: epoch)
+    }
+
+    func restamp(from physical: UInt64) async throws {
+        try await begin()
+        try await settings.restamp(from: physical)
+    }
+
+    func correct(clockOffset: Duration, at moment: HostMoment) async throws {
+        try await begin()
+        state.withLock { $0.offsets.append(clockOffset) }
+        try await settings.correct(clockOffset: clockOffset, at: moment)
+    }
+
+    func cleanUp(now: WallTime) async throws {
+        try await begin()
+        state.withLock { $0.cleanUps += 1 }
+        try await settings.cleanUp(now: now)
+    }
+}
+
+extension HostID {
+    static let first = HostID(high: 1, low: 1)
+    static let second = HostID(high: 2, low: 2)
+}
+
+extension Record {
+    /// A record of one property, written by another host long ago.
+    static func setting(_ number: Int, _ value: Int64 = 1) -> Record {
+        let name = String(repeating: "0", count: max(0, 5 - "\(number)".count)) + "\(number)"
+        let stamp = Stamp(milliseconds: 1000, counter: 0, host: .second)
+        return Record(
+            key: RecordKey(type: .recording, name: name), properties: ["v": Register(value: .int(value), stamp: stamp)])
+    }
+}

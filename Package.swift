@@ -342,7 +342,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "LinuxIOTests", dependencies: ["MeterTestKit", "LinuxIO", "Gateway", "MeterModel"],
+            name: "LinuxIOTests", dependencies: ["MeterTestKit", "LinuxIO", "Gateway", "MeterModel", "SyncCore"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -44,3 +44,8 @@ int cl_exists(const char *path);
 
 // pthread_setname_np needs _GNU_SOURCE. At most 15 bytes of the name are used.
 void cl_name_this_thread(const char *name);
+
+// The netlink headers are not part of the Glibc module map. A socket that hears of every change of links, addresses
+// and routes in the network namespace of the calling thread; it neither blocks nor survives an exec. -1 and errno when
+// that fails.
+int cl_open_route_socket(void);

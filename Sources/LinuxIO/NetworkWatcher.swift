@@ -1,0 +1,165 @@
+import CLinux
+import Gateway
+import Glibc
+package import MeterModel
+
+/// Watches the way to the cloud: looks when the kernel tells of a change, and now and then anyway, because what it tells
+/// can be lost.
+package final class NetworkWatcher: NetworkMonitor {
+    private let loop: IOLoop
+    private let host: String
+    private let recheck: Duration
+
+    /// - Parameters:
+    ///   - host: of the cloud, a name or a numeric address.
+    ///   - recheck: how long between two looks that nothing asked for.
+    package init(loop: IOLoop, host: String, recheck: Duration = .seconds(30)) {
+        self.loop = loop
+        self.host = host
+        self.recheck = recheck
+    }
+
+    package func run(_ report: @escaping @Sendable (NetworkPath) -> Void) async {
+        let watch = NetworkWatch(loop: loop, host: host, recheck: recheck, report: report)
+        await watch.start()
+        // Ends with the task.
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+        await watch.stop()
+    }
+}
+
+/// One watch, on the loop's thread: its sockets see that thread's network namespace.
+private actor NetworkWatch {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private nonisolated let loop: IOLoop
+    private let host: String
+    private let recheck: Duration
+    private let report: @Sendable (NetworkPath) -> Void
+    private var socket: FileDescriptor?
+    private var timer: LoopTimer?
+    private var last: NetworkPath?
+    /// Numeric; nil while a name is not resolved.
+    private var addresses: [String]?
+    private var isResolving = false
+    private var isStopped = false
+    private var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+
+    /// Of the documentation (RFC 5737, RFC 3849): nobody is there, and the default route leads to it. They stand in for
+    /// a name that cannot be resolved yet.
+    private static let standIns = ["192.0.2.1", "2001:db8::1"]
+
+    init(loop: IOLoop, host: String, recheck: Duration, report: @escaping @Sendable (NetworkPath) -> Void) {
+        self.loop = loop
+        self.host = host
+        self.recheck = recheck
+        self.report = report
+        addresses = NetworkRoute.isNumeric(host) ? [host] : nil
+    }
+
+    func start() {
+        let number = cl_open_route_socket()
+        // Without it, as in a sandbox that forbids it, the slow look is all there is.
+        if number >= 0 { listen(on: FileDescriptor(owning: number)) }
+        look()
+        arm()
+    }
+
+    func stop() {
+        isStopped = true
+        if let timer { loop.cancel(timer) }
+        close()
+    }
+
+    private func listen(on socket: FileDescriptor) {
+        do {
+            try loop.register(socket, .readable) { [weak self] _ in
+                guard let self else { return }
+                self.assumeIsolated { $0.hear() }
+            }
+            self.socket = socket
+        } catch {
+            socket.close()  // The slow look remains.
+        }
+    }
+
+    private func close() {
+        guard let socket else { return }
+        loop.unregister(socket)
+        socket.close()
+        self.socket = nil
+    }
+
+    /// Takes everything that was told, then looks once.
+    private func hear() {
+        guard let socket else { return }
+        var isNews = false
+        // Bounded, so that a storm of changes leaves the meters their turn.
+        for _ in 0..<64 {
+            do {
+                guard let count = try buffer.withUnsafeMutableBytes({ try socket.read(into: $0) }), count > 0 else {
+                    break
+                }
+                isNews =
+                    isNews || buffer.withUnsafeBytes { Self.isNews(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            } catch {
+                // ENOBUFS: something was lost, so whatever it was, look. Anything else would come again at once.
+                isNews = true
+                if (error as? Errno)?.isLostMessages != true { close() }
+                break
+            }
+        }
+        if isNews { look() }
+    }
+
+    private static func isNews(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        NetlinkMessage.decode(bytes).contains {
+            switch $0 {
+            case .link, .linkGone, .address, .addressGone, .route, .routeGone, .overrun, .malformed: true
+            case .failure, .other: false
+            }
+        }
+    }
+
+    private func look() {
+        let paths = (addresses ?? Self.standIns).lazy.map { NetworkRoute.path(to: $0) }
+        let path = paths.first { $0.isSatisfied } ?? .lost
+        if path.isSatisfied, addresses == nil { resolve() }
+        guard path != last else { return }
+        last = path
+        report(path)
+    }
+
+    private func resolve() {
+        guard !isResolving else { return }
+        isResolving = true
+        let (host, loop) = (host, loop)
+        BackgroundThread.run { [self] in
+            let found = NetworkRoute.resolve(host)
+            loop.execute { self.assumeIsolated { $0.resolved(found) } }
+        }
+    }
+
+    private func resolved(_ found: [String]) {
+        isResolving = false
+        guard !isStopped, !found.isEmpty else { return }
+        addresses = found
+        look()
+    }
+
+    private func arm() {
+        timer = loop.schedule(at: loop.now + recheck) { [weak self] in
+            guard let self else { return }
+            self.assumeIsolated { watch in
+                guard !watch.isStopped else { return }
+                watch.look()
+                watch.arm()
+            }
+        }
+    }
+}
+
+extension Errno {
+    /// The socket's buffer ran over.
+    fileprivate var isLostMessages: Bool { code == ENOBUFS }
+}

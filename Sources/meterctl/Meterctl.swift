@@ -13,17 +13,22 @@ struct Meterctl: AsyncParsableCommand {
             7 daemon not running.
             """,
         subcommands: [
-            Scan.self, Connect.self, Disconnect.self, Status.self, Watch.self, Set.self, Get.self, Command.self,
-            Decode.self, Simulate.self, Capture.self, Replay.self, Version.self,
+            Scan.self, Connect.self, Disconnect.self, Status.self, Who.self, Watch.self, Set.self, Get.self,
+            History.self, Command.self, Sync.self, Rebuild.self, Cloud.self, Decode.self, Simulate.self, Capture.self,
+            Replay.self, Version.self,
         ]
     )
+
+    static func command(for arguments: [String]) throws -> any ParsableCommand {
+        try parseAsRoot(Connect.spelledOut(arguments))
+    }
 
     /// As the library's own, but with this project's exit code for wrong usage and its form of errors.
     static func main() async {
         // A reader that went away then shows as EPIPE, which is told from a full disk (see Terminal.data).
         _ = signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try parseAsRoot()
+            var command = try command(for: Array(CommandLine.arguments.dropFirst()))
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

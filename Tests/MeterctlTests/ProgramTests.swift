@@ -72,6 +72,17 @@ struct ProgramTests {
             "meterctl: error: /dev/null is there already and is no link, so it is left alone\n"
         ),
         (["simulate", "c1"], 1, "meterctl: error: there is no simulator of a C1 yet\n"),
+        (["who", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (["sync", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (["cloud", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (
+            ["cloud", "join", "https://pi", "--token-file", "/nonexistent"], 1,
+            "meterctl: error: /nonexistent cannot be read\n"
+        ),
+        (
+            ["cloud", "join", "https://pi", "--token-file", "/dev/null"], 2,
+            "meterctl: error: /dev/null holds no token, which is one word\n"
+        ),
     ])
     func error_isOneLineOnWhatFailed_andOneOnWhatToDo(_ arguments: [String], _ status: Int32, _ first: String) throws {
         let run = try Program.run(arguments)
@@ -85,7 +96,10 @@ struct ProgramTests {
     @Test(
         arguments: [
             [], ["connect"], ["frobnicate"], ["watch", "bench", "--json", "--csv"], ["scan", "--for", "soon"],
-            ["command", "bench"], ["simulate", "um25c", "--every", "0"],
+            ["command", "bench"], ["simulate", "um25c", "--every", "0"], ["cloud", "join", "https://pi"],
+            ["cloud", "join", "--token-file", "f"], ["connect", "bench", "--queue=soon"], ["history"],
+            ["connect", "bench", "--no-lease", "--takeover"], ["connect", "bench", "--detach", "--queue"],
+            ["history", "bench", "--limit", "0"], ["sync", "sideways"],
         ] as [[String]])
     func wrongUsage_exitsWith2(_ arguments: [String]) throws {
         // Without a subcommand the help is the answer, which is no error.
@@ -250,12 +264,20 @@ enum Program {
           connect                 Want this meter connected, now and after reboots.
           disconnect              Let this meter go; it is not reconnected until the
                                   next connect.
-          status                  Every meter: state, last reading and its age, what is
-                                  wrong.
+          status                  Every meter: state, who has it, last reading and its
+                                  age, what is wrong.
+          who                     Who has which meter, and until when.
           watch                   Live readings of one meter, one line each.
           set                     Change settings of a meter.
           get                     Settings of a meter.
+          history                 What was overwritten of a meter's settings, when and
+                                  by whom.
           command                 Send a command to a meter.
+          sync                    Settings and the cloud: sync now, status, events,
+                                  cancel, resume.
+          rebuild                 Fold records of one meter under several names into
+                                  one.
+          cloud                   Membership of a cloud: join, leave, status.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.
           simulate                A meter that speaks the real protocol on a

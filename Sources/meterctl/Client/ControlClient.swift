@@ -12,7 +12,16 @@ struct ControlClient: Sendable {
     let socketPath: String
 
     enum Method {
-        case get, post, patch
+        case get, post, patch, delete
+
+        fileprivate var http: HTTPMethod {
+            switch self {
+            case .get: .GET
+            case .post: .POST
+            case .patch: .PATCH
+            case .delete: .DELETE
+            }
+        }
     }
 
     /// How long a daemon that ended a stream has to end altogether. One that stops leaves its meters first, and its
@@ -37,17 +46,43 @@ struct ControlClient: Sendable {
     func lines<Line: Decodable>(
         _ path: String, as type: Line.Type, _ body: (Line) throws -> Void
     ) async throws -> Never {
+        try await read(.get, path, body: Optional<String>.none) { (line: Line) in
+            try body(line)
+            return true
+        }
+        throw try await loss("meterd ended the stream on \(socketPath)")
+    }
+
+    /// A stream of lines that says itself when it is over: what `take` makes of a line is the result, and nil that more
+    /// come.
+    func lines<Line: Decodable, Result>(
+        _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none, as type: Line.Type,
+        _ take: (Line) throws -> Result?
+    ) async throws -> Result {
+        var result: Result?
+        try await read(method, path, body: body) { (line: Line) in
+            result = try take(line)
+            return result == nil
+        }
+        if let result { return result }
+        throw try await loss("meterd ended the stream on \(socketPath)")
+    }
+
+    /// Reads lines until `take` wants no more, or the stream ends.
+    private func read<Line: Decodable>(
+        _ method: Method, _ path: String, body: (some Encodable)?, _ take: (Line) throws -> Bool
+    ) async throws {
         try await withClient { http in
-            let response = try await send(
-                .get, path, body: Optional<String>.none, patience: .seconds(365 * 86_400), over: http)
+            let response = try await send(method, path, body: body, patience: .seconds(365 * 86_400), over: http)
             var splitter = LineSplitter()
             var chunks = response.body.makeAsyncIterator()
             while let chunk = try await nextChunk(&chunks) {
                 splitter.append(chunk.readableBytesView)
-                while let line = splitter.next() { try body(try JSONDecoder().decode(Line.self, from: Data(line))) }
+                while let line = splitter.next() {
+                    guard try take(try JSONDecoder().decode(Line.self, from: Data(line))) else { return }
+                }
             }
         }
-        throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
     private func nextChunk(_ chunks: inout HTTPClientResponse.Body.AsyncIterator) async throws -> ByteBuffer? {
@@ -79,12 +114,7 @@ struct ControlClient: Sendable {
     ) async throws -> HTTPClientResponse {
         try checkSocket()
         var request = HTTPClientRequest(url: "http+unix://\(socketPath.percentEncoded)\(path)")
-        request.method =
-            switch method {
-            case .get: .GET
-            case .post: .POST
-            case .patch: .PATCH
-            }
+        request.method = method.http
         if let body {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))

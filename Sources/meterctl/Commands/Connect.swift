@@ -19,14 +19,41 @@ struct Connect: AsyncParsableCommand {
     var detach = false
     @Option(help: "How long to wait for data.")
     var timeout = TimeArgument(.seconds(30))
+    @Flag(help: "Take it from the host that has it.")
+    var takeover = false
+    @Option(help: "Where another host has it, wait in line for so long. Without a time: --queue, 60s.")
+    var queue: TimeArgument?
+    @Flag(help: "Ask no cloud: use it beside whoever has it.")
+    var noLease = false
+
+    func validate() throws {
+        if noLease, takeover || queue != nil {
+            throw ValidationError("--no-lease asks nobody, so it takes neither --takeover nor --queue")
+        }
+        if detach, queue != nil { throw ValidationError("--detach and --queue exclude each other") }
+    }
 
     func run() async throws {
-        let wait = detach ? nil : timeout.duration.milliseconds
-        let request = ConnectRequest(wait_ms: wait, model: model, id: id)
         let status: MeterStatus = try await daemon.client.call(
             .post, meterPath(meter, "/connect"), body: request,
-            patience: .milliseconds((wait ?? 0) + 10_000))
+            patience: .milliseconds((request.wait_ms ?? 0) + (request.queue_ms ?? 0) + 10_000))
         Terminal.talk("\(status.name ?? status.id): \(status.state)")
+    }
+
+    var request: ConnectRequest {
+        var request = ConnectRequest(wait_ms: detach ? nil : timeout.duration.milliseconds, model: model, id: id)
+        request.takeover = takeover ? true : nil
+        request.queue_ms = queue?.duration.milliseconds
+        request.no_lease = noLease ? true : nil
+        return request
+    }
+
+    /// `--queue` alone as `--queue=60s`. The library knows options with a value and flags without, and an option whose
+    /// value may be left out would swallow the meter.
+    static func spelledOut(_ arguments: [String]) -> [String] {
+        guard arguments.first == configuration.commandName ?? "connect" else { return arguments }
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        return arguments[..<end].map { $0 == "--queue" ? "--queue=60s" : $0 } + arguments[end...]
     }
 }
 

@@ -51,34 +51,11 @@ struct Decode: ParsableCommand {
 
     /// Hex where every byte could be hex, otherwise the bytes as they are.
     private func input() throws -> [UInt8] {
-        let bytes = file == "-" ? try readStandardInput() : try readFile()
+        let bytes = try InputFile.bytes(of: file)
         if let text = String(validating: bytes, as: UTF8.self), let decoded = Hex.decode(text), !decoded.isEmpty {
             return decoded
         }
         return bytes
-    }
-
-    private func readFile() throws -> [UInt8] {
-        do {
-            return try [UInt8](Data(contentsOf: URL(fileURLWithPath: file)))
-        } catch {
-            throw CommandFailure(.error, "\(file) cannot be read", next: "check the path and its mode")
-        }
-    }
-
-    private func readStandardInput() throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(0, &buffer, buffer.count)
-            if count > 0 {
-                bytes += buffer[..<count]
-            } else if count == 0 {
-                return bytes
-            } else if errno != EINTR {
-                throw CommandFailure(.error, "standard input cannot be read", next: "name a file instead")
-            }
-        }
     }
 
     private func show(_ frame: Frame, raw: [UInt8], number: Int) throws {

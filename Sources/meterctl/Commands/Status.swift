@@ -4,25 +4,28 @@ import MeterModel
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Every meter: state, last reading and its age, what is wrong.")
+        abstract: "Every meter: state, who has it, last reading and its age, what is wrong.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "One meter, in detail.")
     var meter: String?
-    @Flag(help: "Show it anew each second, until Ctrl-C.")
+    @Flag(help: "Show it anew each second and with each change, until Ctrl-C.")
     var watch = false
     @Flag(help: "JSON on stdout.")
     var json = false
 
     func run() async throws {
-        repeat {
-            if let meter {
-                try showOne(try await daemon.client.call(.get, meterPath(meter)))
-            } else {
-                try showAll(try await daemon.client.call(.get, "/v1/status"))
-            }
-            if watch { try await Task.sleep(for: .seconds(1)) }
-        } while watch
+        let client = daemon.client
+        guard watch else { return try await show(from: client) }
+        try await Redraw.loop(client) { try await show(from: client) }
+    }
+
+    private func show(from client: ControlClient) async throws {
+        if let meter {
+            try showOne(try await client.call(.get, meterPath(meter)))
+        } else {
+            try showAll(try await client.call(.get, "/v1/status"))
+        }
     }
 
     private func showAll(_ status: GatewayStatus) throws {
@@ -32,7 +35,7 @@ struct Status: AsyncParsableCommand {
             Terminal.talk("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
             return
         }
-        var table = Table(["ID", "MODEL", "NAME", "STATE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
+        var table = Table(["ID", "MODEL", "NAME", "STATE", "LEASE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
         for meter in status.meters { table.add(row(meter)) }
         table.print()
         for meter in status.meters {
@@ -49,7 +52,8 @@ struct Status: AsyncParsableCommand {
         }
         return [
             .init(meter.id), .init(meter.model ?? "–"), .init(meter.name ?? "–"),
-            .init(meter.state, Words.colour(of: meter.state)), value(.voltage), value(.current), value(.power),
+            .init(meter.state, Words.colour(of: meter.state)), LeaseWords.cell(meter.lease), value(.voltage),
+            value(.current), value(.power),
             .init(meter.age_ms.map { Words.age(milliseconds: $0) } ?? "–"),
         ]
     }
@@ -64,6 +68,7 @@ struct Status: AsyncParsableCommand {
         add("name", meter.name)
         add("state", "\(meter.state) since \(meter.since)")
         add("wanted", meter.wanted ? "yes" : "no")
+        add("lease", LeaseWords.detail(meter.lease))
         add("link", meter.transport.map { "\($0) \(meter.port ?? "")" })
         add("device", deviceText(meter.device))
         meter.reading?.reading.forEach { quantity, value in add(quantity.key, Words.quantity(quantity, value)) }

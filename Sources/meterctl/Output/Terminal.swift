@@ -9,6 +9,14 @@ enum Terminal {
         try? DescriptorWriter.write(line + "\n", to: 2)
     }
 
+    /// Talk without a line end, to be written over.
+    static func progress(_ text: String) {
+        // With stderr gone there is nobody left to tell.
+        try? DescriptorWriter.write(text, to: 2)
+    }
+
+    static var isTalkATerminal: Bool { isatty(2) == 1 }
+
     /// Data as it is. A reader that went away, as `head` does, ends the program quietly; data that is lost for any
     /// other reason ends it with an error.
     static func data(_ text: String) {

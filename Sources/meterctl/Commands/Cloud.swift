@@ -1,0 +1,92 @@
+import ArgumentParser
+import GatewayAPI
+
+struct Cloud: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Membership of a cloud: join, leave, status.",
+        subcommands: [Join.self, Leave.self, Status.self], defaultSubcommand: Status.self)
+
+    struct Join: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Join a cloud, to share settings and leases with its other hosts.",
+            discussion: "metercloud serve prints the whole line. Several URLs are copies of one cloud.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument(help: "For example https://bench-pi:8643")
+        var urls: [String]
+        @Option(help: "The file that holds the token, or - for standard input.")
+        var tokenFile: String
+        @Option(help: "How to know the cloud's self-made certificate: sha256:…")
+        var pin: String?
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let request = CloudJoinRequest(urls: urls, token: try Self.token(in: tokenFile), pin: pin)
+            let status: CloudStatus = try await daemon.client.call(
+                .post, "/v1/cloud/join", body: request, patience: .seconds(60))
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            Terminal.talk("joined \(status.zone.map { "the zone \($0)" } ?? "the cloud") as \(status.host_name)")
+        }
+
+        /// The token, which is one word. It is named by its file alone, here and in every error.
+        static func token(in path: String) throws -> String {
+            let words = String(decoding: try InputFile.bytes(of: path), as: UTF8.self).split(
+                whereSeparator: \.isWhitespace)
+            guard words.count == 1, let token = words.first, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            else {
+                throw CommandFailure(
+                    .usage, "\(path) holds no token, which is one word",
+                    next: "metercloud token create makes one; store what it prints in that file")
+            }
+            return String(token)
+        }
+    }
+
+    struct Leave: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Leave the cloud. Settings stay, leases are given back.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: CloudStatus = try await daemon.client.call(.delete, "/v1/cloud", patience: .seconds(60))
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            Terminal.talk("\(status.host_name) is on its own now")
+        }
+    }
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Which cloud, and whether it is reached.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: CloudStatus = try await daemon.client.call(.get, "/v1/cloud")
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            Self.table(status).print()
+        }
+
+        static func table(_ status: CloudStatus) -> Table {
+            var table = Table(["FIELD", "VALUE"])
+            func add(_ field: String, _ value: String?) { table.add([.init(field), .init(value ?? "–")]) }
+            add("joined", status.joined ? "yes" : "no; meterctl cloud join URL --token-file FILE --pin sha256:…")
+            add("host", "\(status.host_name) (\(status.host_id))")
+            if status.joined {
+                add("zone", status.zone)
+                add("urls", status.urls.joined(separator: ", "))
+                add("pin", status.pin)
+                add("connected", status.connected ? "yes" : "no")
+                add("policy", status.policy)
+                add("clock", status.clock_offset_ms.map { SyncWords.clock(aheadBy: $0) })
+            }
+            if let serving = status.serving { add("serving", serving) }
+            if let error = status.error { add("error", error) }
+            return table
+        }
+    }
+}

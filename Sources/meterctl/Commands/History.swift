@@ -1,0 +1,45 @@
+import ArgumentParser
+import GatewayAPI
+
+struct History: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What was overwritten of a meter's settings, when and by whom.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument var meter: String
+    @Argument(help: "Of this setting only.")
+    var key: String?
+    @Option(help: "At most so many, the latest first.")
+    var limit = 100
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func validate() throws {
+        guard (1...1000).contains(limit) else { throw ValidationError("--limit takes a number from 1 to 1000") }
+    }
+
+    func run() async throws {
+        let of = key.map { "&key=\($0.percentEncoded)" } ?? ""
+        let body: HistoryBody = try await daemon.client.call(
+            .get, meterPath(meter, "/history") + "?limit=\(limit)\(of)")
+        if json { return Terminal.line(try JSONOutput.pretty(body)) }
+        guard !body.history.isEmpty else { return Terminal.talk("nothing was overwritten") }
+        Self.table(body.history).print()
+    }
+
+    static func table(_ lines: [HistoryLine]) -> Table {
+        var table = Table(["SETTING", "OLD", "NEW", "OVERWRITTEN", "BY", "WRITTEN", "BY"])
+        for line in lines {
+            let new = line.deleted ? "(all deleted)" : line.new ?? "(default)"
+            table.add([
+                .init(line.key), .init(line.old ?? "(default)"), .init(new), .init(line.overwritten.at),
+                .init(name(line.overwritten)), .init(line.written.at), .init(name(line.written)),
+            ])
+        }
+        return table
+    }
+
+    private static func name(_ author: HistoryLine.Author) -> String {
+        author.host ?? author.host_id ?? "(clean-up)"
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import GatewayAPI
+
+struct Rebuild: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fold records of one meter under several names into one.",
+        discussion: """
+            It runs by itself where the rule of names has changed, once. Ctrl-C stops it between two steps; what was \
+            done is kept, and the next one goes on there.
+            """)
+
+    @OptionGroup var daemon: DaemonOptions
+    @Flag(help: "Only say what would be done.")
+    var dryRun = false
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        if dryRun {
+            let report: RebuildReportBody = try await daemon.client.call(
+                .post, "/v1/rebuild", body: RebuildRequest(dry_run: true), patience: .seconds(600))
+            if json { return Terminal.line(try JSONOutput.pretty(report)) }
+            for line in Self.lines(for: report) { Terminal.line(line) }
+            return
+        }
+        var progress = ProgressLine()
+        let last: RebuildLine = try await daemon.client.lines(
+            .post, "/v1/rebuild", body: RebuildRequest(), as: RebuildLine.self
+        ) { line in
+            guard line.state == .running else { return line }
+            progress.show("\(line.scanned ?? 0) records looked at, \(line.folded ?? 0) folded")
+            return nil
+        }
+        progress.end()
+        if let error = last.error {
+            throw CommandFailure(ControlClient.status(for: error.code), error.message, next: error.next)
+        }
+        if json { return Terminal.line(try JSONOutput.pretty(last)) }
+        Terminal.line("\(last.state.rawValue): \(last.scanned ?? 0) records looked at, \(last.folded ?? 0) folded")
+    }
+
+    static func lines(for report: RebuildReportBody) -> [String] {
+        var lines = ["\(report.folded) of \(report.scanned) records would be folded into another one"]
+        for example in report.examples {
+            let moved = example.moved.isEmpty ? "nothing" : example.moved.joined(separator: ", ")
+            let kept = example.kept.isEmpty ? "" : "; younger there: " + example.kept.joined(separator: ", ")
+            lines.append("  \(example.type) \(example.from) → \(example.into): takes over \(moved)\(kept)")
+        }
+        if report.examples.count < report.folded { lines.append("  and \(report.folded - report.examples.count) more") }
+        return lines
+    }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import GatewayAPI
+
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Settings and the cloud: sync now, status, events, cancel, resume.",
+        subcommands: [Now.self, Status.self, Events.self, Cancel.self, Resume.self], defaultSubcommand: Now.self)
+
+    struct Now: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Tell and fetch everything, and show what was done.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "Return at once.")
+        var detach = false
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let client = daemon.client
+            guard !detach else {
+                let status: SyncStatusBody = try await client.call(
+                    .post, "/v1/sync", body: SyncRequest(detach: true))
+                if json { return Terminal.line(try JSONOutput.pretty(status)) }
+                return Terminal.talk("asked for; meterctl sync status shows how it goes")
+            }
+            try show(try await result(client))
+        }
+
+        /// The result of the run. While it is under way, how far it is.
+        private func result(_ client: ControlClient) async throws -> SyncResultBody {
+            try await withThrowingTaskGroup(of: SyncResultBody?.self) { group in
+                group.addTask {
+                    try await client.call(.post, "/v1/sync", body: SyncRequest(), patience: .seconds(86_400))
+                }
+                if Terminal.isTalkATerminal {
+                    group.addTask {
+                        try await SyncProgressPrinter(client: client).run()
+                        return nil
+                    }
+                }
+                defer { group.cancelAll() }
+                while let ended = try await group.next() {
+                    if let ended { return ended }
+                }
+                throw CancellationError()
+            }
+        }
+
+        private func show(_ result: SyncResultBody) throws {
+            if json {
+                Terminal.line(try JSONOutput.pretty(result))
+            } else {
+                SyncWords.table(result).print()
+                Terminal.line(SyncWords.summary(result))
+            }
+            guard let error = result.error else { return }
+            throw CommandFailure(
+                .error, error, next: result.next ?? "it is tried again by itself; meterctl sync status shows when")
+        }
+    }
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What waits to be told and fetched, what went wrong, and the last result.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: SyncStatusBody = try await daemon.client.call(.get, "/v1/sync")
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            SyncWords.table(status).print()
+            if let result = status.result {
+                SyncWords.table(result).print()
+                Terminal.line(SyncWords.summary(result))
+            }
+        }
+    }
+
+    struct Events: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Each event of the sync engine, until Ctrl-C.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "One JSON object a line.")
+        var json = false
+        @Option(name: .customLong("for"), help: "Stop after this time.")
+        var duration: TimeArgument?
+
+        func run() async throws {
+            let (client, json) = (daemon.client, json)
+            try await withTimeLimit(duration?.duration) {
+                try await client.lines("/v1/sync/events", as: SyncEventLine.self) { line in
+                    if let missed = line.missed {
+                        Terminal.talk("\(missed) events were missed: this output is too slow")
+                    }
+                    Terminal.line(json ? try JSONOutput.line(line) : "\(line.number)  \(line.event)")
+                }
+            }
+        }
+    }
+
+    struct Cancel: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End the present run after its page; the next one goes on there.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/cancel")
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            Terminal.talk("\(SyncWords.mode(status)); meterctl sync now goes on")
+        }
+    }
+
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Go on after a halt, once what was wrong is mended.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/resume")
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            Terminal.talk(SyncWords.mode(status))
+        }
+    }
+}
+
+/// Shows how far a run is, on stderr, for as long as its task lives.
+private struct SyncProgressPrinter {
+    let client: ControlClient
+
+    func run() async throws {
+        var line = ProgressLine()
+        defer { line.end() }
+        let before: SyncStatusBody = try await client.call(.get, "/v1/sync")
+        while true {
+            try await Task.sleep(for: .milliseconds(300))
+            let status: SyncStatusBody = try await client.call(.get, "/v1/sync")
+            let pages = status.counters.pages - min(before.counters.pages, status.counters.pages)
+            let batches = status.counters.batches - min(before.counters.batches, status.counters.batches)
+            line.show("\(status.mode): \(pages) pages read, \(batches) batches told, \(status.pending) changes wait")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import GatewayAPI
+
+struct Who: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Who has which meter, and until when.",
+        discussion: "All leases of the cloud that this host belongs to.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Flag(help: "Show it anew each second and with each change, until Ctrl-C.")
+    var watch = false
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        let client = daemon.client
+        guard watch else { return try show(try await client.call(.get, "/v1/leases")) }
+        try await Redraw.loop(client) { try show(try await client.call(.get, "/v1/leases")) }
+    }
+
+    private func show(_ body: WhoBody) throws {
+        if json { return Terminal.line(watch ? try JSONOutput.line(body) : try JSONOutput.pretty(body)) }
+        if watch { Terminal.clear() }
+        guard body.joined else {
+            Terminal.talk("this host belongs to no cloud, so there are no leases; meterctl cloud join URL …")
+            return
+        }
+        guard !body.leases.isEmpty else { return Terminal.talk("nobody has a meter") }
+        Self.table(body.leases).print()
+    }
+
+    static func table(_ leases: [WhoEntry]) -> Table {
+        var table = Table(["METER", "NAME", "MODEL", "HOLDER", "TRANSPORT", "STATE", "REMAINING", "TOKEN", "WAITING"])
+        for lease in leases {
+            let holder = (lease.holder ?? lease.holder_id ?? "–") + (lease.mine ? " (this host)" : "")
+            table.add([
+                .init(lease.meter), .init(lease.name ?? "–"), .init(lease.model ?? "–"), .init(holder),
+                .init(lease.transport ?? "–"), .init(lease.state, LeaseWords.colour(of: lease.state)),
+                .init(lease.remaining_ms.map { LeaseWords.countdown(milliseconds: $0) } ?? "–"),
+                .init(lease.token.map { "\($0)" } ?? "–"),
+                .init(lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", ")),
+            ])
+        }
+        return table
+    }
+}

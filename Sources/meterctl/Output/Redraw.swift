@@ -1,0 +1,25 @@
+import GatewayAPI
+
+/// Shows a picture anew each second, and at once when settings changed here or on another host.
+enum Redraw {
+    static func loop(_ client: ControlClient, _ draw: () async throws -> Void) async throws {
+        let (ticks, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while true {
+                    sink.yield()
+                    try await Task.sleep(for: .seconds(1))
+                }
+            }
+            group.addTask {
+                do {
+                    try await client.lines("/v1/refreshes", as: RefreshLine.self) { _ in sink.yield() }
+                } catch {
+                    // Without them the picture is a second old at most. Why they ended, the next picture says better.
+                }
+            }
+            defer { group.cancelAll() }
+            for await _ in ticks { try await draw() }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import GatewayAPI
+
+/// How the sync engine looks to people.
+enum SyncWords {
+    static func table(_ result: SyncResultBody) -> Table {
+        var table = Table(["TYPE", "TOLD", "FETCHED", "UNCHANGED", "PARKED"])
+        for type in result.types {
+            table.add([
+                .init(type.type), .init("\(type.pushed)"), .init("\(type.fetched)"), .init("\(type.unchanged)"),
+                .init("\(type.parked)", type.parked > 0 ? .yellow : nil),
+            ])
+        }
+        return table
+    }
+
+    /// `complete in 120 ms, 3 skipped`.
+    static func summary(_ result: SyncResultBody) -> String {
+        "\(result.end) in \(Words.age(milliseconds: result.duration_ms)), \(result.skipped) skipped"
+    }
+
+    /// `fetch`, or `halted: …`.
+    static func mode(_ status: SyncStatusBody) -> String {
+        let words = status.cancelling ? "\(status.mode), being cancelled" : status.mode
+        return status.halt.map { "\(words): \($0)" } ?? words
+    }
+
+    static func table(_ status: SyncStatusBody) -> Table {
+        var table = Table(["FIELD", "VALUE"])
+        func add(_ field: String, _ value: String?) { table.add([.init(field), .init(value ?? "–")]) }
+        add("zone", status.zone)
+        add("mode", mode(status) + (status.again ? ", and another run after this one" : ""))
+        add("to tell", "\(status.pending) changes" + (status.parked > 0 ? ", \(status.parked) parked" : ""))
+        add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
+        if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
+        add("error", status.error.map { "\($0) (\(status.failures) times)" })
+        if let retry = status.retry_in_ms { add("next attempt", "in " + Words.age(milliseconds: retry)) }
+        add("next poll", status.poll_in_ms.map { "in " + Words.age(milliseconds: $0) })
+        add(
+            "event stream",
+            status.stream + (status.stream_age_ms.map { ", heard \(Words.age(milliseconds: $0)) ago" } ?? ""))
+        add("last push", status.push_age_ms.map { "\(Words.age(milliseconds: $0)) ago" })
+        add("network", status.network.map(network))
+        add("clock", status.clock_behind_ms.map { clock(aheadBy: -$0) })
+        add("store", status.epoch)
+        let counters = status.counters
+        add(
+            "counted",
+            "\(counters.runs) runs, \(counters.complete) complete, \(counters.failed) failed, "
+                + "\(counters.cancelled) cancelled, \(counters.pages) pages, \(counters.batches) batches")
+        return table
+    }
+
+    private static func network(_ network: SyncStatusBody.Network) -> String {
+        guard network.satisfied else { return "none" }
+        return [network.kind, network.interface].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// What this host's clock is, compared with the cloud's.
+    static func clock(aheadBy milliseconds: Int64) -> String {
+        guard milliseconds != 0 else { return "as the cloud's" }
+        let span = Words.age(milliseconds: Int64(clamping: milliseconds.magnitude))
+        return "\(span) \(milliseconds > 0 ? "ahead of" : "behind") the cloud's"
+    }
+}

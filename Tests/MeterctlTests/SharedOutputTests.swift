@@ -1,0 +1,170 @@
+import Foundation
+import GatewayAPI
+import Testing
+
+@testable import meterctl
+
+/// What people see of leases, syncs, histories and rebuilds.
+struct SharedOutputTests {
+    // MARK: - Leases
+
+    @Test(arguments: [
+        (Int64(0), "0:00"), (999, "0:00"), (1000, "0:01"), (57_400, "0:57"), (103_000, "1:43"), (600_000, "10:00"),
+        (-5, "0:00"), (.max, "153722867280912:55"),
+    ])
+    func countdown_isMinutesAndSeconds(_ milliseconds: Int64, _ text: String) {
+        #expect(LeaseWords.countdown(milliseconds: milliseconds) == text)
+    }
+
+    @Test(
+        arguments: [
+            (.none, nil, nil, "none"), (.requesting, "pi-attic", nil, "requesting"),
+            (.held, "pi", 103_000, "mine 1:43"),
+            (.jeopardy, "pi", 35_000, "jeopardy 0:35"), (.lost, "pi", 0, "lost"), (.unleased, nil, nil, "unleased"),
+            (.unleased, "pi-attic", 9000, "unleased, pi-attic has it"),
+            (.elsewhere, "pi-kitchen", 57_900, "pi-kitchen 0:57"), (.elsewhere, nil, nil, "another host"),
+            (.waiting, "pi-kitchen", 57_900, "waiting for pi-kitchen 0:57"),
+            (.expired, "pi-kitchen", 0, "pi-kitchen expired"),
+        ] as [(LeaseStatus.State, String?, Int64?, String)])
+    func lease_isAWordOrTwo(_ state: LeaseStatus.State, _ holder: String?, _ remaining: Int64?, _ text: String) {
+        var lease = LeaseStatus(state)
+        (lease.holder, lease.remaining_ms) = (holder, remaining)
+
+        #expect(LeaseWords.cell(lease).text == text)
+    }
+
+    @Test func lease_inDetail_tellsEverything() {
+        var lease = LeaseStatus(.held)
+        (lease.remaining_ms, lease.policy, lease.token, lease.waiting) = (61_000, "strict", 42, ["pi-attic"])
+        lease.since = "2026-11-21T13:40:05.250Z"
+
+        #expect(
+            LeaseWords.detail(lease)
+                == "mine 1:01, policy strict, token 42, since 2026-11-21T13:40:05.250Z, waiting: pi-attic")
+        #expect(LeaseWords.detail(nil) == nil)
+    }
+
+    private var lease: WhoEntry {
+        var lease = WhoEntry(meter: "02:00:00:00:25:0C", state: "held", mine: false, waiting: ["pi-attic", "pi-bench"])
+        (lease.holder, lease.holder_id, lease.remaining_ms, lease.token) = ("pi-kitchen", "6f1c", 57_000, 42)
+        (lease.transport, lease.policy, lease.since) = ("usb", "keep", "2026-11-21T13:40:05.250Z")
+        return lease
+    }
+
+    @Test func who_isATable() {
+        var own = WhoEntry(meter: "02:00:00:00:25:0D", state: "lost", mine: true)
+        (own.name, own.model, own.holder) = ("Bench", "UM25C", "pi")
+
+        #expect(
+            Who.table([lease, own]).lines == [
+                "METER              NAME   MODEL  HOLDER          TRANSPORT  STATE  REMAINING  TOKEN  WAITING",
+                "02:00:00:00:25:0C  –      –      pi-kitchen      usb        held   0:57       42     pi-attic, pi-bench",
+                "02:00:00:00:25:0D  Bench  UM25C  pi (this host)  –          lost   –          –      –",
+            ])
+    }
+
+    @Test func who_hasNulls_andNoMissingKeys() throws {
+        #expect(
+            try JSONOutput.line(WhoBody(joined: true, leases: [WhoEntry(meter: "m", state: "free", mine: false)]))
+                == #"{"joined":true,"leases":[{"holder":null,"holder_id":null,"meter":"m","mine":false,"model":null,"#
+                + #""name":null,"policy":null,"remaining_ms":null,"since":null,"state":"free","token":null,"#
+                + #""transport":null,"waiting":[]}]}"#)
+    }
+
+    // MARK: - Sync
+
+    private var result: SyncResultBody {
+        var result = SyncResultBody(
+            run: 7, trigger: "asked", age_ms: 130, duration_ms: 120, end: "complete", was_cancelled: false, skipped: 3,
+            types: [.init(type: "DeviceSettings", pushed: 12, fetched: 4, unchanged: 2, parked: 1)])
+        (result.error, result.next) = (nil, nil)
+        return result
+    }
+
+    @Test func result_isATable_andOneLine() {
+        #expect(
+            SyncWords.table(result).lines == [
+                "TYPE            TOLD  FETCHED  UNCHANGED  PARKED", "DeviceSettings  12    4        2          1",
+            ])
+        #expect(SyncWords.summary(result) == "complete in 120 ms, 3 skipped")
+    }
+
+    @Test func status_tellsWhatWaits_andWhatIsWrong() {
+        var status = SyncStatusBody(zone: "home", mode: "waiting", stream: "waiting")
+        (status.pending, status.parked, status.unread) = (12, 1, ["Host", "Recording"])
+        (status.error, status.failures, status.retry_in_ms) = ("https://pi:1 cannot be reached: it is off", 3, 4000)
+        status.network = .init(satisfied: true, interface: "wlan0", kind: "wifi")
+        status.clock_behind_ms = 61_000
+
+        #expect(
+            SyncWords.table(status).lines == [
+                "FIELD         VALUE", "zone          home", "mode          waiting",
+                "to tell       12 changes, 1 parked", "to fetch      Host, Recording",
+                "error         https://pi:1 cannot be reached: it is off (3 times)", "next attempt  in 4 s",
+                "next poll     –", "event stream  waiting", "last push     –", "network       wifi wlan0",
+                "clock         61 s behind the cloud's", "store         –",
+                "counted       0 runs, 0 complete, 0 failed, 0 cancelled, 0 pages, 0 batches",
+            ])
+    }
+
+    @Test func halt_saysWhatToDo() {
+        var status = SyncStatusBody(zone: "home", mode: "halted", stream: "closed")
+        status.halt = "join again"
+
+        #expect(SyncWords.mode(status) == "halted: join again")
+    }
+
+    @Test(arguments: [
+        (Int64(0), "as the cloud's"), (1500, "1 s ahead of the cloud's"), (-200, "200 ms behind the cloud's"),
+        (.min, "106751991167 d behind the cloud's"),
+    ])
+    func clock_isComparedInWords(_ milliseconds: Int64, _ text: String) {
+        #expect(SyncWords.clock(aheadBy: milliseconds) == text)
+    }
+
+    @Test func syncBodies_surviveTheirJSON() throws {
+        var status = SyncStatusBody(zone: "home", mode: "idle", stream: "open")
+        status.result = result
+        let text = try JSONOutput.line(status)
+
+        #expect(try JSONDecoder().decode(SyncStatusBody.self, from: Data(text.utf8)) == status)
+        #expect(text.contains(#""retry_in_ms":null"#))
+    }
+
+    // MARK: - History and rebuild
+
+    @Test func history_tellsWhoAndWhen() {
+        let written = HistoryLine.Author(at: "2026-11-20T08:00:00.000Z", host: nil, host_id: "6f1c")
+        let by = HistoryLine.Author(at: "2026-11-21T08:00:00.000Z", host: "pi-attic", host_id: "7a2d")
+        let nobody = HistoryLine.Author(at: "2026-11-22T08:00:00.000Z", host: nil, host_id: nil)
+
+        #expect(
+            History.table([
+                HistoryLine(key: "name", old: "Bench", new: "Desk", deleted: false, written: written, overwritten: by),
+                HistoryLine(key: "notes", old: nil, new: nil, deleted: true, written: by, overwritten: nobody),
+            ]).lines == [
+                "SETTING  OLD        NEW            OVERWRITTEN               BY          WRITTEN                   BY",
+                "name     Bench      Desk           2026-11-21T08:00:00.000Z  pi-attic    2026-11-20T08:00:00.000Z  6f1c",
+                "notes    (default)  (all deleted)  2026-11-22T08:00:00.000Z  (clean-up)  2026-11-21T08:00:00.000Z  "
+                    + "pi-attic",
+            ])
+    }
+
+    @Test func dryRun_tellsWhatWouldBeDone() {
+        let report = RebuildReportBody(
+            scanned: 1200, folded: 3,
+            examples: [
+                .init(
+                    type: "DeviceSettings", from: "aa-bb", into: "AA:BB", moved: ["name", "notes"],
+                    kept: ["stale-after"]),
+                .init(type: "DeviceSettings", from: "aabb", into: "AA:BB", moved: [], kept: []),
+            ])
+
+        #expect(
+            Rebuild.lines(for: report) == [
+                "3 of 1200 records would be folded into another one",
+                "  DeviceSettings aa-bb → AA:BB: takes over name, notes; younger there: stale-after",
+                "  DeviceSettings aabb → AA:BB: takes over nothing", "  and 1 more",
+            ])
+    }
+}

@@ -89,6 +89,8 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     package var transport: String
     package var port: String
     package var state: String
+    /// The name of the host that has it; null where nobody has, or this host belongs to no cloud.
+    package var holder: String?
 
     package init(id: String, model: String?, name: String?, transport: String, port: String, state: String) {
         self.id = id
@@ -108,6 +110,7 @@ package struct ScanEntry: Codable, Hashable, Sendable {
         try container.encode(transport, forKey: .transport)
         try container.encode(port, forKey: .port)
         try container.encode(state, forKey: .state)
+        try container.encode(holder, forKey: .holder)
     }
 }
 

@@ -71,7 +71,7 @@ struct MeterRoutesTests {
 
         #expect(
             try await bench.request(.get, "/v1/scan").text
-                == #"[{"id":"02:00:00:00:25:0C","model":"UM25C","name":null,"port":"/dev/ttyUSB0","#
+                == #"[{"holder":null,"id":"02:00:00:00:25:0C","model":"UM25C","name":null,"port":"/dev/ttyUSB0","#
                 + #""state":"not-connected","transport":"serial"}]"#)
     }
 

@@ -33,9 +33,11 @@ extension DeviceSession {
     /// The meter's place in a scan; nil while it is not there.
     package func scanEntry() -> ScanEntry? {
         guard machine.isPresent, let link else { return nil }
-        return ScanEntry(
+        var entry = ScanEntry(
             id: id.description, model: (device?.model ?? model)?.displayName, name: settings.name ?? deviceName,
             transport: link.transport, port: link.display, state: machine.state.rawValue)
+        entry.holder = gate?.lease(of: id).holder
+        return entry
     }
 
     /// The name a person gave, or the device's own.

@@ -24,11 +24,11 @@ struct Scan: AsyncParsableCommand {
             Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
             return
         }
-        var table = Table(["ID", "MODEL", "NAME", "TRANSPORT", "PORT", "STATE"])
+        var table = Table(["ID", "MODEL", "NAME", "TRANSPORT", "PORT", "STATE", "HOLDER"])
         for entry in entries {
             table.add([
                 .init(entry.id), .init(entry.model ?? "–"), .init(entry.name ?? "–"), .init(entry.transport),
-                .init(entry.port), .init(entry.state, Words.colour(of: entry.state)),
+                .init(entry.port), .init(entry.state, Words.colour(of: entry.state)), .init(entry.holder ?? "–"),
             ])
         }
         table.print()

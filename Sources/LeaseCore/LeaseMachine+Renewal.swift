@@ -155,7 +155,9 @@ extension LeaseMachine {
             return lose(holding, .takenOver, at: now, dice: dice)
         case .seeking(var seeking) where lease.state == .free:
             guard case .waiting(let until) = seeking.request else { return .none }
-            seeking.request = .waiting(until: min(until, now + LeaseTiming.within(.milliseconds(500), dice)))
+            // A pause is for others: that this very host let go is no reason to end it.
+            let soon = max(now + LeaseTiming.within(.milliseconds(500), dice), pausedUntil ?? now)
+            seeking.request = .waiting(until: min(until, soon))
             state = .seeking(seeking)
             return .none
         case .idle, .seeking, .held, .stopping, .releasing:

@@ -77,17 +77,17 @@ extension LeaseMachine {
     /// From a state without lease and channel.
     mutating func seek(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
         var seeking = Seeking(wish: wish, request: .waiting(until: now))
-        if mayGoUnleased(at: now) {
-            seeking.isUnleased = true
-            state = .seeking(seeking)
-            return .permitUnleased
-        }
         if let pausedUntil, now < pausedUntil, !wish.isAsked {
             seeking.request = .waiting(until: pausedUntil)
             state = .seeking(seeking)
             return .none
         }
         pausedUntil = nil
+        if mayGoUnleased(at: now) {
+            seeking.isUnleased = true
+            state = .seeking(seeking)
+            return .permitUnleased
+        }
         return ask(seeking, at: now)
     }
 

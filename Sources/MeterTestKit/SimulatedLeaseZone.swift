@@ -27,6 +27,7 @@ package final class SimulatedLeaseZone: Sendable {
         var offers: [MeterID: Offer] = [:]
         var members: [HostID: Member] = [:]
         var grantsNothingNewBefore: MonotonicTime?
+        var canonical: [MeterID: MeterID] = [:]
     }
 
     package let loop: VirtualLoop
@@ -82,6 +83,11 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
+    /// Two ids turned out to be one meter, which is leased as `canonical` from now on.
+    package func merge(_ meter: MeterID, into canonical: MeterID) {
+        state.withLock { $0.canonical[meter] = canonical }
+    }
+
     /// A host that listed leases a while ago sees this one run out.
     package func setDeaf(_ isDeaf: Bool, _ host: HostID) { state.withLock { $0.members[host]?.isDeaf = isDeaf } }
 
@@ -97,6 +103,7 @@ package final class SimulatedLeaseZone: Sendable {
 
     func acquire(_ request: LeaseAcquire, of meter: MeterID) -> AcquireOutcome {
         let wallNow = loop.wallNow
+        let meter = state.withLock { $0.canonical[meter] ?? meter }
         return change(meter) { record, offer in
             let now = loop.now
             let (terms, limit) = state.withLock { ($0.terms, $0.grantsNothingNewBefore) }

@@ -460,4 +460,72 @@ struct LeaseSessionTests {
         #expect(one.links.attempts == 1)
         #expect(try await bench.leave(one, session) == .none)
     }
+
+    /// Rule 10.
+    @Test func meterWithAnotherID_isLeasedAsTheCloudCallsIt() async throws {
+        let bench = LeaseBench(.strict)
+        bench.zone.merge(.um, into: .tc)
+        let one = bench.host(1)
+        let session = try await one.pluggedIn()
+        await bench.advance(by: .seconds(200), in: .seconds(1), one)
+
+        #expect(await session.lease.state == .held)
+        #expect(one.links.attempts == 1)
+        #expect(await one.keeper.who().map(\.meter) == ["\(MeterID.tc)"])
+        bench.zone.revoke(.tc)
+        await bench.advance(by: .seconds(2), one)
+        #expect(one.links.openChannels == 0)
+        #expect(try await bench.leave(one, session) == .none)
+    }
+
+    // MARK: Observers and the end
+
+    @Test func observers_seeALeaseThatLives_andOneThatRunsOut() async throws {
+        let bench = LeaseBench(.keep)
+        let (one, two) = (bench.host(1), bench.host(2))
+        _ = try await one.pluggedIn()
+        await bench.advance(by: .seconds(600), in: .seconds(1), one, two) {
+            guard let seen = await two.keeper.who().first else { return }
+            #expect(seen.state == "held" && seen.remaining_ms.map { $0 > 40_000 } == true)
+        }
+        // Renewals are no events, so the list was asked for; not more often than it helps.
+        let lists = two.link.times(of: .list)
+        #expect((8...30).contains(lists.count), "\(lists.count) lists in ten minutes")
+        #expect(zip(lists.dropFirst(2), lists.dropFirst(3)).allSatisfy { $1 - $0 >= .seconds(10) })
+
+        let last = try #require(bench.zone.record(of: .um)?.renewedAt)
+        one.kill()
+        await bench.advance(by: last + .seconds(119) - bench.loop.now, in: .seconds(1), two)
+        #expect(await two.keeper.who().first?.state == "held")
+        await bench.advance(by: .seconds(3), in: .seconds(1), two)
+        #expect(await two.keeper.who().first?.state == "expired")
+        #expect(try await bench.leave(two).channels == 0)
+    }
+
+    @Test func shutdown_doesNotWaitForACloudThatIsSilent() async throws {
+        let bench = LeaseBench(.strict)
+        let one = bench.host(1)
+        let session = try await one.pluggedIn()
+        await bench.advance(by: .seconds(2), one)
+        one.link.set(.silent)
+        let begin = bench.loop.now
+
+        #expect(try await bench.leave(one, session) == .none)
+
+        #expect(bench.loop.now - begin < .seconds(4))
+        #expect(one.host.log.entries(saying: "leases not given back").count == 1)
+    }
+
+    @Test func shutdown_givesBackALeaseWhoseGrantIsStillOnItsWay() async throws {
+        let bench = LeaseBench(.strict)
+        let one = bench.host(1)
+        let session = try await one.pluggedIn()
+        await bench.advance(by: .milliseconds(11), in: .milliseconds(11), one)
+        try #require(bench.zone.holder(of: .um) == "pi1")
+        #expect(one.links.attempts == 0)
+
+        #expect(try await bench.leave(one, session) == .none)
+
+        #expect(bench.zone.holder(of: .um) == nil)
+    }
 }

@@ -175,6 +175,18 @@ struct LeaseMachineTests {
         #expect(machine.nextWake == .seconds(35))
     }
 
+    @Test func pause_isNotEnded_byTheNewsOfOurOwnRelease() {
+        var machine = LeaseMachine.held(.strict)
+        _ = machine.leaseSeen(.of(token: 1, .strict, state: .revoking), at: .seconds(5), dice: 0)
+        _ = machine.wanted(.resume, at: .seconds(5))
+        _ = machine.channelClosed(.letGo, at: .seconds(6))
+        _ = machine.released(1, at: .seconds(7))
+
+        _ = machine.leaseSeen(.free(token: 1), at: .seconds(7), dice: 0)
+
+        #expect(machine.nextWake == .seconds(35))
+    }
+
     @Test func personsWord_endsThePause() {
         var machine = LeaseMachine.held(.strict)
         _ = machine.leaseSeen(.of(token: 1, .strict, state: .revoking), at: .seconds(5), dice: 0)

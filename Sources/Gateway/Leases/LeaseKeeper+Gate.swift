@@ -76,7 +76,10 @@ extension LeaseKeeper {
         case .jeopardy: return own(entry, .jeopardy, lease)
         case .lost: return own(entry, .lost, lease)
         case .unleased(let refusal): return status(of: refusal == nil ? nil : lease, .unleased)
-        case .requesting: return status(of: lease, .requesting)
+        case .requesting:
+            // While it pauses, the answer is known already.
+            let isElsewhere = lease?.holder.map { $0 != identity.host } ?? false
+            return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
         case .none, .stopping, .releasing:
             guard let lease, let holder = lease.holder, holder != identity.host || phase == .none else {

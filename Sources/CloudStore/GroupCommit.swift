@@ -20,6 +20,9 @@ final class GroupCommit: Sendable {
     }
 
     private let state = Mutex(State())
+    /// So many transactions were committed, and so many commands in them.
+    private let commits = Atomic<UInt64>(0)
+    private let commands = Atomic<UInt64>(0)
     private let pool: DatabasePool
     private let path: String
     private let leases: LeaseTable
@@ -30,6 +33,11 @@ final class GroupCommit: Sendable {
         self.path = path
         self.leases = leases
         self.zones = zones
+    }
+
+    /// Transactions since the store was opened, and the commands in them: their ratio is how well writers share.
+    var counts: (commits: UInt64, commands: UInt64) {
+        (commits.load(ordering: .relaxed), commands.load(ordering: .relaxed))
     }
 
     /// Returns when what `body` wrote is on the disk. Done in any case, also when the task is cancelled.
@@ -83,6 +91,8 @@ final class GroupCommit: Sendable {
                 }
                 // Before anybody is answered: who asks next must find it so.
                 batch.committed()
+                commits.add(1, ordering: .relaxed)
+                commands.add(UInt64(done.count), ordering: .relaxed)
                 for command in done { command.finish(nil) }
             } catch {
                 batch.rolledBack()

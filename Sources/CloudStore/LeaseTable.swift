@@ -26,6 +26,8 @@ final class LeaseTable: Sendable {
     }
 
     /// nil: nobody holds it.
+    var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
+
     func held(_ key: LeaseKey) -> LeaseRecord? { state.withLock { $0.held[key.zone]?[key.meter] } }
 
     /// By meter.

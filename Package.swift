@@ -283,6 +283,7 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
@@ -302,7 +303,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "MetercloudTests", dependencies: ["metercloud", "Cloud", "CloudAPI", "MeterModel"],
+            name: "MetercloudTests",
+            dependencies: [
+                "metercloud", "Cloud", "CloudAPI", "CloudServer", "MeterModel", "MeterTestKit", "SettingsCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -25,10 +25,14 @@ package struct BearerToken: Sendable {
     /// - Returns: nil for anything else.
     package init?(authorization: String) {
         let parts = authorization.split(separator: " ", omittingEmptySubsequences: true)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", parts[1].utf8.count <= Self.bytesMax,
-            parts[1].hasPrefix(Self.prefix)
-        else { return nil }
-        text = String(parts[1])
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        self.init(text: String(parts[1]))
+    }
+
+    /// - Returns: nil for what does not look like a token of ours.
+    package init?(text: String) {
+        guard text.hasPrefix(Self.prefix), text.utf8.count <= Self.bytesMax else { return nil }
+        self.text = text
     }
 
     /// SHA-256. Tokens are compared by it alone: whatever a comparison's duration tells is of the hash, and no help in

@@ -59,13 +59,6 @@ struct Call {
     }
 }
 
-extension CloudRoute {
-    /// As the router writes it: `/v1/zones/:zone`.
-    var routerPath: String {
-        path.replacing("{", with: ":").replacing("}", with: "")
-    }
-}
-
 extension String {
     /// The text with its percent escapes resolved; nil when one of them is broken.
     fileprivate var decodedPath: String? {

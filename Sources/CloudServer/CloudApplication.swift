@@ -8,8 +8,10 @@ package import NIOSSL
 /// The cloud's routes on a port, with TLS or, where nothing but this machine reaches it, without.
 package struct CloudApplication: Sendable {
     package let routes: CloudRoutes
-    /// Where to listen. Port 0 takes one that is free.
-    package let address: BindAddress
+    /// Where to listen: an address of this machine, or a name for one.
+    package let host: String
+    /// 0 takes one that is free.
+    package let port: Int
     /// nil: no TLS.
     package let tls: TLSConfiguration?
     package let logger: Logger
@@ -18,9 +20,10 @@ package struct CloudApplication: Sendable {
     /// How long a connection between two requests is kept. Longer than a host's heartbeat, which need not say hello anew.
     package var idlePatience = TimeAmount.seconds(330)
 
-    package init(routes: CloudRoutes, address: BindAddress, tls: TLSConfiguration?, logger: Logger) {
+    package init(routes: CloudRoutes, host: String, port: Int, tls: TLSConfiguration?, logger: Logger) {
         self.routes = routes
-        self.address = address
+        self.host = host
+        self.port = port
         self.tls = tls
         self.logger = logger
     }
@@ -43,7 +46,8 @@ package struct CloudApplication: Sendable {
         return Application(
             responder: routes.router().buildResponder(),
             server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
-            configuration: ApplicationConfiguration(address: address, serverName: "metercloud", backlog: 4096),
+            configuration: ApplicationConfiguration(
+                address: .hostname(host, port: port), serverName: "metercloud", backlog: 4096),
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },
             logger: quiet)
     }

@@ -1,7 +1,7 @@
 import Cloud
-import CloudAPI
+package import CloudAPI
 import FoundationEssentials
-import Hummingbird
+package import Hummingbird
 import Logging
 import MeterModel
 import NIOCore
@@ -17,7 +17,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let failure as CloudFailure {
-            return try Self.response(failure.content, status: Self.status(of: failure.code))
+            return try Self.response(failure.content, status: CloudErrorStatus.of(failure.code))
         } catch let error as DecodingError {
             let message = "the request's JSON cannot be read: \(Self.words(for: error))"
             return try Self.response(.init(code: .badRequest, message: message), status: .badRequest)
@@ -60,22 +60,6 @@ struct CloudErrorMiddleware: RouterMiddleware {
         return response
     }
 
-    static func status(of code: CloudErrorCode) -> HTTPResponse.Status {
-        switch code {
-        case .notAuthenticated: .unauthorized
-        case .permissionDenied: .forbidden
-        case .zoneNotFound, .notFound: .notFound
-        case .changeTokenExpired: .gone
-        case .limitExceeded: .contentTooLarge
-        case .rateLimited: .tooManyRequests
-        case .serviceUnavailable: .serviceUnavailable
-        case .badRequest: .badRequest
-        case .clockSkew: .unprocessableContent
-        case .leaseHeld, .leaseLost, .duplicateHost: .conflict
-        case .internalError: .internalServerError
-        }
-    }
-
     private static func words(for error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, let context): "\(words(for: context.codingPath + [key])) is missing"
@@ -90,5 +74,24 @@ struct CloudErrorMiddleware: RouterMiddleware {
 
     private static func words(for path: [any CodingKey]) -> String {
         path.isEmpty ? "the whole" : path.map(\.stringValue).joined(separator: ".")
+    }
+}
+
+/// The HTTP status that goes with a code.
+package enum CloudErrorStatus {
+    package static func of(_ code: CloudErrorCode) -> HTTPResponse.Status {
+        switch code {
+        case .notAuthenticated: .unauthorized
+        case .permissionDenied: .forbidden
+        case .zoneNotFound, .notFound: .notFound
+        case .changeTokenExpired: .gone
+        case .limitExceeded: .contentTooLarge
+        case .rateLimited: .tooManyRequests
+        case .serviceUnavailable: .serviceUnavailable
+        case .badRequest: .badRequest
+        case .clockSkew: .unprocessableContent
+        case .leaseHeld, .leaseLost, .duplicateHost: .conflict
+        case .internalError: .internalServerError
+        }
     }
 }

@@ -28,7 +28,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// With parameters as OpenAPI writes them: `/v1/zones/{zone}`.
+    /// With parameters as OpenAPI and the router write them: `/v1/zones/{zone}`.
     package var path: String {
         switch self {
         case .health: "/v1/health"

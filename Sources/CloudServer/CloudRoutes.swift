@@ -37,7 +37,7 @@ package struct CloudRoutes: Sendable {
         router.add(middleware: MetricsMiddleware(metrics: metrics, now: clock.now))
         router.add(middleware: CloudErrorMiddleware())
         for route in CloudRoute.allCases {
-            router.on(RouterPath(route.routerPath), method: route.method) { request, context in
+            router.on(RouterPath(route.path), method: route.method) { request, context in
                 try await respond(to: Call(route: route, request: request, context: context))
             }
         }
@@ -160,7 +160,7 @@ private struct MetricsMiddleware: RouterMiddleware {
         let began = now()
         let response = try await next(request, context)
         let route = CloudRoute.allCases.first {
-            $0.method == request.method && $0.routerPath == context.endpointPath
+            $0.method == request.method && $0.path == context.endpointPath
         }
         metrics.count(route, status: response.status.code, duration: now() - began)
         return response

@@ -11,11 +11,14 @@ package final class MetricsRegistry: Sendable {
         package var name: String
         package var help: String
         package var value: Double
+        /// Only ever rises while the program runs.
+        package var isCounter: Bool
 
-        package init(_ name: String, help: String, value: Double) {
+        package init(_ name: String, help: String, value: Double, isCounter: Bool = false) {
             self.name = name
             self.help = help
             self.value = value
+            self.isCounter = isCounter
         }
     }
 
@@ -73,7 +76,8 @@ package final class MetricsRegistry: Sendable {
             page += Self.histogram("metercloud_request_duration_seconds", route: route, durations)
         }
         for gauge in gauges {
-            page += "# HELP \(gauge.name) \(gauge.help)\n# TYPE \(gauge.name) gauge\n\(gauge.name) \(gauge.value)\n"
+            page += "# HELP \(gauge.name) \(gauge.help)\n"
+            page += "# TYPE \(gauge.name) \(gauge.isCounter ? "counter" : "gauge")\n\(gauge.name) \(gauge.value)\n"
         }
         return page
     }

@@ -24,7 +24,7 @@ package struct ServerCertificate: Sendable {
     ///     a battery is.
     package static func make(
         names: Set<String>, keyPEM: String? = nil, at now: WallTime
-    ) throws(CertificateError) -> ServerCertificate {
+    ) throws(CloudSetupError) -> ServerCertificate {
         do {
             let key =
                 if let keyPEM { try P256.Signing.PrivateKey(pemRepresentation: keyPEM) } else {
@@ -51,26 +51,26 @@ package struct ServerCertificate: Sendable {
                 certificatePEM: try certificate.serializeAsPEM().pemString, keyPEM: key.pemRepresentation,
                 pin: try pin(of: key), names: names)
         } catch {
-            throw CertificateError("the certificate cannot be made: \(error)")
+            throw CloudSetupError("the certificate cannot be made: \(error)")
         }
     }
 
     /// Reads what `make` made.
-    package init(certificatePEM: String, keyPEM: String) throws(CertificateError) {
+    package init(certificatePEM: String, keyPEM: String) throws(CloudSetupError) {
         do {
             let key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
             let certificate = try Certificate(pemEncoded: certificatePEM)
             guard certificate.publicKey == Certificate.PublicKey(key.publicKey) else {
-                throw CertificateError("the certificate is not of this key")
+                throw CloudSetupError("the certificate is not of this key")
             }
             let alternatives = try certificate.extensions.subjectAlternativeNames
             self.init(
                 certificatePEM: certificatePEM, keyPEM: keyPEM, pin: try Self.pin(of: key),
                 names: Set((alternatives ?? SubjectAlternativeNames([])).compactMap(Self.text)))
-        } catch let error as CertificateError {
+        } catch let error as CloudSetupError {
             throw error
         } catch {
-            throw CertificateError("the certificate or its key cannot be read: \(error)")
+            throw CloudSetupError("the certificate or its key cannot be read: \(error)")
         }
     }
 
@@ -82,7 +82,7 @@ package struct ServerCertificate: Sendable {
     }
 
     /// For a server that speaks HTTP/1.1 over TLS 1.2 or later.
-    package func tlsConfiguration() throws(CertificateError) -> TLSConfiguration {
+    package func tlsConfiguration() throws(CloudSetupError) -> TLSConfiguration {
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificatePEM.utf8))
             let key = try NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem)
@@ -92,13 +92,13 @@ package struct ServerCertificate: Sendable {
             configuration.applicationProtocols = ["http/1.1"]
             return configuration
         } catch {
-            throw CertificateError("the certificate or its key cannot be used: \(error)")
+            throw CloudSetupError("the certificate or its key cannot be used: \(error)")
         }
     }
 
     private static func pin(of key: P256.Signing.PrivateKey) throws -> CertificatePin {
         guard let pin = CertificatePin(digest: SHA256.hash(data: key.publicKey.derRepresentation)) else {
-            throw CertificateError("SHA-256 gave no 32 bytes")
+            throw CloudSetupError("SHA-256 gave no 32 bytes")
         }
         return pin
     }
@@ -117,8 +117,8 @@ package struct ServerCertificate: Sendable {
     }
 }
 
-/// Why the certificate cannot be made, read or used.
-package struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
+/// Why the cloud's folder or its certificate cannot be made, read or used.
+package struct CloudSetupError: Error, Hashable, Sendable, CustomStringConvertible {
     package var message: String
 
     package init(_ message: String) { self.message = message }

@@ -58,7 +58,7 @@ struct LocalCloud: Sendable {
                 return BearerToken(using: &dice)
             })
         return try CloudApplication(
-            routes: routes, address: .hostname("127.0.0.1", port: 0), tls: try certificate.tlsConfiguration(),
+            routes: routes, host: "127.0.0.1", port: 0, tls: try certificate.tlsConfiguration(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         ).service { onRunning($0) }
     }

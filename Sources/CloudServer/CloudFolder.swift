@@ -1,0 +1,99 @@
+package import Cloud
+import CloudAPI
+import FoundationEssentials
+import Glibc
+import LeaseCore
+package import MeterModel
+
+/// The one folder of a cloud: its store, its certificate and key, the first token, the console's socket.
+package struct CloudFolder: Hashable, Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    package var consoleSocketPath: String { "\(path)/console.sock" }
+    /// Lets hosts join the zone `home`.
+    package var enrolmentTokenPath: String { "\(path)/enrolment.token" }
+    package var certificatePath: String { "\(path)/certificate.pem" }
+    package var keyPath: String { "\(path)/key.pem" }
+
+    /// The zone that a cloud has from its first start.
+    package static let firstZone = "home"
+
+    /// The certificate, made where there is none, and made anew, with the same key and so the same pin, where it is not
+    /// good for all the names.
+    package func certificate(names: Set<String>, at now: WallTime) throws(CloudSetupError) -> ServerCertificate {
+        let key = try read(keyPath)
+        if let key, let text = try read(certificatePath) {
+            let certificate = try ServerCertificate(certificatePEM: text, keyPEM: key)
+            if names.isSubset(of: certificate.names) { return certificate }
+        }
+        let certificate = try ServerCertificate.make(names: names, keyPEM: key, at: now)
+        if key == nil { try write(certificate.keyPEM, to: keyPath) }
+        try write(certificate.certificatePEM, to: certificatePath)
+        return certificate
+    }
+
+    /// Makes the first zone and a token to join it with, where the store has none yet.
+    ///
+    /// The file is written before the store knows its token, so that no crash in between leaves a token that nobody can
+    /// show. A file that somebody removed is not made again: `token create` gives out another token.
+    ///
+    /// - Returns: whether the file is there with a token that is good.
+    package func prepareFirstZone(
+        of service: CloudService, makeToken: () -> BearerToken
+    ) async throws -> Bool {
+        let zone = Self.firstZone
+        if !(try await service.zones().contains { $0.name == zone }) {
+            _ = try await service.createZone(zone, terms: .standard)
+        }
+        let known = try await service.credentials(in: zone).filter { $0.kind == .enrolment }
+        guard let token = try read(enrolmentTokenPath).flatMap({ BearerToken(text: $0.trimmed) }) else {
+            guard known.isEmpty else { return false }
+            let token = makeToken()
+            try write(token.text + "\n", to: enrolmentTokenPath)
+            _ = try await service.addCredential(.enrolment, label: "first", hash: token.hash, in: zone)
+            return true
+        }
+        if let credential = known.first(where: { $0.hash == token.hash }) { return credential.revokedAt == nil }
+        guard known.isEmpty else { return false }
+        _ = try await service.addCredential(.enrolment, label: "first", hash: token.hash, in: zone)
+        return true
+    }
+
+    /// nil where there is no such file.
+    private func read(_ path: String) throws(CloudSetupError) -> String? {
+        guard access(path, F_OK) == 0 else {
+            guard errno == ENOENT else { throw CloudSetupError("\(path) cannot be read: \(Self.reason)") }
+            return nil
+        }
+        // Why it cannot be read, errno says better than the error thrown.
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw CloudSetupError("\(path) cannot be read: \(Self.reason)")
+        }
+        return text
+    }
+
+    /// Writes a file that only its owner may read, whole or not at all.
+    private func write(_ text: String, to path: String) throws(CloudSetupError) {
+        let temporary = path + ".new"
+        _ = unlink(temporary)
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CloudSetupError("\(temporary) cannot be written: \(Self.reason)") }
+        let bytes = Array(text.utf8)
+        let isWritten = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } == bytes.count
+        let isSafe = isWritten && fsync(descriptor) == 0
+        let reason = Self.reason
+        guard close(descriptor) == 0, isSafe, rename(temporary, path) == 0 else {
+            throw CloudSetupError("\(path) cannot be written: \(isSafe ? Self.reason : reason)")
+        }
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        String(decoding: Array(utf8).trimmingBlanks(), as: UTF8.self)
+    }
+}

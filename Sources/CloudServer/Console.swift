@@ -1,0 +1,105 @@
+package import Cloud
+import CloudAPI
+import LeaseCore
+import MeterModel
+
+/// Answers an administrator. Whoever reaches it may do everything: it is on the server's own machine, behind a socket
+/// and a folder that only the server's user may open.
+package struct Console: Sendable {
+    private let service: CloudService
+    private let makeToken: @Sendable () -> BearerToken
+    private let backup: @Sendable (_ path: String) async throws -> Void
+
+    /// - Parameter backup: writes a whole copy of the store, while it is in use, to a path where nothing is yet.
+    package init(
+        service: CloudService, makeToken: @escaping @Sendable () -> BearerToken,
+        backup: @escaping @Sendable (_ path: String) async throws -> Void
+    ) {
+        self.service = service
+        self.makeToken = makeToken
+        self.backup = backup
+    }
+
+    /// - Throws: `CloudFailure`, and whatever `backup` throws.
+    package func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        switch request {
+        case .createZone(let name, let terms):
+            let terms = try terms.applied(to: .standard)
+            return .zone(ConsoleZone(try await service.createZone(name, terms: terms)))
+        case .zones: return .zones(try await service.zones().map(ConsoleZone.init))
+        case .zone(let name): return .zone(ConsoleZone(try await zone(name)))
+        case .setTerms(let name, let terms):
+            let terms = try terms.applied(to: try await zone(name).terms)
+            try await service.setTerms(terms, of: name)
+            return .zone(ConsoleZone(try await zone(name)))
+        case .records(let zone, let type): return .records(try await service.records(in: zone, type: type))
+        case .record(let zone, let type, let name):
+            guard let record = try await service.record(type: type, name: name, in: zone) else {
+                throw CloudFailure(.notFound, "the zone \(zone) has no record \(type) \"\(name)\"")
+            }
+            return .record(record)
+        case .leases(let zone): return .leases(try await service.leases(in: zone).leases)
+        case .revokeLease(let zone, let meter):
+            return .lease(try await service.revokeLease(meter: meter, in: zone))
+        case .createToken, .tokens, .revokeToken: return try await answerAboutTokens(request)
+        case .backup(let path):
+            try await backup(path)
+            return .done
+        }
+    }
+
+    private func answerAboutTokens(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        switch request {
+        case .createToken(let zone, let isEnrolment, let label):
+            let token = makeToken()
+            let credential = try await service.addCredential(
+                isEnrolment ? .enrolment : .host, label: label, hash: token.hash, in: zone)
+            return .newToken(ConsoleToken(credential), text: token.text)
+        case .revokeToken(let id):
+            try await service.revokeCredential(id)
+            return .done
+        case .tokens(let zone): return .tokens(try await service.credentials(in: zone).map(ConsoleToken.init))
+        default: throw CloudFailure(.notFound, "the console knows no such request")
+        }
+    }
+
+    private func zone(_ name: String) async throws -> Zone {
+        guard let zone = try await service.zones().first(where: { $0.name == name }) else {
+            throw CloudFailure(.zoneNotFound, "there is no zone \"\(name)\"; metercloud zone create \(name) makes it")
+        }
+        return zone
+    }
+}
+
+extension ConsoleTerms {
+    func applied(to terms: LeaseTerms) throws(CloudFailure) -> LeaseTerms {
+        var policy = terms.policy
+        if let text = self.policy {
+            guard let wanted = LeasePolicy(rawValue: text) else {
+                throw CloudFailure(.badRequest, "\"\(text)\" is no policy; it is keep or strict")
+            }
+            policy = wanted
+        }
+        // A lock delay that nobody asked for follows the time to live.
+        let lockDelay = lockDelay.map { Duration.milliseconds($0) } ?? (ttl == nil ? terms.lockDelay : .zero)
+        return LeaseTerms(
+            timeToLive: ttl.map { .milliseconds($0) } ?? terms.timeToLive, lockDelay: lockDelay, policy: policy)
+    }
+}
+
+extension ConsoleZone {
+    init(_ zone: Zone) {
+        self.init(
+            name: zone.name, policy: zone.terms.policy.rawValue, ttl: zone.terms.timeToLive.milliseconds,
+            lockDelay: zone.terms.lockDelay.milliseconds, sequence: zone.sequence)
+    }
+}
+
+extension ConsoleToken {
+    init(_ credential: Credential) {
+        self.init(
+            id: credential.id, zone: credential.zone, kind: credential.kind.rawValue, label: credential.label,
+            hostID: credential.binding?.host.description, hostName: credential.binding?.hostName,
+            createdAt: credential.createdAt.description, revokedAt: credential.revokedAt?.description)
+    }
+}

@@ -1,0 +1,44 @@
+import CloudAPI
+import Glibc
+package import Hummingbird
+package import Logging
+
+/// The console on a Unix socket in the data folder, for its owner alone (mode 0600, in a folder of mode 0700).
+package struct ConsoleApplication: Sendable {
+    private let console: Console
+    private let socketPath: String
+    private let logger: Logger
+
+    package static let path = "/v1/console"
+
+    package init(console: Console, socketPath: String, logger: Logger) {
+        self.console = console
+        self.socketPath = socketPath
+        self.logger = logger
+    }
+
+    /// The console as a service: runs until graceful shutdown, then removes its socket.
+    ///
+    /// - Parameter onRunning: called once it can be asked.
+    package func service(onRunning: @escaping @Sendable () -> Void = {}) -> some ApplicationProtocol {
+        let router = Router(context: CloudRequestContext.self)
+        router.add(middleware: CloudErrorMiddleware())
+        router.post(RouterPath(Self.path)) { request, _ in
+            try JSON.response(try await console.answer(try await JSON.decode(ConsoleRequest.self, from: request)))
+        }
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        return Application(
+            router: router,
+            configuration: ApplicationConfiguration(
+                address: .unixDomainSocket(path: socketPath), serverName: "metercloud"),
+            onServerRunning: { [socketPath, logger] _ in
+                if chmod(socketPath, 0o600) != 0 {
+                    logger.warning(
+                        "console socket mode not set", metadata: ["path": "\(socketPath)", "errno": "\(errno)"])
+                }
+                onRunning()
+            },
+            logger: quiet)
+    }
+}

@@ -1,0 +1,74 @@
+package import CloudAPI
+package import SettingsCore
+
+/// What an administrator asks on the server's own machine. Travels as JSON over the console's socket while the server
+/// runs, and is answered in the console's own process while it does not.
+package enum ConsoleRequest: Codable, Hashable, Sendable {
+    /// What is nil is the standard.
+    case createZone(name: String, terms: ConsoleTerms)
+    case zones
+    case zone(name: String)
+    /// What is nil stays as it is.
+    case setTerms(zone: String, terms: ConsoleTerms)
+    case records(zone: String, type: String?)
+    case record(zone: String, type: String, name: String)
+    case leases(zone: String)
+    case revokeLease(zone: String, meter: String)
+    case createToken(zone: String, isEnrolment: Bool, label: String)
+    /// nil: of all zones.
+    case tokens(zone: String?)
+    case revokeToken(id: String)
+    /// An absolute path on the server's machine.
+    case backup(path: String)
+}
+
+/// The lease terms of a zone, or some of them. Milliseconds; `keep` or `strict`.
+package struct ConsoleTerms: Codable, Hashable, Sendable {
+    package var policy: String?
+    package var ttl: Int64?
+    package var lockDelay: Int64?
+
+    package init(policy: String? = nil, ttl: Int64? = nil, lockDelay: Int64? = nil) {
+        self.policy = policy
+        self.ttl = ttl
+        self.lockDelay = lockDelay
+    }
+}
+
+package enum ConsoleAnswer: Codable, Hashable, Sendable {
+    case zone(ConsoleZone)
+    case zones([ConsoleZone])
+    case record(Record)
+    case records([Record])
+    case lease(LeaseBody)
+    case leases([LeaseBody])
+    /// The token's text is here and nowhere else.
+    case newToken(ConsoleToken, text: String)
+    case tokens([ConsoleToken])
+    case done
+}
+
+package struct ConsoleZone: Codable, Hashable, Sendable {
+    package var name: String
+    package var policy: String
+    /// Milliseconds.
+    package var ttl: Int64
+    /// Milliseconds.
+    package var lockDelay: Int64
+    /// Accepted changes so far.
+    package var sequence: UInt64
+}
+
+package struct ConsoleToken: Codable, Hashable, Sendable {
+    package var id: String
+    package var zone: String
+    /// `host` or `enrolment`.
+    package var kind: String
+    package var label: String
+    package var hostID: String?
+    package var hostName: String?
+    /// RFC 3339.
+    package var createdAt: String
+    /// RFC 3339; nil while it is good.
+    package var revokedAt: String?
+}

@@ -1,0 +1,192 @@
+import AsyncHTTPClient
+import Cloud
+import CloudAPI
+import CloudServer
+import Foundation
+import Hummingbird
+import Logging
+import MeterModel
+import MeterTestKit
+import NIOCore
+import NIOSSL
+import ServiceLifecycle
+import Testing
+
+/// The certificate that the cloud makes for itself, and the folder that keeps it.
+@Suite(.timeLimit(.minutes(2)))
+struct CertificateTests {
+    private static let now = CloudBench.start
+
+    @Test func certificate_readsBack_withItsNamesAndPin() throws {
+        let names: Set = ["pi.local", "192.168.1.5", "fd00::1"]
+
+        let made = try ServerCertificate.make(names: names, at: Self.now)
+        let read = try ServerCertificate(certificatePEM: made.certificatePEM, keyPEM: made.keyPEM)
+
+        #expect(made.names == names)
+        #expect(read.names == names)
+        #expect(read.pin == made.pin)
+    }
+
+    @Test func pin_isOfThePublicKey_asTheTLSLibrarySeesIt() throws {
+        let made = try ServerCertificate.make(names: ["localhost"], at: Self.now)
+
+        let certificate = try NIOSSLCertificate(bytes: Array(made.certificatePEM.utf8), format: .pem)
+        let key = try certificate.extractPublicKey().toSPKIBytes()
+
+        #expect(key.count == 91)
+        #expect(Array(try #require(Data(base64Encoded: Self.publicKey(of: made))).suffix(64)) == Array(key.suffix(64)))
+        #expect("\(made.pin)".hasPrefix("sha256:"))
+        #expect("\(made.pin)".count == 71)
+    }
+
+    /// The key's public half stands at the end of its private form.
+    private static func publicKey(of certificate: ServerCertificate) -> String {
+        certificate.keyPEM.split(separator: "\n").filter { !$0.hasPrefix("-----") }.joined()
+    }
+
+    @Test func newNames_makeANewCertificate_underTheSamePin() throws {
+        let first = try ServerCertificate.make(names: ["a"], at: Self.now)
+
+        let second = try ServerCertificate.make(names: ["b"], keyPEM: first.keyPEM, at: Self.now)
+
+        #expect(second.pin == first.pin)
+        #expect(second.certificatePEM != first.certificatePEM)
+    }
+
+    @Test(arguments: [WallTime(millisecondsSince1970: 0), WallTime(millisecondsSince1970: 4_000_000_000_000)])
+    func clockThatIsWrong_makesACertificateAllTheSame(now: WallTime) throws {
+        let made = try ServerCertificate.make(names: ["a"], at: now)
+
+        #expect(try ServerCertificate(certificatePEM: made.certificatePEM, keyPEM: made.keyPEM).names == ["a"])
+    }
+
+    @Test func certificateOfAnotherKey_isRefused() throws {
+        let (one, other) = (
+            try ServerCertificate.make(names: ["a"], at: Self.now),
+            try ServerCertificate.make(names: ["a"], at: Self.now)
+        )
+
+        #expect(throws: CloudSetupError("the certificate is not of this key")) {
+            try ServerCertificate(certificatePEM: one.certificatePEM, keyPEM: other.keyPEM)
+        }
+        #expect(throws: CloudSetupError.self) { try ServerCertificate(certificatePEM: "x", keyPEM: "y") }
+    }
+
+    // MARK: The folder
+
+    @Test func folder_keepsCertificateAndKey_forItsOwnerAlone() throws {
+        let temporary = try TemporaryFolder()
+        let folder = CloudFolder(path: temporary.path)
+
+        let first = try folder.certificate(names: ["a", "b"], at: Self.now)
+        let again = try folder.certificate(names: ["a"], at: Self.now)
+        let more = try folder.certificate(names: ["a", "c"], at: Self.now)
+
+        #expect(again.certificatePEM == first.certificatePEM)
+        #expect(more.certificatePEM != first.certificatePEM)
+        #expect(more.pin == first.pin)
+        for path in [folder.certificatePath, folder.keyPath] {
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path).count == 2)
+    }
+
+    @Test func firstStart_makesTheZone_andATokenThatJoins() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = CloudFolder(path: temporary.path)
+        let bench = CloudBench()
+
+        let isReady = try await folder.prepareFirstZone(of: bench.service, makeToken: CloudBench.makeToken)
+
+        #expect(isReady)
+        #expect(try await bench.service.zones().map(\.name) == ["home"])
+        let text = try String(contentsOfFile: folder.enrolmentTokenPath, encoding: .utf8)
+        let token = try #require(BearerToken(text: text.trimmingCharacters(in: .newlines)))
+        #expect(try await bench.service.authenticate(hash: token.hash).credential.kind == .enrolment)
+        let path = folder.enrolmentTokenPath
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func laterStart_keepsTheToken_andHealsACrashInBetween() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = CloudFolder(path: temporary.path)
+        let first = CloudBench()
+        _ = try await folder.prepareFirstZone(of: first.service, makeToken: CloudBench.makeToken)
+        let text = try String(contentsOfFile: folder.enrolmentTokenPath, encoding: .utf8)
+
+        let again = try await folder.prepareFirstZone(of: first.service, makeToken: CloudBench.makeToken)
+        // The file was written, and the store never heard of it.
+        let crashed = CloudBench()
+        let healed = try await folder.prepareFirstZone(of: crashed.service, makeToken: CloudBench.makeToken)
+
+        #expect(again && healed)
+        #expect(try await first.service.credentials(in: "home").count == 1)
+        #expect(try await crashed.service.credentials(in: "home").count == 1)
+        #expect(try String(contentsOfFile: folder.enrolmentTokenPath, encoding: .utf8) == text)
+    }
+
+    @Test func tokenThatWasRevokedOrRemoved_isNotMadeAgain() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = CloudFolder(path: temporary.path)
+        let bench = CloudBench()
+        _ = try await folder.prepareFirstZone(of: bench.service, makeToken: CloudBench.makeToken)
+        let id = try #require(try await bench.service.credentials(in: "home").first?.id)
+        try await bench.service.revokeCredential(id)
+
+        let revoked = try await folder.prepareFirstZone(of: bench.service, makeToken: CloudBench.makeToken)
+        try FileManager.default.removeItem(atPath: folder.enrolmentTokenPath)
+        let removed = try await folder.prepareFirstZone(of: bench.service, makeToken: CloudBench.makeToken)
+
+        #expect(!revoked)
+        #expect(!removed)
+        #expect(try await bench.service.credentials(in: "home").count == 1)
+    }
+
+    // MARK: TLS
+
+    @Test func server_speaksTLS_andClientsThatKnowItsCertificateTrustIt() async throws {
+        let bench = CloudBench()
+        let certificate = try ServerCertificate.make(names: ["localhost", "127.0.0.1"], at: WallTime.today)
+        let application = CloudApplication(
+            routes: bench.routes, host: "127.0.0.1", port: 0,
+            tls: try certificate.tlsConfiguration(), logger: bench.log.logger)
+        let (ports, running) = AsyncStream.makeStream(of: Int.self)
+        let group = ServiceGroup(
+            services: [try application.service { running.yield($0) }],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            let port = try #require(await ports.first { _ in true })
+
+            #expect(try await Self.health(port, trusting: certificate).contains("ok"))
+            await #expect(throws: (any Error).self) {
+                let other = try ServerCertificate.make(names: ["127.0.0.1"], at: WallTime.today)
+                return try await Self.health(port, trusting: other)
+            }
+
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private static func health(_ port: Int, trusting certificate: ServerCertificate) async throws -> String {
+        var configuration = HTTPClient.Configuration()
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificate.certificatePEM.utf8)))
+        configuration.tlsConfiguration = tls
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return try await HTTPClient.withHTTPClient(configuration: configuration) { http in
+            let request = HTTPClientRequest(url: "https://127.0.0.1:\(port)/v1/health")
+            let answer = try await http.execute(request, timeout: .seconds(60))
+            return String(buffer: try await answer.body.collect(upTo: 1 << 16))
+        }
+    }
+}
+
+extension WallTime {
+    /// A certificate's dates are judged by the machine's own calendar.
+    fileprivate static var today: WallTime {
+        WallTime(millisecondsSince1970: Int64(Date(timeIntervalSinceNow: 0).timeIntervalSince1970 * 1000))
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// A connection to the server without a library that reads ahead.
+final class RawSocket {
+    struct Failure: Error {
+        var code: Int32
+    }
+
+    private let descriptor: Int32
+
+    /// - Parameter receiveBuffer: what the system may keep that was not read, about.
+    init(port: Int, receiveBuffer: Int32? = nil) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(code: errno) }
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure(code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
+            throw Failure(code: errno)
+        }
+    }
+
+    /// Reads until `text` came.
+    func receive(until text: String) async throws -> String {
+        var all = ""
+        while !all.contains(text) {
+            guard let bytes = try await receive(), !bytes.isEmpty else { throw Failure(code: 0) }
+            all += String(decoding: bytes, as: UTF8.self)
+        }
+        return all
+    }
+
+    /// Reads until the other side is gone, and says how much came.
+    func drain() async -> Int {
+        var total = 0
+        // A connection that was cut is gone as well.
+        while let bytes = try? await receive(), !bytes.isEmpty { total += bytes.count }
+        return total
+    }
+
+    /// Waits without holding a thread, of which the server needs some. Empty at the end.
+    private func receive() async throws -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            if count >= 0 { return Array(bytes.prefix(count)) }
+            guard errno == EAGAIN || errno == EINTR else { throw Failure(code: errno) }
+            await Task.yield()
+        }
+    }
+}

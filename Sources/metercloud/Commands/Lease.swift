@@ -1,0 +1,42 @@
+import ArgumentParser
+import CloudAPI
+import CloudServer
+
+struct LeaseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lease", abstract: "Which host holds which meter.", subcommands: [List.self, Revoke.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All leases of a zone, free ones too.")
+
+        @Option var zone = CloudFolder.firstZone
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.leases(zone: zone)
+            guard case .leases(let leases) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            try print(leases.map(LeaseLine.init), as: json, header: LeaseLine.header, \.cells)
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Takes a lease away from its holder.",
+            discussion: """
+                The holder is told to stop and cannot renew. The meter is free when it has stopped, or when its lease \
+                and the lock delay are over.
+                """)
+
+        @Argument(help: "The meter's id, as lease list shows it.") var meter: String
+        @Option var zone = CloudFolder.firstZone
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.revokeLease(zone: zone, meter: meter)
+            guard case .lease(let lease) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            try print([LeaseLine(lease)], as: json, one: true, header: LeaseLine.header, \.cells)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import CloudAPI
+import CloudServer
+import SettingsCore
+
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record", abstract: "The settings that hosts keep here.", subcommands: [List.self, Show.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All records of a zone, deleted ones too.")
+
+        @Option(help: "Host, DeviceSettings, MeterAlias or Recording. Default: all.") var type: String?
+        @Option var zone = CloudFolder.firstZone
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.records(zone: zone, type: type)
+            guard case .records(let records) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            try print(records.map(RecordLine.init), as: json, header: RecordLine.header, \.cells)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "One record with its properties.")
+
+        @Argument(help: "Its type, such as DeviceSettings.") var type: String
+        @Argument(help: "Its name, such as a meter's id.") var name: String
+        @Option var zone = CloudFolder.firstZone
+        @Flag(help: "For programs: as it travels.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.record(zone: zone, type: type, name: name)
+            guard case .record(let record) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            if json {
+                Terminal.line(try JSONOutput.pretty(record))
+            } else {
+                for line in Self.lines(of: record) { Terminal.line(line) }
+            }
+        }
+
+        static func lines(of record: Record) -> [String] {
+            var table = Table(["PROPERTY", "VALUE", "WRITTEN", "BY HOST"])
+            for (name, register) in record.properties.sorted(by: { $0.key < $1.key }) {
+                table.add([
+                    Words.safe(name), Words.value(register.value), Words.time(of: register.stamp),
+                    "\(register.stamp.host)",
+                ])
+            }
+            guard let deletion = record.deletion else { return table.lines }
+            let whither = deletion.mergedInto.map { "merged into \(Words.safe($0))" } ?? "deleted"
+            return table.lines + ["\(whither) at \(Words.time(of: deletion.stamp)) by \(deletion.stamp.host)"]
+        }
+    }
+}

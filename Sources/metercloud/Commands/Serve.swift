@@ -1,0 +1,78 @@
+public import ArgumentParser
+import CloudServer
+import GatewayAPI
+import Glibc
+import LinuxIO
+public import Logging
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serves the cloud until it is stopped.",
+        discussion: """
+            Needs no configuration. The first start makes the folder, a certificate, the zone "home" and a token with \
+            which hosts join it.
+            """)
+
+    @OptionGroup var data: DataOptions
+
+    @Option(help: ArgumentHelp("Where to listen.", valueName: "address:port"))
+    var listen = ServeAddress.everywhere
+
+    @Option(help: "A name or address under which hosts reach this machine, for the certificate; may be repeated.")
+    var name: [String] = []
+
+    @Flag(help: "Without TLS. Only where nothing but this machine can connect: --listen 127.0.0.1:8643.")
+    var noTls = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Requests a second that one token may make, after a burst of four times that.", valueName: "n"))
+    var rate = 100
+
+    @Option(help: "trace, debug, info, notice, warning, error or critical.")
+    var logLevel = Logger.Level.info
+
+    func validate() throws {
+        if noTls, !listen.isLoopback {
+            throw ValidationError(
+                "--no-tls would send tokens over the network in the clear from \(listen.description); "
+                    + "listen on 127.0.0.1 with it, or leave it out")
+        }
+        if rate < 1 { throw ValidationError("--rate cannot be \(rate); it is at least 1") }
+        if let bad = name.first(where: { !Self.isName($0) }) {
+            throw ValidationError("--name cannot be \"\(bad)\"; it is a host name or an address, without port")
+        }
+    }
+
+    func run() async throws {
+        let stampsTime = getenv("JOURNAL_STREAM") == nil
+        LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }
+        var logger = Logger(label: "metercloud")
+        logger.logLevel = logLevel
+        let server = Server(
+            folder: data.folder, address: listen, names: name, usesTLS: !noTls, rate: rate, logger: logger)
+        do {
+            try await server.run()
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch let error as CloudSetupError {
+            throw CommandFailure(.error, error.message, next: "see that \(data.folder.path) is this user's, and whole")
+        }
+    }
+
+    /// An address, or letters, digits, dots and dashes.
+    private static func isName(_ text: String) -> Bool {
+        if IPAddress.bytes(of: text) != nil { return true }
+        return !text.isEmpty && text.utf8.count <= 253
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}

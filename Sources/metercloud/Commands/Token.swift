@@ -1,0 +1,95 @@
+import ArgumentParser
+import CloudServer
+import Glibc
+import LinuxIO
+
+struct TokenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Tokens: what hosts show to be let in.",
+        subcommands: [Create.self, List.self, Revoke.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a token and prints it, this once.",
+            discussion: """
+                A token is for one host, the first that shows it. With --enrolment it lets any number of hosts join, \
+                each of which is given a token of its own.
+                """)
+
+        @Flag(help: "For joining only, by any number of hosts.") var enrolment = false
+        @Option(
+            name: [.customLong("label"), .customLong("host")], help: "What you call it, such as the host it is for.")
+        var label = "unnamed"
+        @Option var zone = CloudFolder.firstZone
+        @Option(name: .shortAndLong, help: "Writes it to a new file (mode 0600) and prints nothing.") var output:
+            String?
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            // Opened first: a token that cannot be kept should not be made.
+            let file = try output.map(Self.create)
+            let request = ConsoleRequest.createToken(zone: zone, isEnrolment: enrolment, label: label)
+            do {
+                guard case .newToken(let token, let text) = try await ConsoleClient(folder: data.folder).ask(request)
+                else { return }
+                let made = "token \(token.id) for the zone \(token.zone)"
+                guard let file, let output else {
+                    Terminal.talk("\(made); its text is shown here and never again")
+                    return Terminal.line(text)
+                }
+                try Self.write(text + "\n", to: file, path: output)
+                Terminal.talk("\(made); its text is in \(output) and nowhere else")
+            } catch {
+                if let output { _ = unlink(output) }
+                throw error
+            }
+        }
+
+        private static func create(_ path: String) throws -> FileDescriptor {
+            // LinuxIO's opening has no mode for a new file.
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else {
+                throw CommandFailure(
+                    .error, "\(path) cannot be made: \(Errno(errno))", next: "choose a path where nothing is yet")
+            }
+            return FileDescriptor(owning: descriptor)
+        }
+
+        private static func write(_ text: String, to file: FileDescriptor, path: String) throws {
+            var text = text
+            let isWritten = try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0)) == $0.count }
+            guard isWritten, fsync(file.raw) == 0 else {
+                throw CommandFailure(
+                    .error, "\(path) cannot be written", next: "make room on the disk, and revoke the token")
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All tokens, revoked ones too, without their text.")
+
+        @Option(help: "Default: all zones.") var zone: String?
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.tokens(zone: zone)
+            guard case .tokens(let tokens) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            try print(tokens.map(TokenLine.init), as: json, header: TokenLine.header, \.cells)
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Makes a token good for nothing, at once.",
+            discussion: "Hosts that joined with an enrolment token have tokens of their own, which stay good.")
+
+        @Argument(help: "Its id, as token list shows it.") var id: String
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            _ = try await ConsoleClient(folder: data.folder).ask(.revokeToken(id: id))
+            Terminal.talk("token \(id) is revoked")
+        }
+    }
+}

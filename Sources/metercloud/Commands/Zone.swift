@@ -1,0 +1,120 @@
+import ArgumentParser
+import CloudServer
+import LeaseCore
+import MeterModel
+
+struct ZoneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "zone", abstract: "Zones: all hosts of one account, and the terms of their leases.",
+        subcommands: [Create.self, Show.self, List.self, Change.self])
+
+    /// Terms as people type them.
+    struct TermOptions: ParsableArguments {
+        @Option(help: "keep or strict. Under strict, two hosts never both talk to one meter.")
+        var policy: String?
+
+        @Option(help: "How long a lease lasts without a renewal, from 30s to 10m. Standard: 2m.")
+        var ttl: String?
+
+        @Option(help: "How long nobody else may have a meter after that, at least an eighth of it. Standard: 15s.")
+        var lockDelay: String?
+
+        func validate() throws {
+            if let policy, LeasePolicy(rawValue: policy) == nil {
+                throw ValidationError("\"\(policy)\" is no policy; it is keep or strict")
+            }
+            for (name, text) in [("--ttl", ttl), ("--lock-delay", lockDelay)] {
+                guard let text else { continue }
+                guard let time = Duration(shortText: text) else {
+                    throw ValidationError("\(name) cannot be \"\(text)\"; it takes a time such as 90s or 2m")
+                }
+                guard name == "--lock-delay" || LeaseTerms.timeToLiveRange.contains(time) else {
+                    throw ValidationError("--ttl cannot be \(text); it is from 30s to 10m")
+                }
+            }
+        }
+
+        var terms: ConsoleTerms {
+            ConsoleTerms(
+                policy: policy, ttl: ttl.flatMap { Duration(shortText: $0) }?.milliseconds,
+                lockDelay: lockDelay.flatMap { Duration(shortText: $0) }?.milliseconds)
+        }
+    }
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Makes a zone; one that is there stays as it is.")
+
+        @Argument(help: "1 to 64 of a-z 0-9 - _") var name: String
+        @OptionGroup var terms: TermOptions
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            _ = try await ConsoleClient(folder: data.folder).ask(.createZone(name: name, terms: terms.terms))
+            Terminal.talk("metercloud token create --zone \(name) makes a token for it")
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "One zone and its terms.")
+
+        @Argument var name: String
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            guard case .zone(let zone) = try await ConsoleClient(folder: data.folder).ask(.zone(name: name)) else {
+                return
+            }
+            try print([ZoneLine(zone)], as: json, one: true, header: ZoneLine.header, \.cells)
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All zones.")
+
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            guard case .zones(let zones) = try await ConsoleClient(folder: data.folder).ask(.zones) else { return }
+            try print(zones.map(ZoneLine.init), as: json, header: ZoneLine.header, \.cells)
+        }
+    }
+
+    struct Change: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Changes the terms of a zone. Leases that are held take them up at their next renewal.")
+
+        @Argument var name: String
+        @OptionGroup var terms: TermOptions
+        @OptionGroup var data: DataOptions
+
+        func validate() throws {
+            if terms.terms == ConsoleTerms() {
+                throw ValidationError("nothing to change: give --policy, --ttl or --lock-delay")
+            }
+        }
+
+        func run() async throws {
+            let request = ConsoleRequest.setTerms(zone: name, terms: terms.terms)
+            guard case .zone(let zone) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            try print([ZoneLine(zone)], as: false, header: ZoneLine.header, \.cells)
+        }
+    }
+}
+
+/// A list for people or for programs.
+///
+/// - Parameter one: the JSON is the one object and no list.
+func print<Line: Encodable & SendableMetatype>(
+    _ lines: [Line], as json: Bool, one: Bool = false, header: [String], _ cells: (Line) -> [String]
+) throws {
+    if json {
+        Terminal.line(try one ? lines.first.map(JSONOutput.pretty) ?? "null" : JSONOutput.pretty(lines))
+        return
+    }
+    var table = Table(header)
+    for line in lines { table.add(cells(line)) }
+    for line in table.lines { Terminal.line(line) }
+}

@@ -1,0 +1,96 @@
+import AsyncHTTPClient
+import Cloud
+import CloudAPI
+import CloudServer
+import FoundationEssentials
+import Glibc
+import LinuxIO
+import Logging
+import MeterModel
+import NIOCore
+import NIOHTTP1
+
+/// Asks the server where one runs on this folder, and opens the store itself where none does.
+struct ConsoleClient {
+    let folder: CloudFolder
+
+    func ask(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        guard access(folder.path, R_OK | W_OK | X_OK) == 0 else { throw unusable }
+        do {
+            switch SocketProbe.look(at: folder.consoleSocketPath) {
+            case .served: return try await askServer(request)
+            case .free, .noSocket, .tooLong: return try await answerHere(request)
+            }
+        } catch let failure as CloudFailure {
+            throw CommandFailure(failure.content)
+        }
+    }
+
+    private func answerHere(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        let cloud = try OpenCloud(folder: folder, logger: .quiet)
+        defer { cloud.close(logger: .quiet) }
+        return try await cloud.console.answer(request)
+    }
+
+    private func askServer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration()) { http in
+            var call = HTTPClientRequest(
+                url: "http+unix://\(folder.consoleSocketPath.urlPart)\(ConsoleApplication.path)")
+            call.method = .POST
+            call.headers.add(name: "content-type", value: "application/json")
+            call.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(request)))
+            // A backup of a large store on a slow card takes its time.
+            let response = try await http.execute(call, timeout: .minutes(60))
+            let bytes = Data(try await response.body.collect(upTo: 1 << 30).readableBytesView)
+            guard response.status == .ok else {
+                throw CommandFailure(try JSONDecoder().decode(CloudErrorBody.self, from: bytes).error)
+            }
+            return try JSONDecoder().decode(ConsoleAnswer.self, from: bytes)
+        }
+    }
+
+    private var unusable: CommandFailure {
+        let path = folder.path
+        switch errno {
+        case ENOENT, ENOTDIR:
+            return CommandFailure(
+                .error, "there is no cloud in \(path)",
+                next: "start it with metercloud serve, or name its folder with --data")
+        case let code:
+            return CommandFailure(
+                .noPermission, "\(path) cannot be used: \(Errno(code))",
+                next: "run this as the user that runs metercloud serve, perhaps with sudo")
+        }
+    }
+}
+
+extension CommandFailure {
+    /// What the cloud said. Its messages end with what to do, for a host where it is about a zone or a token.
+    init(_ content: CloudErrorBody.Content) {
+        let parts = content.message.split(separator: "; ", maxSplits: 1).map { String($0) }
+        let advice = parts.count == 2 ? parts[1] : nil
+        let next =
+            switch content.code {
+            case .zoneNotFound: "metercloud zone list shows the zones, metercloud zone create makes one"
+            case .notFound: "the list command of the same kind shows those there are"
+            default: advice ?? "metercloud --help shows the commands"
+            }
+        self.init(content.code == .badRequest ? .usage : .error, parts.first ?? content.message, next: next)
+    }
+}
+
+extension String {
+    /// Everything but letters, digits and `-_~` as `%XX`, so that a path is one part of a URL.
+    fileprivate var urlPart: String {
+        var text = ""
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                text.unicodeScalars.append(UnicodeScalar(byte))
+            default: text += "%" + Hex.encode([byte]).uppercased()
+            }
+        }
+        return text
+    }
+}

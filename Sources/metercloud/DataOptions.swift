@@ -1,0 +1,60 @@
+import ArgumentParser
+import CloudServer
+import FoundationEssentials
+import Glibc
+import LinuxIO
+
+/// Which cloud.
+struct DataOptions: ParsableArguments {
+    @Option(
+        help: """
+            The cloud's folder. Default: $METERCLOUD_DATA, then /var/lib/metercloud for root and \
+            ~/.local/state/metercloud for others.
+            """)
+    var data: String?
+
+    /// With an absolute path, whatever was given.
+    var folder: CloudFolder {
+        let path = data ?? Self.standardPath(environment: ProcessInfo.processInfo.environment, userID: geteuid())
+        return CloudFolder(path: path.absolutePath)
+    }
+
+    func validate() throws {
+        if data?.isEmpty == true { throw ValidationError("--data names no folder") }
+    }
+
+    static func standardPath(environment: [String: String], userID: UInt32) -> String {
+        let environment = environment.filter { !$0.value.isEmpty }
+        if let path = environment["METERCLOUD_DATA"] { return path }
+        guard userID != 0 else { return "/var/lib/metercloud" }
+        let home = environment["HOME"] ?? "/tmp/metercloud-\(userID)"
+        let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.local/state"
+        return "\(state)/metercloud"
+    }
+}
+
+extension String {
+    /// The same path, from the root on.
+    var absolutePath: String {
+        guard !hasPrefix("/") else { return self }
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        // Where the working directory is gone, the path as it is will fail with words of its own.
+        guard getcwd(&buffer, buffer.count) != nil else { return self }
+        let current = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return current == "/" ? "/\(self)" : "\(current)/\(self)"
+    }
+
+    /// In quotes where a shell would split it.
+    var shellQuoted: String {
+        let plain = utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "/"), UInt8(ascii: ":"):
+                true
+            default: false
+            }
+        }
+        return plain && !isEmpty ? self : "'\(replacing("'", with: "'\\''"))'"
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+import LinuxIO
+
+/// Tries an address before anything is started on it, so that a port that is taken is said in one line.
+enum ListenProbe {
+    enum Obstacle: Hashable {
+        /// No address of any machine goes by this name.
+        case unknownHost(String)
+        case refused(Errno)
+    }
+
+    /// - Returns: nil where one can listen there.
+    static func look(at address: ServeAddress) -> Obstacle? {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_PASSIVE
+        var first: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(address.host, "\(address.port)", &hints, &first)
+        guard code == 0, let found = first else { return .unknownHost(String(cString: gai_strerror(code))) }
+        defer { freeaddrinfo(first) }
+        let type = found.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(found.pointee.ai_family, type, found.pointee.ai_protocol)
+        guard descriptor >= 0 else { return .refused(Errno(errno)) }
+        defer { close(descriptor) }
+        var yes: Int32 = 1
+        // As the server itself does; without it, the connections of the one before would be in the way.
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0, listen(descriptor, 1) == 0
+        else { return .refused(Errno(errno)) }
+        return nil
+    }
+}

@@ -1,0 +1,133 @@
+import CloudAPI
+import CloudServer
+import MeterModel
+import SettingsCore
+
+// What the lists print with --json: keys that carry their unit, unknown as null (spec/cli.md).
+
+struct ZoneLine: Encodable {
+    var name: String
+    var policy: String
+    var ttl_ms: Int64
+    var lock_delay_ms: Int64
+    var changes: UInt64
+
+    init(_ zone: ConsoleZone) {
+        name = zone.name
+        policy = zone.policy
+        ttl_ms = zone.ttl
+        lock_delay_ms = zone.lockDelay
+        changes = zone.sequence
+    }
+
+    static let header = ["ZONE", "POLICY", "TTL", "LOCK-DELAY", "CHANGES"]
+
+    var cells: [String] { [name, policy, Words.time(ttl_ms), Words.time(lock_delay_ms), "\(changes)"] }
+}
+
+struct LeaseLine: Encodable {
+    private let lease: LeaseBody
+
+    init(_ lease: LeaseBody) { self.lease = lease }
+
+    private enum CodingKeys: String, CodingKey {
+        case meter, state, holder, holder_id, token, transport, acquired_at, policy, ttl_ms, lock_delay_ms
+        case remaining_ms, waiting
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(lease.meter, forKey: .meter)
+        try container.encode(lease.state, forKey: .state)
+        try container.encode(lease.holderName, forKey: .holder)
+        try container.encode(lease.holderID, forKey: .holder_id)
+        try container.encode(lease.token, forKey: .token)
+        try container.encode(lease.transport, forKey: .transport)
+        try container.encode(lease.acquiredAt, forKey: .acquired_at)
+        try container.encode(lease.policy, forKey: .policy)
+        try container.encode(lease.ttl, forKey: .ttl_ms)
+        try container.encode(lease.lockDelay, forKey: .lock_delay_ms)
+        try container.encode(lease.remaining, forKey: .remaining_ms)
+        try container.encode(lease.waiting, forKey: .waiting)
+    }
+
+    static let header = ["METER", "STATE", "HOLDER", "REMAINING", "TOKEN", "TRANSPORT", "WAITING"]
+
+    var cells: [String] {
+        let isHeld = lease.state != "free"
+        return [
+            Words.safe(lease.meter), lease.state, Words.safe(lease.holderName ?? "–"),
+            isHeld ? Words.time(lease.remaining) : "–", "\(lease.token)", lease.transport ?? "–",
+            lease.waiting.isEmpty ? "–" : Words.safe(lease.waiting.joined(separator: ", ")),
+        ]
+    }
+}
+
+struct TokenLine: Encodable {
+    private let token: ConsoleToken
+
+    init(_ token: ConsoleToken) { self.token = token }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, zone, kind, label, host, host_id, created_at, revoked_at
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(token.id, forKey: .id)
+        try container.encode(token.zone, forKey: .zone)
+        try container.encode(token.kind, forKey: .kind)
+        try container.encode(token.label, forKey: .label)
+        try container.encode(token.hostName, forKey: .host)
+        try container.encode(token.hostID, forKey: .host_id)
+        try container.encode(token.createdAt, forKey: .created_at)
+        try container.encode(token.revokedAt, forKey: .revoked_at)
+    }
+
+    static let header = ["ID", "ZONE", "KIND", "HOST", "LABEL", "CREATED", "REVOKED"]
+
+    var cells: [String] {
+        [
+            token.id, token.zone, token.kind, Words.safe(token.hostName ?? "–"),
+            token.label.isEmpty ? "–" : Words.safe(token.label), token.createdAt, token.revokedAt ?? "–",
+        ]
+    }
+}
+
+/// A record in a list; `record show` has all of it.
+struct RecordLine: Encodable {
+    var type: String
+    var name: String
+    var properties: Int
+    var deleted: Bool
+    var merged_into: String?
+    var changed_at: String?
+
+    init(_ record: Record) {
+        type = record.key.type.rawValue
+        name = record.key.name
+        properties = record.properties.count
+        deleted = record.isTombstone
+        merged_into = record.deletion?.mergedInto
+        changed_at = record.newestStamp.map { Words.time(of: $0) }
+    }
+
+    private enum CodingKeys: String, CodingKey { case type, name, properties, deleted, merged_into, changed_at }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(type, forKey: .type)
+        try container.encode(name, forKey: .name)
+        try container.encode(properties, forKey: .properties)
+        try container.encode(deleted, forKey: .deleted)
+        try container.encode(merged_into, forKey: .merged_into)
+        try container.encode(changed_at, forKey: .changed_at)
+    }
+
+    static let header = ["TYPE", "NAME", "PROPERTIES", "STATE", "CHANGED"]
+
+    var cells: [String] {
+        let state = merged_into.map { "merged into \(Words.safe($0))" } ?? (deleted ? "deleted" : "–")
+        return [Words.safe(type), Words.safe(name), "\(properties)", state, changed_at ?? "–"]
+    }
+}

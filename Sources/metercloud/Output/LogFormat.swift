@@ -1,0 +1,56 @@
+import Glibc
+import LinuxIO
+import Logging
+
+/// Writes one line a message to stderr: time, level, what happened, then the values.
+///
+/// `2026-11-21T14:24:24.326Z notice metercloud is ready address=0.0.0.0:8643 data=…`.
+/// Under systemd, which stamps each line itself, the time is left out.
+struct LogFormat: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level = .info
+    private let stampsTime: Bool
+
+    init(stampsTime: Bool) { self.stampsTime = stampsTime }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        // One write a line, so that lines of two threads never mix. A log that cannot be written is nobody's to tell.
+        _ = Array(line(for: event).utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    }
+
+    func line(for event: LogEvent) -> String {
+        let values = metadata.merging(event.metadata ?? [:]) { _, new in new }
+        var line = stampsTime ? "\(LinuxClock.wallNow) " : ""
+        line += "\(event.level.rawValue.padded(to: 5)) \(event.message)"
+        for (key, value) in values.sorted(by: { Self.rank($0.key) < Self.rank($1.key) }) {
+            line += " \(key)=\("\(value)".quotedIfNeeded)"
+        }
+        return line + "\n"
+    }
+
+    /// The cause comes last, the rest by the alphabet.
+    private static func rank(_ key: String) -> String {
+        switch key {
+        case "cause": "~"
+        default: key
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    /// Control characters never reach the terminal of whoever reads the log.
+    fileprivate var quotedIfNeeded: String {
+        let needsQuotes = isEmpty || contains { $0 == " " || $0 == "\"" || $0 == "=" }
+        let safe = unicodeScalars.map { scalar in
+            scalar.value < 0x20 || scalar.value == 0x7F ? "?" : String(scalar)
+        }.joined()
+        return needsQuotes ? "\"\(safe.replacing("\"", with: "'"))\"" : safe
+    }
+}

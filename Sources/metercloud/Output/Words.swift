@@ -1,0 +1,47 @@
+import CloudAPI
+import MeterModel
+import SettingsCore
+
+/// How values look to people.
+enum Words {
+    /// `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
+    static func time(_ milliseconds: Int64) -> String {
+        switch milliseconds {
+        case ..<1000: "\(milliseconds) ms"
+        case ..<10_000 where milliseconds % 1000 >= 100: "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
+        case ..<120_000: "\(milliseconds / 1000) s"
+        case ..<7_200_000: "\(milliseconds / 60_000) min"
+        case ..<172_800_000: "\(milliseconds / 3_600_000) h"
+        default: "\(milliseconds / 86_400_000) d"
+        }
+    }
+
+    /// When a stamp was written, by the writer's calendar.
+    static func time(of stamp: Stamp) -> String {
+        WallTime(millisecondsSince1970: Int64(clamping: stamp.milliseconds)).description
+    }
+
+    /// What a host sent, without what would move the cursor of whoever reads it.
+    static func safe(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.isPrintable ? $0 : "?" }))
+    }
+
+    static func value(_ value: SettingValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .int(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .string(let text): "\"\(safe(text))\""
+        }
+    }
+}
+
+extension Unicode.Scalar.Properties {
+    fileprivate var isPrintable: Bool {
+        switch generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import Cloud
+import CloudAPI
+import CloudServer
+import GatewayAPI
+import Glibc
+import LinuxIO
+import Logging
+import MeterModel
+import ServiceLifecycle
+import UnixSignals
+
+/// Puts the parts together, runs them, and takes them down in order.
+struct Server {
+    let folder: CloudFolder
+    let address: ServeAddress
+    let names: [String]
+    let usesTLS: Bool
+    let rate: Int
+    let logger: Logger
+
+    func run() async throws {
+        if DescriptorLimit.raise() == nil { logger.warning("descriptor limit not raised") }
+        try checkAddress()
+        try prepareFolder()
+        let cloud = try OpenCloud(folder: folder, logger: logger)
+        defer { cloud.close(logger: logger) }
+        let hasToken = try await folder.prepareFirstZone(of: cloud.service, makeToken: OpenCloud.makeToken)
+        let certificate = usesTLS ? try folder.certificate(names: certificateNames, at: cloud.clock.wallNow()) : nil
+        try await serve(cloud, certificate: certificate, hasToken: hasToken)
+        logger.notice("metercloud stopped")
+    }
+
+    private func serve(_ cloud: OpenCloud, certificate: ServerCertificate?, hasToken: Bool) async throws {
+        var limits = RequestGate.Limits()
+        limits.perCredential = Rate(perSecond: Double(rate), burst: 4 * Double(rate))
+        let routes = CloudRoutes(
+            service: cloud.service, gate: RequestGate(limits: limits, now: cloud.clock.now), clock: cloud.clock,
+            version: VersionBody.current.version, makeToken: OpenCloud.makeToken,
+            gauges: { [engine = cloud.engine] in try await engine.gauges() })
+        let application = CloudApplication(
+            routes: routes, host: address.host, port: address.port,
+            tls: try certificate?.tlsConfiguration(), logger: logger)
+        let console = ConsoleApplication(
+            console: cloud.console, socketPath: folder.consoleSocketPath, logger: logger)
+        let (consoleRuns, consoleRunning) = AsyncStream.makeStream(of: Void.self)
+        let service = try application.service { [self] port in
+            // Whoever sees that the cloud runs may use its console.
+            for await _ in consoleRuns {}
+            announce(port: port, pin: certificate?.pin, hasToken: hasToken)
+        }
+        // Services stop from the last to the first: the streams end, the server closes, then the console, and the
+        // service itself last.
+        var group = ServiceGroupConfiguration(
+            services: [
+                .init(service: QueueService(service: cloud.service)),
+                .init(service: console.service { consoleRunning.finish() }),
+                .init(service: service),
+                .init(service: StreamEnder(service: cloud.service)),
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: quietLogger)
+        group.maximumGracefulShutdownDuration = .seconds(20)
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch let error as ServiceGroupError {
+            throw CommandFailure(.error, "\(error)", next: "see the log above")
+        } catch {
+            throw CommandFailure(
+                .error, "\(address.description) cannot be served: \(error)",
+                next: "is another program on that port? metercloud serve --listen ADDRESS:PORT takes another")
+        }
+    }
+
+    // MARK: What people see
+
+    private func announce(port: Int, pin: CertificatePin?, hasToken: Bool) {
+        logger.notice(
+            "metercloud is ready",
+            metadata: [
+                "version": "\(VersionBody.current.version)", "address": "\(ServeAddress.authority(address.host, port))",
+                "data": "\(folder.path)",
+            ])
+        for line in joinLines(port: port, pin: pin, hasToken: hasToken) { Terminal.line(line) }
+    }
+
+    /// How a host joins, for people to copy.
+    func joinLines(port: Int, pin: CertificatePin?, hasToken: Bool) -> [String] {
+        let authority = ServeAddress.authority(publicName, port)
+        let join = "meterctl cloud join \(usesTLS ? "https" : "http")://\(authority) --token-file "
+        let pinned = pin.map { " --pin \($0)" } ?? ""
+        guard hasToken else {
+            return [
+                "metercloud token create --enrolment --output join.token makes a token, with which a host joins:",
+                "  \(join)join.token\(pinned)",
+            ]
+        }
+        var lines = ["A host joins with:", "  \(join)\(folder.enrolmentTokenPath.shellQuoted)\(pinned)"]
+        if !address.isLoopback { lines.append("Another machine needs a copy of that token file first.") }
+        return lines
+    }
+
+    private var publicName: String {
+        names.first ?? (address.isAny ? Self.hostName : address.host)
+    }
+
+    private var certificateNames: Set<String> {
+        var all = Set(names + [Self.hostName, "localhost", "127.0.0.1", "::1"] + IPAddress.ofThisMachine())
+        if !Self.hostName.contains(".") { all.insert("\(Self.hostName).local") }
+        if !address.isAny { all.insert(address.host) }
+        return all
+    }
+
+    private static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    // MARK: What there is
+
+    private func checkAddress() throws {
+        switch ListenProbe.look(at: address) {
+        case nil: break
+        case .unknownHost(let reason):
+            throw CommandFailure(
+                .error, "\"\(address.host)\" is no address of this machine: \(reason)",
+                next: "--listen takes an address such as 0.0.0.0:8643")
+        case .refused(let error) where error.code == EACCES:
+            throw CommandFailure(
+                .noPermission, "\(address.description) cannot be served: \(error)",
+                next: "ports below 1024 are for root; --listen \(ServeAddress.everywhere.description) is not")
+        case .refused(let error):
+            throw CommandFailure(
+                .error, "\(address.description) cannot be served: \(error)",
+                next: "is another program on that port? metercloud serve --listen ADDRESS:PORT takes another")
+        }
+    }
+
+    private func prepareFolder() throws {
+        do throws(Errno) {
+            try Folder.make(folder.path, mode: 0o700)
+        } catch {
+            throw CommandFailure(
+                error.code == EACCES || error.code == EPERM ? .noPermission : .error,
+                "\(folder.path) cannot be made: \(error)", next: "make it, or choose another with --data")
+        }
+        guard Folder.isOurs(folder.path) else {
+            throw CommandFailure(
+                .noPermission, "\(folder.path) belongs to somebody else or is open to others",
+                next: "chmod 700 it, or choose another with --data")
+        }
+        switch SocketProbe.look(at: folder.consoleSocketPath) {
+        case .free: break
+        case .served:
+            throw CommandFailure(
+                .error, "another metercloud serves \(folder.path)",
+                next: "stop it first, or give this one its own --data and --listen")
+        case .noSocket:
+            throw CommandFailure(
+                .error, "\(folder.consoleSocketPath) is a file and no socket", next: "remove it")
+        case .tooLong(let limit):
+            throw CommandFailure(
+                .error, "\(folder.consoleSocketPath) is too long for a socket",
+                next: "choose a --data whose path is at most \(limit - 13) bytes")
+        }
+    }
+
+    private var quietLogger: Logger {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        return quiet
+    }
+}
+
+/// Runs what the cloud does by itself.
+private struct QueueService: Service {
+    let service: CloudService
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await service.run() }
+    }
+}
+
+/// Ends the event streams, which would hold the server open for ever.
+private struct StreamEnder: Service {
+    let service: CloudService
+
+    func run() async throws {
+        // Cancelled without a graceful shutdown, there is nothing to wait for either.
+        try? await gracefulShutdown()
+        service.shutdown()
+    }
+}

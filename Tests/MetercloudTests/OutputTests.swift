@@ -1,0 +1,135 @@
+import CloudAPI
+import CloudServer
+import Foundation
+import Logging
+import MeterModel
+import SettingsCore
+import Testing
+
+@testable import metercloud
+
+/// What people and programs see.
+struct OutputTests {
+    private static let host = HostID(high: 1, low: 2)
+
+    private static func decoded<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(json.utf8))
+    }
+
+    private static func lease() -> LeaseBody {
+        var lease = LeaseBody(
+            meter: "02:00:00:00:25:0C", state: "held", token: 7, ttl: 120_000, lockDelay: 15_000, policy: "keep",
+            remaining: 90_500, waiting: ["attic", "cellar"])
+        lease.holderName = "bench\u{1B}[2J"
+        return lease
+    }
+
+    @Test func table_isAsWideAsItsCells() {
+        var table = Table(["A", "LONG", "C"])
+        table.add(["aaaa", "b", ""])
+        table.add(["–", "bb", "c"])
+
+        #expect(table.lines == ["A     LONG  C", "aaaa  b", "–     bb    c"])
+    }
+
+    @Test func lease_isALine_withoutWhatMovesACursor() {
+        #expect(
+            LeaseLine(Self.lease()).cells == [
+                "02:00:00:00:25:0C", "held", "bench?[2J", "90 s", "7", "–", "attic, cellar",
+            ])
+    }
+
+    @Test func lease_forPrograms_hasUnitsInItsKeys_andNulls() throws {
+        #expect(
+            try JSONOutput.pretty(LeaseLine(Self.lease())) == """
+                {
+                  "acquired_at" : null,
+                  "holder" : "bench\\u001b[2J",
+                  "holder_id" : null,
+                  "lock_delay_ms" : 15000,
+                  "meter" : "02:00:00:00:25:0C",
+                  "policy" : "keep",
+                  "remaining_ms" : 90500,
+                  "state" : "held",
+                  "token" : 7,
+                  "transport" : null,
+                  "ttl_ms" : 120000,
+                  "waiting" : [
+                    "attic",
+                    "cellar"
+                  ]
+                }
+                """)
+    }
+
+    @Test func zone_isALine() throws {
+        let zone = try Self.decoded(
+            ConsoleZone.self, #"{"name":"home","policy":"strict","ttl":60000,"lockDelay":7500,"sequence":3}"#)
+
+        #expect(ZoneLine(zone).cells == ["home", "strict", "60 s", "7.5 s", "3"])
+    }
+
+    @Test func token_isALine_withoutItsText() throws {
+        let token = try Self.decoded(
+            ConsoleToken.self,
+            #"{"id":"1a2b","zone":"home","kind":"host","label":"attic","createdAt":"2026-01-01T00:00:00.000Z"}"#)
+
+        #expect(TokenLine(token).cells == ["1a2b", "home", "host", "–", "attic", "2026-01-01T00:00:00.000Z", "–"])
+    }
+
+    @Test func record_showsItsProperties_andItsDeletion() {
+        let deleted = Stamp(milliseconds: 1_780_000_000_000, counter: 0, host: Self.host)
+        let written = Stamp(milliseconds: 1_780_000_001_000, counter: 0, host: Self.host)
+        let record = Record(
+            key: RecordKey(type: .deviceSettings, name: "m"),
+            properties: [
+                "name": Register(value: .string("B\n"), stamp: written),
+                "on": Register(value: .bool(true), stamp: written),
+            ], deletion: Deletion(stamp: deleted, mergedInto: "n"))
+
+        #expect(
+            RecordCommand.Show.lines(of: record) == [
+                "PROPERTY  VALUE  WRITTEN                   BY HOST",
+                "name      \"B?\"   2026-05-28T20:26:41.000Z  00000000-0000-0001-0000-000000000002",
+                "on        true   2026-05-28T20:26:41.000Z  00000000-0000-0001-0000-000000000002",
+                "merged into n at 2026-05-28T20:26:40.000Z by 00000000-0000-0001-0000-000000000002",
+            ])
+        #expect(RecordLine(record).cells == ["DeviceSettings", "m", "2", "merged into n", "2026-05-28T20:26:41.000Z"])
+    }
+
+    @Test(arguments: [
+        (Int64(0), "0 ms"), (999, "999 ms"), (7500, "7.5 s"), (7099, "7 s"), (15_000, "15 s"), (119_999, "119 s"),
+        (120_000, "2 min"), (7_200_000, "2 h"), (200_000_000, "2 d"),
+    ])
+    func time_isShort(milliseconds: Int64, text: String) {
+        #expect(Words.time(milliseconds) == text)
+    }
+
+    @Test func joinLine_isWholeAndCanBeCopied() throws {
+        let pin = try #require(CertificatePin("sha256:" + String(repeating: "ab", count: 32)))
+        let server = Server(
+            folder: CloudFolder(path: "/var/lib/my cloud"), address: .everywhere, names: ["pi.local"], usesTLS: true,
+            rate: 100, logger: .quiet)
+
+        #expect(
+            server.joinLines(port: 8643, pin: pin, hasToken: true) == [
+                "A host joins with:",
+                "  meterctl cloud join https://pi.local:8643 --token-file '/var/lib/my cloud/enrolment.token' "
+                    + "--pin \(pin)",
+                "Another machine needs a copy of that token file first.",
+            ])
+        #expect(
+            server.joinLines(port: 8643, pin: pin, hasToken: false) == [
+                "metercloud token create --enrolment --output join.token makes a token, with which a host joins:",
+                "  meterctl cloud join https://pi.local:8643 --token-file join.token --pin \(pin)",
+            ])
+    }
+
+    @Test func log_isOneLine() {
+        let event = LogEvent(
+            level: .warning, message: "store not closed", metadata: ["cause": "disk full", "a": "x\ny"],
+            source: "test", file: "f", function: "g", line: 1)
+
+        #expect(LogFormat(stampsTime: false).line(for: event) == "warning store not closed a=x?y cause=\"disk full\"\n")
+    }
+}

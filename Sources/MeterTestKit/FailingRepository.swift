@@ -3,7 +3,7 @@ package import MeterModel
 
 /// A store that does nothing but fail: a full disk, a damaged file.
 package struct FailingRepository: MeterRepository, SampleRepository {
-    private let error: StoreError
+    let error: StoreError
 
     package init(_ error: StoreError = StoreError(.diskFull, "no space is left in /var/lib/meterd")) {
         self.error = error

@@ -33,7 +33,7 @@ package struct Ingest: Hashable, Sendable {
     /// from what came. What folding made; and what the cloud has forgotten since it was told, such as a deletion older
     /// than the life of tombstones, where a host that was away for longer told of older values again.
     ///
-    /// What is in the outbox already is among them.
+    /// What is in the outbox already is among them: an entry that waits with the same stamp stays as it is.
     package var mergesToTell: [RecordMerge] {
         let own = RecordMerge(from: record, to: fold?.loser.after ?? arrived.after)
         return [own, fold?.canonical].compactMap { $0 }.filter { !$0.isEmpty }

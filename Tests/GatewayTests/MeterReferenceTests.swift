@@ -106,7 +106,10 @@ struct MeterSettingsTests {
         let error = #expect(throws: GatewayError.self) { try MeterSettings.validated(["colour": "red"], for: nil) }
 
         #expect(error?.message == "no setting is called colour")
-        #expect(error?.next == "the settings are name, notes, poll-interval, stale-after, temperature-unit")
+        #expect(
+            error?.next
+                == "the settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
+                + "brightness, threshold")
     }
 
     @Test func storedValue_thatNoLongerParses_isTheDefault_andHarmsNoOther() {

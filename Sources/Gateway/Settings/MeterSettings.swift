@@ -2,9 +2,7 @@ import GatewayAPI
 package import MeterCodec
 package import MeterModel
 
-/// What a person can set for a meter, read from the store's texts.
-///
-/// The first form of the settings: host-local, last write wins. Stamps and merging come with the cloud.
+/// What a person can set for a meter, as this version understands it.
 package struct MeterSettings: Hashable, Sendable {
     /// A key as people type it and as the store keeps it.
     package enum Key: String, CaseIterable, Sendable {
@@ -13,6 +11,9 @@ package struct MeterSettings: Hashable, Sendable {
         case pollInterval = "poll-interval"
         case staleAfter = "stale-after"
         case temperatureUnit = "temperature-unit"
+        case screenTimeout = "screen-timeout"
+        case brightness
+        case threshold
 
         /// What values are legal, in the words of the error message.
         package var legal: String {
@@ -22,6 +23,17 @@ package struct MeterSettings: Hashable, Sendable {
             case .pollInterval: "a time from 10ms to 1h, such as 500ms, 2s or 1m"
             case .staleAfter: "a time such as 3s, from 1s to 1h"
             case .temperatureUnit: "C or F, as the meter's own menu is set"
+            case .screenTimeout, .brightness, .threshold: "a whole number from 0 to \(MeterSettings.numberMax)"
+            }
+        }
+
+        /// The command by which the meter itself is told, nil for what concerns this program only.
+        package var command: MeterCommand.Kind? {
+            switch self {
+            case .name, .notes, .pollInterval, .staleAfter, .temperatureUnit: nil
+            case .screenTimeout: .screenTimeout
+            case .brightness: .brightness
+            case .threshold: .recordThreshold
             }
         }
     }
@@ -33,6 +45,12 @@ package struct MeterSettings: Hashable, Sendable {
     /// nil: three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
+    /// What the meter itself is set to: by command, the number that goes with it, in the model's own unit. One that the
+    /// model does not know, or not with this number, is not sent.
+    package var numbers: [MeterCommand.Kind: Int] = [:]
+
+    /// Larger than any model's number.
+    package static let numberMax = 99_999
 
     package init() {}
 
@@ -56,12 +74,16 @@ package struct MeterSettings: Hashable, Sendable {
         case .staleAfter: staleAfter = try Self.duration(value, key: key, in: .seconds(1) ... .seconds(3600))
         case .temperatureUnit where value.uppercased() == "C": temperatureUnit = .celsius
         case .temperatureUnit where value.uppercased() == "F": temperatureUnit = .fahrenheit
+        case .screenTimeout, .brightness, .threshold:
+            guard let command = key.command, let number = Self.number(value) else { throw Self.illegal(key, value) }
+            numbers[command] = number
         case .name, .notes, .temperatureUnit: throw Self.illegal(key, value)
         }
     }
 
     /// Checks changes from outside and gives back what the store is to write.
     ///
+    /// - Parameter profile: the model's abilities; nil: not known yet, so whatever some model takes is legal.
     /// - Throws: `badRequest`, naming the first key or value that is not legal, and what is.
     package static func validated(
         _ changes: [String: String?], for profile: MeterProfile?
@@ -72,7 +94,9 @@ package struct MeterSettings: Hashable, Sendable {
                 let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
                 throw GatewayError(.badRequest, "no setting is called \(text)", next: "the settings are \(keys)")
             }
-            if let value { try probe.apply(key, value) }
+            guard let value else { continue }
+            try probe.apply(key, value)
+            if let profile { try probe.check(key, value, for: profile) }
         }
         if let interval = probe.pollInterval, case .poll(_, let shortest)? = profile?.rhythm, interval < shortest {
             throw GatewayError(
@@ -96,7 +120,15 @@ package struct MeterSettings: Hashable, Sendable {
         return duration
     }
 
-    private static func illegal(_ key: Key, _ value: String) -> GatewayError {
+    /// Digits and nothing else.
+    private static func number(_ text: String) -> Int? {
+        guard text.utf8.count <= 5, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
+            return nil
+        }
+        return Int(text)
+    }
+
+    static func illegal(_ key: Key, _ value: String) -> GatewayError {
         GatewayError(.badRequest, "\(key.rawValue) cannot be \"\(value)\"", next: "it takes \(key.legal)")
     }
 }

@@ -1,0 +1,73 @@
+import GatewayAPI
+package import MeterModel
+package import SettingsCore
+
+/// How settings are kept in a meter's record, and how people see them.
+///
+/// A property has the key as its name, and one type for ever: times are milliseconds, numbers are numbers, the rest is
+/// text. A text is read for any key, as an earlier version kept them all.
+extension MeterSettings {
+    /// - Parameter record: the meter's; nil: nothing was ever set.
+    package init(record: Record?) { self.init(stored: Self.texts(of: record)) }
+
+    /// What is set, as people type it. Properties that only a newer version knows are shown as they are.
+    package static func texts(of record: Record?) -> [String: String] {
+        var texts: [String: String] = [:]
+        for (name, register) in record?.properties ?? [:] {
+            texts[name] = text(of: register.value, for: Key(rawValue: name))
+        }
+        return texts
+    }
+
+    /// A value as people type it.
+    ///
+    /// - Returns: nil for null, which is "not set".
+    package static func text(of value: SettingValue, for key: Key?) -> String? {
+        switch value {
+        case .null: nil
+        case .int(let number): key?.isTime == true ? Duration.milliseconds(number).shortText : "\(number)"
+        case .bool(let flag): "\(flag)"
+        case .double(let number): "\(number)"
+        case .string(let text): text
+        }
+    }
+
+    /// How a legal text is kept.
+    ///
+    /// - Throws: `badRequest` for a text that is not legal.
+    package static func value(of text: String, for key: Key) throws(GatewayError) -> SettingValue {
+        var probe = MeterSettings()
+        try probe.apply(key, text)
+        switch key {
+        case .name, .notes: return .string(text)
+        case .pollInterval: return probe.pollInterval.map { .int($0.milliseconds) } ?? .null
+        case .staleAfter: return probe.staleAfter.map { .int($0.milliseconds) } ?? .null
+        case .temperatureUnit: return .string(text.uppercased())
+        case .screenTimeout, .brightness, .threshold:
+            return key.command.flatMap { probe.numbers[$0] }.map { .int(Int64($0)) } ?? .null
+        }
+    }
+}
+
+extension MeterSettings.Key {
+    var isTime: Bool { self == .pollInterval || self == .staleAfter }
+}
+
+extension RecordKey {
+    /// Of a meter's settings.
+    package static func settings(of meter: MeterID) -> RecordKey {
+        RecordKey(type: .deviceSettings, name: meter.description)
+    }
+}
+
+extension Duration {
+    /// The shortest form that `init(shortText:)` reads back: `1h`, `90s`, `1500ms`.
+    var shortText: String {
+        let milliseconds = self.milliseconds
+        for (unit, length) in [("h", Int64(3_600_000)), ("m", 60_000), ("s", 1000)]
+        where milliseconds != 0 && milliseconds.isMultiple(of: length) {
+            return "\(milliseconds / length)\(unit)"
+        }
+        return "\(milliseconds)ms"
+    }
+}

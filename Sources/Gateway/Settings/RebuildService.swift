@@ -1,0 +1,96 @@
+import GatewayAPI
+package import Logging
+package import MeterModel
+package import SettingsCore
+import SyncCore
+
+/// Brings the stored records to the present rule of names (leases-and-sync.md, section 4): step by step, each one
+/// transaction with its progress, so that it can be stopped between any two and goes on there.
+package actor RebuildService {
+    /// The progress, after each step.
+    package nonisolated let progress = Feed<RebuildProgress>()
+
+    /// How a run ended.
+    package enum Outcome: Hashable, Sendable {
+        /// Everything is by the rule; it was already, where `scanned` is of an earlier run.
+        case complete(RebuildProgress)
+        /// Its task was cancelled. What was done is kept.
+        case cancelled(RebuildProgress)
+    }
+
+    private let settings: SettingsService
+    private let wallNow: @Sendable () -> WallTime
+    private let hasFetched: @Sendable () async -> Bool
+    private let logger: Logger
+    private var isRunning = false
+
+    /// Records looked at in one transaction: some milliseconds of work.
+    package static let stepLength = 500
+
+    /// - Parameter hasFetched: whether everything that the cloud knew was read since the start, or there is none. Before
+    ///   that a record's tombstone could hide what another host wrote under its name and this one never saw.
+    package init(
+        settings: SettingsService, wallNow: @escaping @Sendable () -> WallTime,
+        hasFetched: @escaping @Sendable () async -> Bool, logger: Logger
+    ) {
+        self.settings = settings
+        self.wallNow = wallNow
+        self.hasFetched = hasFetched
+        self.logger = logger
+    }
+
+    package func status() async throws(GatewayError) -> RebuildProgress {
+        try await settings.asking("reading the progress of the rebuild") { [settings] in
+            try await settings.repository.rebuildProgress()
+        }
+    }
+
+    /// What a rebuild from the beginning would do. Changes nothing.
+    package func report() async throws(GatewayError) -> RebuildReport {
+        try await settings.asking("looking what a rebuild would do") { [settings] in
+            try await settings.repository.rebuildReport()
+        }
+    }
+
+    /// Does what is left to do, once for each version of the rule.
+    ///
+    /// - Throws: `refused` while one runs, and before the first complete fetch; `store` where the file fails.
+    package func run() async throws(GatewayError) -> Outcome {
+        guard !isRunning else {
+            throw GatewayError(.refused, "a rebuild is under way", next: "wait for it; its progress is shown")
+        }
+        isRunning = true
+        defer { isRunning = false }
+        var present = try await status()
+        if present.isComplete { return .complete(present) }
+        guard await hasFetched() else {
+            throw GatewayError(
+                .refused, "not everything that the cloud knows was read yet, so a rebuild could hide some of it",
+                next: "meterctl sync now, then try again; it also runs by itself after the next complete sync")
+        }
+        logger.info("rebuild begun", metadata: ["version": "\(present.version)", "scanned": "\(present.scanned)"])
+        while !present.isComplete {
+            if Task.isCancelled {
+                logger.info("rebuild stopped", metadata: ["scanned": "\(present.scanned)"])
+                return .cancelled(present)
+            }
+            present = try await step()
+        }
+        logger.info(
+            "rebuild complete",
+            metadata: [
+                "version": "\(present.version)", "scanned": "\(present.scanned)", "folded": "\(present.folded)",
+            ])
+        return .complete(present)
+    }
+
+    private func step() async throws(GatewayError) -> RebuildProgress {
+        let now = wallNow()
+        let (present, changed) = try await settings.asking("rebuilding the records") { [settings] in
+            try await settings.repository.rebuildStep(recordsMax: Self.stepLength, at: now)
+        }
+        await settings.merged(MergeOutcome(changed: changed))
+        progress.yield(present)
+        return present
+    }
+}

@@ -1,0 +1,72 @@
+import GatewayAPI
+package import MeterModel
+import SettingsCore
+
+/// A setting that was overwritten: what it was, and who did it.
+package struct SettingLoss: Hashable, Sendable {
+    /// As people type it; a property that only a newer version knows has its own name.
+    package var key: String
+    /// nil: it was not set.
+    package var old: String?
+    /// nil: it was taken back to its default, or the record was deleted.
+    package var new: String?
+    /// All settings of the meter were deleted.
+    package var wasDeleted: Bool
+    /// When and where the old value was written.
+    package var written: Author
+    /// When and where it was overwritten.
+    package var overwritten: Author
+
+    /// Who wrote, and when by their own (corrected) calendar.
+    package struct Author: Hashable, Sendable {
+        package var at: WallTime
+        /// nil: nobody; the rebuild or the cloud's clean-up did it.
+        package var host: HostID?
+        /// As that host calls itself; nil: nobody told.
+        package var hostName: String?
+    }
+}
+
+extension SettingsService {
+    /// What was overwritten of a meter's settings, the latest first.
+    ///
+    /// - Parameters:
+    ///   - key: of this setting only; nil: of all.
+    ///   - limit: at most so many.
+    package func history(
+        of meter: MeterID, key: String? = nil, limit: Int = 100
+    ) async throws(GatewayError) -> [SettingLoss] {
+        try await asking("reading the history of \(meter)") { [repository] in
+            let entries = try await repository.history(of: .settings(of: meter), property: key, limit: limit)
+            guard !entries.isEmpty else { return [] }
+            var names: [String: String] = [:]
+            for record in try await repository.records(of: .host) {
+                guard case .string(let name)? = record.properties["name"]?.value else { continue }
+                names[record.key.name] = name
+            }
+            return entries.map { SettingLoss($0.overwritten, hostNames: names) }
+        }
+    }
+}
+
+extension SettingLoss {
+    fileprivate init(_ value: OverwrittenValue, hostNames: [String: String]) {
+        let setting = MeterSettings.Key(rawValue: value.property)
+        key = value.property
+        old = MeterSettings.text(of: value.old.value, for: setting)
+        new = value.new.flatMap { MeterSettings.text(of: $0, for: setting) }
+        wasDeleted = value.new == nil
+        written = Author(value.old.stamp, hostNames)
+        overwritten = Author(value.by, hostNames)
+    }
+}
+
+extension SettingLoss.Author {
+    fileprivate init(_ stamp: Stamp, _ hostNames: [String: String]) {
+        at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
+        // Neither all zeros nor all ones is a UUID that a host draws.
+        let isNobody = stamp.isLifted || stamp.host.high == 0
+        host = isNobody ? nil : stamp.host
+        hostName = isNobody ? nil : hostNames[stamp.host.description]
+    }
+}

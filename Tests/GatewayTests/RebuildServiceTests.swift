@@ -1,0 +1,114 @@
+import Gateway
+import GatewayAPI
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import Testing
+
+@Suite(.timeLimit(.minutes(2)))
+struct RebuildServiceTests {
+    private let repository = InMemorySettings()
+    private let log = LogBook()
+    private let settings: SettingsService
+
+    init() {
+        settings = SettingsService(
+            repository: repository, now: { HostMoment(wall: .epoch, sinceBoot: .origin) }, logger: log.logger)
+    }
+
+    private func rebuild(hasFetched: Bool = true) -> RebuildService {
+        RebuildService(
+            settings: settings, wallNow: { .epoch }, hasFetched: { hasFetched }, logger: log.logger)
+    }
+
+    /// Meters, every one of which is there under its normal name and under an older one.
+    private func plant(_ count: Int) async {
+        let host = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
+        for index in 1...count {
+            let id = MACAddress(bits: UInt64(index)).description
+            for (name, value) in [(id, "new"), (id.lowercased().filter { $0 != ":" }, "old")] {
+                let stamp = Stamp(milliseconds: value == "new" ? 2 : 1, counter: 0, host: host)
+                await repository.plant(
+                    Record(
+                        key: RecordKey(type: .deviceSettings, name: name),
+                        properties: [
+                            "name": Register(value: .string(value), stamp: stamp),
+                            value: Register(value: .bool(true), stamp: stamp),
+                        ]))
+            }
+        }
+    }
+
+    @Test func rebuild_foldsOlderNames_once() async throws {
+        await plant(600)
+        let rebuild = rebuild()
+        let steps = rebuild.progress.subscribe()
+
+        let outcome = try await rebuild.run()
+        let again = try await rebuild.run()
+
+        guard case .complete(let progress) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(progress.folded == 600)
+        #expect(progress.isComplete)
+        #expect(again == outcome)
+        var iterator = steps.makeAsyncIterator()
+        #expect(await iterator.next()?.value.scanned == RebuildService.stepLength)
+        let record = await repository.record(RecordKey(type: .deviceSettings, name: "00:00:00:00:00:01"))
+        #expect(record?.properties["name"]?.value == .string("new"))
+        #expect(record?.properties["old"]?.value == .bool(true))
+        #expect(await settings.refreshVersion >= 1)
+    }
+
+    @Test func rebuild_stopsBetweenSteps_andGoesOnThere() async throws {
+        await plant(600)
+        let rebuild = rebuild()
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await rebuild.run()
+        }
+
+        let stopped = try await cancelled.value
+        let outcome = try await rebuild.run()
+
+        #expect(stopped == .cancelled(RebuildProgress(version: RebuildPlan.version)))
+        guard case .complete(let progress) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(progress.folded == 600)
+    }
+
+    @Test func rebuild_isRefused_beforeTheFirstFetch() async throws {
+        await plant(1)
+        let rebuild = rebuild(hasFetched: false)
+
+        let error = await #expect(throws: GatewayError.self) { try await rebuild.run() }
+
+        #expect(error?.code == .refused)
+        #expect(try await rebuild.status().scanned == 0)
+    }
+
+    @Test func dryRun_tellsAndChangesNothing() async throws {
+        await plant(30)
+        let rebuild = rebuild()
+
+        let report = try await rebuild.report()
+
+        #expect(report.folded == 30)
+        #expect(report.examples.count == RebuildReport.examplesMax)
+        #expect(report.examples.first?.moved == ["old"])
+        #expect(report.examples.first?.kept == ["name"])
+        #expect(try await rebuild.status().scanned == 0)
+    }
+
+    @Test func rebuild_saysThatTheStoreFails() async throws {
+        await plant(1)
+        await repository.failWrites(with: StoreError(.diskFull, "no space is left"))
+        let rebuild = rebuild()
+
+        let error = await #expect(throws: GatewayError.self) { try await rebuild.run() }
+
+        #expect(error?.code == .store)
+    }
+}
+
+extension WallTime {
+    fileprivate static let epoch = WallTime(millisecondsSince1970: 1_795_000_000_000)
+}

@@ -13,6 +13,7 @@ struct Host {
     let configuration: Configuration
     let store: MeterStore
     let recorder: SampleRecorder
+    let settings: SettingsService
     let directory: MeterDirectory
     private let logger: Logger
 
@@ -23,11 +24,14 @@ struct Host {
         try Self.prepareDirectories(configuration)
         store = try MeterStore.open(path: "\(configuration.stateDirectory)/meterd.sqlite")
         recorder = SampleRecorder(repository: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
+        settings = SettingsService(
+            repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         directory = MeterDirectory(
             edges: MeterDirectory.Edges(
                 loop: loop, opener: SerialChannelOpener(loop: loop),
                 sightings: PortWatcher(scanner: scanner, clock: ContinuousClock()), repository: store,
-                recorder: recorder, hostName: Self.systemName, makeDice: { SystemRandomNumberGenerator() }),
+                settings: settings, recorder: recorder, hostName: Self.systemName,
+                makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
     }
 

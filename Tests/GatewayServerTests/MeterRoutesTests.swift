@@ -121,7 +121,8 @@ struct MeterRoutesTests {
     @Test func settings_areWrittenAndRead_andNullTakesOneBack() async throws {
         try await bench.plugIn()
         let route = ServerBench.meter("/settings")
-        let known = #""known":["name","notes","poll-interval","stale-after","temperature-unit"]"#
+        let keys = MeterSettings.Key.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
+        let known = #""known":[\#(keys)]"#
         #expect(try await bench.request(.get, route).text == #"{\#(known),"settings":{}}"#)
 
         let written = try await bench.request(.patch, route, #"{"settings":{"name":"Bench","poll-interval":"2s"}}"#)

@@ -26,6 +26,9 @@ struct ServerBench {
         let recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
         let edges = MeterDirectory.Edges(
             loop: loop, opener: links, sightings: ScriptedSightings(), repository: repository ?? store,
+            settings: SettingsService(
+                repository: repository as? any SettingsRepository ?? InMemorySettings(),
+                now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger),
             recorder: recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) })
         directory = MeterDirectory(edges: edges, logger: log.logger)
         routes = MeterRoutes(

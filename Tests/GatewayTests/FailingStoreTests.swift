@@ -10,7 +10,7 @@ struct FailingStoreTests {
     private let full = StoreError(.diskFull, "no space is left in /var/lib/meterd")
 
     @Test func meter_isServed_whenNothingCanBeReadOrWritten() async throws {
-        let bench = DirectoryBench(FailingRepository())
+        let bench = DirectoryBench(FailingRepository(), failing: FailingRepository())
         try await bench.plugIn(.um25c)
 
         let failure = await bench.failure { try await $0.connect("\(MeterID.um)", ConnectRequest()) }
@@ -39,11 +39,11 @@ struct FailingStoreTests {
     }
 
     @Test func setting_thatCannotBeStored_hasNoEffect() async throws {
-        let store = InMemoryMeterStore()
-        let bench = DirectoryBench(store)
+        let settings = InMemorySettings()
+        let bench = DirectoryBench(InMemoryMeterStore(), settings: settings)
         try await bench.plugIn(.um25c)
 
-        await store.failWrites(with: full)
+        await settings.failWrites(with: full)
         let failure = await bench.failure { try await $0.set(["name": "Bench"], for: "\(MeterID.um)") }
 
         #expect(failure?.code == .store)

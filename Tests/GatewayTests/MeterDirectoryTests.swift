@@ -3,14 +3,16 @@ import GatewayAPI
 import MeterModel
 import MeterSimulator
 import MeterTestKit
+import SettingsCore
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct MeterDirectoryTests {
     private let store = InMemoryMeterStore()
+    private let settings = InMemorySettings()
     private let bench: DirectoryBench
 
-    init() { bench = DirectoryBench(store) }
+    init() { bench = DirectoryBench(store, settings: settings) }
 
     // MARK: - What is remembered
 
@@ -71,7 +73,7 @@ struct MeterDirectoryTests {
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.set(["name": "Bench", "poll-interval": "2s"], for: "\(MeterID.um)")
 
-        let next = DirectoryBench(store)
+        let next = DirectoryBench(store, settings: settings)
         try await next.directory.restore()
 
         #expect(try await next.status().name == "Bench")
@@ -335,5 +337,29 @@ struct MeterDirectoryTests {
         #expect(failure?.next == "the shortest is 100ms")
         #expect(try await bench.directory.settings(of: "\(MeterID.um)").isEmpty)
         #expect(try await bench.status().name == nil)
+    }
+    @Test func settingOfAnotherHost_reachesTheConnectedMeter_atOnce() async throws {
+        try await bench.directory.restore()
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+        bench.host.loop.advance(by: .seconds(2))
+
+        try await bench.receive(["brightness": .int(1), "poll-interval": .int(3000), "name": .string("Attic")])
+        bench.host.loop.advance(by: .seconds(2))
+
+        #expect(bench.host.links.written(to: .port).contains(0xD1))
+        #expect(try await bench.status().poll_interval_ms == 3000)
+        #expect(try await bench.directory.session("attic").id == .um)
+    }
+
+    @Test func settingOfAMeter_thatIsNotHere_waitsForIt() async throws {
+        try await bench.directory.restore()
+        try await bench.receive(["brightness": .int(1)])
+
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+        bench.host.loop.advance(by: .seconds(2))
+
+        #expect(bench.host.links.written(to: .port).contains(0xD1))
     }
 }

@@ -12,6 +12,7 @@ package actor MeterDirectory {
         package var opener: any ChannelOpener
         package var sightings: any SightingSource
         package var repository: any MeterRepository
+        package var settings: SettingsService
         package var recorder: SampleRecorder
         /// This host's name, for ids that mean something here only.
         package var hostName: String
@@ -22,13 +23,14 @@ package actor MeterDirectory {
 
         package init(
             loop: any SessionLoop, opener: any ChannelOpener, sightings: any SightingSource,
-            repository: any MeterRepository, recorder: SampleRecorder, hostName: String,
+            repository: any MeterRepository, settings: SettingsService, recorder: SampleRecorder, hostName: String,
             makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.loop = loop
             self.opener = opener
             self.sightings = sightings
             self.repository = repository
+            self.settings = settings
             self.recorder = recorder
             self.hostName = hostName
             self.makeDice = makeDice
@@ -36,11 +38,13 @@ package actor MeterDirectory {
         }
     }
 
-    private var edges: Edges
-    private let logger: Logger
-    private var sessions: [MeterID: DeviceSession] = [:]
+    var edges: Edges
+    let logger: Logger
+    var sessions: [MeterID: DeviceSession] = [:]
     var known: [MeterID: KnownMeter] = [:]
     private var isShuttingDown = false
+    /// How often the settings of a meter were said to have changed: the last reading of them is the one that counts.
+    var settingsChanges: [MeterID: Int] = [:]
 
     package init(edges: Edges, logger: Logger) {
         self.edges = edges
@@ -49,6 +53,7 @@ package actor MeterDirectory {
 
     /// Brings back what was known and wanted before a restart. To be called once, before `run`.
     package func restore() async throws {
+        await edges.settings.tell(self)
         for meter in try await edges.repository.meters() {
             known[meter.id] = meter
             _ = try await makeSession(for: meter)
@@ -141,24 +146,18 @@ package actor MeterDirectory {
     }
 
     package func settings(of reference: String) async throws(GatewayError) -> [String: String] {
-        let session = try await session(reference)
-        return try await store("reading the settings of \(session.id)") { [edges] in
-            try await edges.repository.settings(of: session.id)
-        }
+        try await edges.settings.texts(of: try await session(reference).id)
     }
 
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String]
     {
         let session = try await session(reference)
-        let valid = try MeterSettings.validated(changes, for: await session.profile)
+        let profile = await session.profile
+        let valid = try MeterSettings.validated(changes, for: profile)
         if let name = valid["name"] ?? nil { try await checkUnique(name, for: session.id) }
-        let stored = try await store("writing the settings of \(session.id)") { [edges] in
-            try await edges.repository.set(valid, for: session.id)
-            return try await edges.repository.settings(of: session.id)
-        }
-        await session.apply(MeterSettings(stored: stored))
-        logger.info("settings changed", metadata: ["meter.id": "\(session.id)", "keys": "\(valid.keys.sorted())"])
-        return stored
+        let texts = try await edges.settings.set(valid, of: session.id, for: profile)
+        await settingsChanged(of: [session.id])
+        return texts
     }
 
     /// A name that stands for two meters stands for none.
@@ -303,7 +302,7 @@ extension MeterDirectory {
     }
 
     private func makeSession(for meter: KnownMeter) async throws -> DeviceSession {
-        try addSession(for: meter, settings: MeterSettings(stored: try await edges.repository.settings(of: meter.id)))
+        try addSession(for: meter, settings: try await edges.settings.settings(of: meter.id))
     }
 
     private func addSession(for meter: KnownMeter, settings: MeterSettings) throws(GatewayError) -> DeviceSession {

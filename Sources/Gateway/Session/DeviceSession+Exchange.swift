@@ -6,11 +6,11 @@ package import MeterModel
 
 /// Requests, commands, answers.
 extension DeviceSession {
-    /// A command on its way to the meter, and who waits for it to be sent.
+    /// A command on its way to the meter, and who waits for it to be sent; nil: nobody, it is a setting.
     struct QueuedCommand {
         var command: MeterCommand
         var bytes: [UInt8]
-        var sent: CheckedContinuation<Bool, Never>
+        var sent: CheckedContinuation<Bool, Never>?
     }
 
     /// More than these wait for nobody: a meter takes two a second at best.
@@ -67,12 +67,14 @@ extension DeviceSession {
                 guard !commandQueue.isEmpty else { continue }
                 let queued = commandQueue.removeFirst()
                 guard !isInJeopardy else {
-                    queued.sent.resume(returning: false)
+                    noteDropped(queued.command)
+                    queued.sent?.resume(returning: false)
                     continue
                 }
                 send(queued.bytes, over: channel)
                 logger.info("command sent", metadata: ["command": "\(queued.command)"])
-                queued.sent.resume(returning: true)
+                noteSent(queued.command)
+                queued.sent?.resume(returning: true)
             case .giveUpAnswer:
                 counters.timeouts += 1
                 counters.skipped_bytes += driver?.discardPartial() ?? 0

@@ -29,8 +29,9 @@ extension DeviceSession {
         if let openingTimer { loop.cancel(openingTimer) }
         openingTimer = nil
         openingSteps = []
-        for queued in commandQueue { queued.sent.resume(returning: false) }
+        for queued in commandQueue { queued.sent?.resume(returning: false) }
         commandQueue = []
+        toldNumbers = [:]
         _ = driver?.discardPartial()
     }
 
@@ -73,6 +74,7 @@ extension DeviceSession {
         }
         exchange = ExchangeMachine(rhythm: rhythm, at: now)
         if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
+        tellSettings()
         wake()
     }
 
@@ -94,6 +96,7 @@ extension DeviceSession {
         timing.silenceTimeout = max(.seconds(15), timing.staleAfter * 2)
         note("other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
+        tellSettings()
     }
 
     /// How often readings should come.

@@ -98,6 +98,8 @@ extension DeviceSession {
                 returnPermission(.attemptFailed)
             }
         }
+        // What was held back in jeopardy.
+        tellSettings()
         arm()
     }
 

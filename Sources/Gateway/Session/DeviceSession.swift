@@ -40,6 +40,8 @@ package actor DeviceSession {
     var openingSteps: [Outgoing] = []
     var openingTimer: LoopTimer?
     var commandQueue: [QueuedCommand] = []
+    /// What the meter was set to over this link (`tellSettings`).
+    var toldNumbers: [MeterCommand.Kind: Int] = [:]
     var alarm: (timer: LoopTimer, time: MonotonicTime)?
 
     /// Who has a say in whether the link may be used; nil: nobody.

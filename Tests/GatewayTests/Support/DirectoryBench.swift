@@ -3,19 +3,31 @@ import GatewayAPI
 import MeterModel
 import MeterSimulator
 import MeterTestKit
+import SettingsCore
+import SyncCore
 import Testing
 
-/// A directory on a virtual host. Two of them on one repository are a daemon before and after a restart.
+/// A directory on a virtual host. Two of them on the same repositories are a daemon before and after a restart.
 struct DirectoryBench {
     let host: VirtualHost
     let sightings = ScriptedSightings()
+    let repository: InMemorySettings
+    let settings: SettingsService
     let directory: MeterDirectory
 
-    init(_ repository: any MeterRepository, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil) {
+    /// - Parameter failing: the settings' repository fails too.
+    init(
+        _ repository: any MeterRepository, settings records: InMemorySettings = InMemorySettings(),
+        failing: FailingRepository? = nil, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil
+    ) {
         self.host = host
+        self.repository = records
+        settings = SettingsService(
+            repository: failing ?? records,
+            now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         let edges = MeterDirectory.Edges(
-            loop: host.loop, opener: host.links, sightings: sightings, repository: repository, recorder: host.recorder,
-            hostName: "pi", makeDice: { SimulatorNoise(seed: 7) }, gate: gate)
+            loop: host.loop, opener: host.links, sightings: sightings, repository: repository, settings: settings,
+            recorder: host.recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) }, gate: gate)
         directory = MeterDirectory(edges: edges, logger: host.log.logger)
     }
 
@@ -23,6 +35,17 @@ struct DirectoryBench {
     func plugIn(_ model: ModelName, id: MeterID = .um, at path: String = .port, name: String? = nil) async throws {
         host.links.plug(try #require(SimulatorCatalogue.meter(model)), at: path)
         await directory.take(.appeared(.of(model, id: id, at: path, name: name)))
+    }
+
+    /// What a page of the cloud brings: settings of the UM25C that another host wrote a minute from now.
+    func receive(_ values: [String: SettingValue]) async throws {
+        let other = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
+        let written = UInt64(clamping: (host.loop.wallNow + .seconds(60)).millisecondsSince1970)
+        let stamp = Stamp(milliseconds: written, counter: 0, host: other)
+        let record = Record(
+            key: .settings(of: .um), properties: values.mapValues { Register(value: $0, stamp: stamp) })
+        let page = ChangesPage(type: .deviceSettings, records: [record], token: "t", moreComing: false, epoch: "e")
+        await settings.merged(try await repository.apply(page))
     }
 
     func status(of id: MeterID = .um) async throws -> MeterStatus {

@@ -14,6 +14,10 @@ extension LeaseRules {
         case .free:
             return grantAnew(request, after: record, in: circumstances)
         case .held(let holder) where holder.isRun(of: request):
+            // After a restore its old token may be older than one that another host was given since the backup.
+            guard record.token >= circumstances.tokenFloor else {
+                return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
+            }
             return grantAgain(request, record, in: circumstances)
         case .held(let holder) where holder.isPredecessor(of: request):
             // A restart: the old process is surely gone, and a reservation is for a lease that nobody has.

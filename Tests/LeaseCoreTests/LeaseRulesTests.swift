@@ -295,6 +295,20 @@ struct LeaseRuleTests {
         #expect(authority.acquire(.of(1), at: .seconds(1000)).token == 5_000_000)
     }
 
+    /// Since the backup another host may have been given a greater token, and may still talk to the meter.
+    @Test func restore_givesItsHolderANewToken_whenItAsksAgain() {
+        var authority = Authority()
+        _ = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(0))
+        authority.circumstances.grantsNothingNewBefore = .seconds(1000)
+        authority.circumstances.tokenFloor = 5_000_000
+
+        let repeated = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(10))
+        let anew = authority.acquire(.of(1, session: 10, request: 2), at: .seconds(1000))
+
+        #expect(repeated.refusal?.reason == .restoring)
+        #expect(anew.token == 5_000_000)
+    }
+
     @Test func tokens_neverOverflow() {
         var authority = Authority()
         _ = authority.acquire(.of(1), at: .seconds(0))

@@ -89,7 +89,7 @@ private struct Search {
         var firstReturn: MonotonicTime?
         var next = 0
         /// How this step was reached; nil for the first.
-        var operation: LeaseOperation?
+        var reachedBy: Int?
     }
 
     init(_ history: [LeaseOperation], _ checker: LinearizabilityChecker) {
@@ -103,7 +103,10 @@ private struct Search {
         push(Place(base: 0, ahead: [], register: LeaseRegister()), used: [], after: nil)
         while var step = path.popLast() {
             if step.place.base == known.count { return .linearizable }
-            guard step.next < step.candidates.count else { continue }
+            guard step.next < step.candidates.count else {
+                noteEnd(step)
+                continue
+            }
             let candidate = step.candidates[step.next]
             step.next += 1
             path.append(step)
@@ -117,7 +120,8 @@ private struct Search {
     }
 
     private mutating func take(_ candidate: Int, from step: Step) {
-        let operation = candidate < 0 ? unknown[~candidate] : known[candidate]
+        let operation = operation(candidate)
+        if candidate < 0, !mayHaveHappened(operation, step) { return }
         guard let register = step.place.register.after(operation, terms: checker.terms, slack: checker.slack) else {
             return
         }
@@ -135,10 +139,26 @@ private struct Search {
                 place.base += 1
             }
         }
-        push(place, used: used, after: operation)
+        push(place, used: used, after: candidate)
     }
 
-    private mutating func push(_ place: Place, used: [Int], after operation: LeaseOperation?) {
+    /// A quick look, as most calls without an answer are tried at most places and are impossible there.
+    private func mayHaveHappened(_ operation: LeaseOperation, _ step: Step) -> Bool {
+        guard let holder = step.place.register.holder else {
+            if case .acquire = operation.request { return true } else { return false }
+        }
+        switch operation.request {
+        case .acquire(let acquire):
+            if acquire.isTakeover || acquire.previousSession == holder.session { return true }
+            guard let firstReturn = step.firstReturn else { return true }
+            return holder.renewedAt + checker.terms.over - checker.slack <= firstReturn
+        case .release(let session, _): return session == holder.session
+        case .revoke: return !holder.isRevoked
+        case .renew, .read: return false
+        }
+    }
+
+    private mutating func push(_ place: Place, used: [Int], after candidate: Int?) {
         let open = candidates(at: place, used)
         // As above, now without the call that was placed.
         if let firstReturn = open.firstReturn, firstReturn < place.register.earliest { return }
@@ -149,11 +169,19 @@ private struct Search {
         path.append(
             Step(
                 place: place, used: used, candidates: open.indices, firstReturn: open.firstReturn,
-                operation: operation))
-        if path.count > longest?.count ?? 0, place.base < known.count {
-            let stuck = open.indices.filter { $0 >= 0 }.map { known[$0] }
-            longest = (path.count, path.suffix(8).compactMap(\.operation), stuck, place.register)
-        }
+                reachedBy: candidate))
+    }
+
+    /// Nothing more can follow this step.
+    private mutating func noteEnd(_ step: Step) {
+        guard path.count >= longest?.count ?? 0 else { return }
+        let last = (path.suffix(8) + [step]).compactMap(\.reachedBy).map { operation($0) }
+        let stuck = step.candidates.filter { $0 >= 0 }.map { known[$0] }
+        longest = (path.count, last, stuck, step.place.register)
+    }
+
+    private func operation(_ candidate: Int) -> LeaseOperation {
+        candidate < 0 ? unknown[~candidate] : known[candidate]
     }
 
     /// What may come next: what no other open operation returned before it was called. Those without an answer last,

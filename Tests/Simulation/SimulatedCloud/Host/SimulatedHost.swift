@@ -1,0 +1,126 @@
+import LeaseCore
+import MeterModel
+import SettingsCore
+import SyncCore
+
+/// One `meterd`: the project's machines over a replica that a crash takes back.
+struct SimulatedHost {
+    /// A link to a meter, as its session sees it.
+    enum Channel: Equatable {
+        case none
+        case opening(UInt64)
+        case open(UInt64)
+        case closing(UInt64)
+
+        var id: UInt64? {
+            switch self {
+            case .none: nil
+            case .opening(let id), .open(let id), .closing(let id): id
+            }
+        }
+    }
+
+    enum Permission: Equatable {
+        case leased(LeasePermit)
+        case unleased
+    }
+
+    let id: HostID
+    let name: String
+    var clock: SimulatedClock
+    var link: SimulatedLink
+    var store: CrashStore<Replica>
+    var isUp = true
+    var isPaused = false
+    /// Counts starts, so that what was meant for an earlier one is dropped.
+    var run = 1
+    /// What comes while it is paused, in order.
+    var deferred: [SimulationEvent] = []
+    var previousSession: SessionID?
+    var wakeAt: TrueTime?
+
+    // Of one run.
+    var leases: [LeaseMachine]
+    var requestIDs: [RequestID?]
+    var channels: [Channel]
+    var permissions: [Permission?]
+    var sync: SyncMachine
+    var stream: UInt64?
+    var lastStreamDelivery: TrueTime = 0
+    /// Requests without an answer, by id.
+    var calls: [UInt64: OpenCall] = [:]
+    /// The last acquire of each meter.
+    var acquireCalls: [UInt64?]
+
+    /// A request whose answer is awaited.
+    struct OpenCall {
+        var call: CloudCall
+        /// On its own clock.
+        var sentAt: MonotonicTime
+        /// The store's operation it is part of.
+        var operation: SyncOperation?
+    }
+
+    init(
+        id: HostID, name: String, stamping: HostID, clock: SimulatedClock, link: SimulatedLink, scenario: Scenario,
+        session: SessionID
+    ) {
+        self.id = id
+        self.name = name
+        self.clock = clock
+        self.link = link
+        store = CrashStore(
+            Replica(
+                clock: HybridClock(host: stamping), session: session,
+                wants: Array(repeating: false, count: scenario.meters)))
+        leases = []
+        requestIDs = []
+        channels = []
+        permissions = []
+        acquireCalls = []
+        sync = SyncMachine(zone: "home", host: id)
+        begin(scenario)
+    }
+
+    /// Everything that a process has in memory, as it is at its start.
+    mutating func begin(_ scenario: Scenario) {
+        let count = scenario.meters
+        leases = (0..<count).map { _ in LeaseMachine(host: id, policy: scenario.terms.policy) }
+        requestIDs = Array(repeating: nil, count: count)
+        channels = Array(repeating: .none, count: count)
+        permissions = Array(repeating: nil, count: count)
+        acquireCalls = Array(repeating: nil, count: count)
+        var timing = SyncTiming()
+        timing.pageRecordsMax = 3
+        timing.batchRecordsMax = 8
+        timing.cleanUpInterval = .seconds(600)
+        sync = SyncMachine(zone: "home", host: id, timing: timing)
+        stream = nil
+        calls = [:]
+        deferred = []
+        wakeAt = nil
+    }
+
+    /// Whether it may talk to a meter under a lease at a true time: its process runs, a channel is there, and its own
+    /// clock has not reached the hard stop.
+    func mayTalk(to meter: Int, at time: TrueTime) -> Bool {
+        guard isUp, !isPaused, channels[meter] != .none, case .leased(let permit)? = permissions[meter] else {
+            return false
+        }
+        return clock.now(at: time) < permit.hardStopAt
+    }
+
+    /// When a write is said to have been made: its own wall clock, corrected by what the cloud's said,
+    /// and no finer than it ticks.
+    func physical(at time: TrueTime) -> UInt64 {
+        let offset = sync.state.serverOffset?.offset ?? .zero
+        let corrected = (clock.wall(at: time) + offset).millisecondsSince1970
+        return UInt64(clamping: corrected / clock.wallTick * clock.wallTick)
+    }
+
+    /// When something has to be done next, in true time.
+    var nextWake: TrueTime? {
+        let moments = leases.compactMap(\.nextWake) + [sync.nextWake].compactMap { $0 }
+        return moments.min().map { clock.trueTime(of: $0) }
+    }
+}

@@ -1,0 +1,150 @@
+import LeaseCore
+import MeterModel
+import SyncCore
+
+/// The lease keeper and the meters' sessions of a host.
+extension Simulator {
+    mutating func perform(_ action: LeaseMachine.Action, _ index: Int, _ meter: Int) {
+        if action != .none { note("\(hosts[index].name): meter \(meter): \(action)") }
+        switch action {
+        case .sendAcquire(let again, let isTakeover): sendAcquire(index, meter, again: again, isTakeover: isTakeover)
+        case .sendRenewal: sendRenewal(index)
+        case .sendRelease(let token):
+            let session = hosts[index].store.value.session
+            if hosts[index].channels[meter] != .none {
+                judge.object("\(hosts[index].name) releases meter \(meter) with an open channel")
+            }
+            send(.release(token, meter: meter, session: session), from: index)
+        case .permit(let permit):
+            coverage.note(.permit)
+            hosts[index].permissions[meter] = .leased(permit)
+            openChannel(index, meter)
+        case .permitUnleased:
+            coverage.note(.permitUnleased)
+            if scenario.terms.policy == .strict {
+                judge.object("\(hosts[index].name) takes meter \(meter) without a lease under strict")
+            }
+            hosts[index].permissions[meter] = .unleased
+            openChannel(index, meter)
+        case .withdraw(let cause): withdraw(index, meter, cause)
+        case .joinQueue: send(.enqueue(meter: meter), from: index)
+        case .leaveQueue: send(.leaveQueue(meter: meter), from: index)
+        case .none: break
+        }
+    }
+
+    private mutating func sendAcquire(_ index: Int, _ meter: Int, again: Bool, isTakeover: Bool) {
+        let requestID = again ? hosts[index].requestIDs[meter] ?? RequestID(using: &dice) : RequestID(using: &dice)
+        hosts[index].requestIDs[meter] = requestID
+        let host = hosts[index]
+        let request = LeaseAcquire(
+            requestID: requestID, host: host.id, hostName: host.name, session: host.store.value.session,
+            previousSession: host.previousSession, timeToLive: scenario.terms.timeToLive, transport: .usb,
+            policy: .keep, isTakeover: isTakeover)
+        hosts[index].acquireCalls[meter] = send(.acquire(request, meter: meter), from: index)
+    }
+
+    private mutating func sendRenewal(_ index: Int) {
+        let moment = hosts[index].clock.now(at: now)
+        var leases: [(meter: Int, token: FencingToken)] = []
+        for meter in hosts[index].leases.indices {
+            guard let token = hosts[index].leases[meter].joinRenewal(at: moment, dice: dice.next()) else { continue }
+            leases.append((meter, token))
+        }
+        guard !leases.isEmpty else { return }
+        send(.renew(leases, session: hosts[index].store.value.session), from: index)
+    }
+
+    private mutating func withdraw(_ index: Int, _ meter: Int, _ cause: LeaseMachine.Withdrawal) {
+        switch cause {
+        case .unwanted: coverage.note(.withdrawnUnwanted)
+        case .revoked: coverage.note(.withdrawnRevoked)
+        case .takenOver: coverage.note(.withdrawnTakenOver)
+        case .hardStop: coverage.note(.withdrawnHardStop)
+        case .unknown: coverage.note(.withdrawnUnknown)
+        }
+        if scenario.kind == .oneLoss, cause == .hardStop {
+            judge.object("\(hosts[index].name) lost the lease of meter \(meter) to one lost message")
+        }
+        // An exchange that is under way ends first, so it may talk until the channel is closed.
+        let channel = nextID()
+        hosts[index].channels[meter] = .closing(channel)
+        queue.add(
+            .channelClosed(host: index, run: hosts[index].run, meter: meter, channel: channel),
+            at: now + TrueTime(1000 + dice.number(below: 500_000)))
+    }
+
+    // MARK: Channels
+
+    private mutating func openChannel(_ index: Int, _ meter: Int) {
+        switch hosts[index].channels[meter] {
+        case .none:
+            let channel = nextID()
+            hosts[index].channels[meter] = .opening(channel)
+            queue.add(
+                .channelOpened(host: index, run: hosts[index].run, meter: meter, channel: channel),
+                at: now + 200 * .millisecond + TrueTime(dice.number(below: 3_000_000)))
+        case .opening, .open, .closing: break
+        }
+    }
+
+    mutating func channelOpened(_ index: Int, _ meter: Int, _ channel: UInt64) {
+        guard hosts[index].channels[meter] == .opening(channel) else { return }
+        guard !dice.happens(onceIn: 10) else {
+            end(index, meter, .attemptFailed)
+            return
+        }
+        hosts[index].channels[meter] = .open(channel)
+        hosts[index].leases[meter].linkUp()
+    }
+
+    mutating func channelClosed(_ index: Int, _ meter: Int, _ channel: UInt64) {
+        guard hosts[index].channels[meter].id == channel else { return }
+        switch hosts[index].channels[meter] {
+        case .closing: end(index, meter, .letGo)
+        case .open, .opening: end(index, meter, .linkLost)
+        case .none: break
+        }
+    }
+
+    private mutating func end(_ index: Int, _ meter: Int, _ end: ChannelEnd) {
+        if end == .linkLost { coverage.note(.linkLost) }
+        note("\(hosts[index].name): meter \(meter): channel ends, \(end)")
+        hosts[index].channels[meter] = .none
+        hosts[index].permissions[meter] = nil
+        let moment = hosts[index].clock.now(at: now)
+        perform(hosts[index].leases[meter].channelClosed(end, at: moment), index, meter)
+        queue.add(
+            .wantAgain(host: index, run: hosts[index].run, meter: meter),
+            at: now + 500 * .millisecond + TrueTime(dice.number(below: 12_000_000)))
+    }
+
+    /// The session tries again by itself.
+    mutating func wantAgain(_ index: Int, _ meter: Int) {
+        guard hosts[index].store.value.wants[meter], hosts[index].channels[meter] == .none else { return }
+        let moment = hosts[index].clock.now(at: now)
+        perform(hosts[index].leases[meter].wanted(.resume, at: moment), index, meter)
+    }
+
+    // MARK: Time
+
+    mutating func wake(_ index: Int) {
+        let moment = hosts[index].clock.now(at: now)
+        for meter in hosts[index].leases.indices {
+            var turns = 0
+            while let next = hosts[index].leases[meter].nextWake, next <= moment {
+                perform(hosts[index].leases[meter].woke(at: moment, dice: dice.next()), index, meter)
+                turns += 1
+                guard turns < 50 else {
+                    judge.object("\(hosts[index].name)'s lease of meter \(meter) never rests")
+                    return
+                }
+            }
+            if scenario.kind == .oneLoss, hosts[index].leases[meter].phase(at: moment) == .lost {
+                judge.object("\(hosts[index].name)'s lease of meter \(meter) ran out for one lost message")
+            }
+        }
+        if let next = hosts[index].sync.nextWake, next <= moment { sync(index, .woke) }
+        if hosts[index].wakeAt ?? 0 <= now { hosts[index].wakeAt = nil }
+    }
+}

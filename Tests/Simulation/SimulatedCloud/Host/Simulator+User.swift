@@ -1,0 +1,113 @@
+import LeaseCore
+import MeterModel
+import SettingsCore
+import SyncCore
+
+/// Starts of a host, and what its user does.
+extension Simulator {
+    mutating func start(_ index: Int) {
+        let session = SessionID(using: &dice)
+        let wanted = hosts[index].store.value.wants
+        hosts[index].isUp = true
+        hosts[index].run += 1
+        let previous = hosts[index].store.value.session
+        hosts[index].previousSession = hosts[index].run > 2 ? previous : nil
+        hosts[index].store.commit { $0.session = session }
+        hosts[index].store.sync()
+        hosts[index].begin(scenario)
+        note("\(hosts[index].name): starts as \(session)")
+        sync(index, .started)
+        let moment = hosts[index].clock.now(at: now)
+        for meter in wanted.indices where wanted[meter] {
+            perform(hosts[index].leases[meter].wanted(.resume, at: moment), index, meter)
+        }
+        queue.add(.user(host: index, run: hosts[index].run), at: some(scenario.userGap))
+        scheduleWake(index)
+    }
+
+    mutating func userActs(_ index: Int) {
+        guard !isHealed else { return }
+        queue.add(.user(host: index, run: hosts[index].run), at: some(scenario.userGap))
+        let meter = dice.number(below: scenario.meters)
+        switch dice.number(below: 100) {
+        case 0..<45: write(index)
+        case 45..<48: for _ in 0..<12 { write(index) }
+        case 48..<52: delete(index)
+        case 52..<74: want(index, meter)
+        case 74..<82: unwant(index, meter)
+        case 82..<88: breakLink(index, meter)
+        case 88..<91: sync(index, .triggered(.asked))
+        case 91..<94: sync(index, .cancelRequested)
+        case 94..<98: if case .halted = hosts[index].sync.state.phase { sync(index, .resumed) }
+        default: write(index, property: SimulatedServer.poison)
+        }
+    }
+
+    // MARK: Settings
+
+    private mutating func someKey() -> RecordKey {
+        let types: [RecordType] = [.deviceSettings, .deviceSettings, .meterAlias, .host]
+        return RecordKey(type: dice.pick(types) ?? .host, name: "r\(dice.number(below: 5))")
+    }
+
+    private mutating func write(_ index: Int, property: String? = nil) {
+        guard hosts[index].isUp else { return }
+        lastValue += 1
+        let name = property ?? dice.pick(["brightness", "limit", "name"]) ?? "name"
+        // A poisoned record is refused whole, so it is one that nobody writes to otherwise.
+        let key = property == nil ? someKey() : RecordKey(type: .recording, name: "\(hosts[index].name)-\(lastValue)")
+        change(index, .int(lastValue), key, name, isPromised: property == nil)
+        coverage.note(.written)
+    }
+
+    private mutating func delete(_ index: Int) {
+        let key = someKey()
+        guard hosts[index].store.value.records[key] != nil else { return }
+        change(index, nil, key, nil, isPromised: true)
+        coverage.note(.deleted)
+    }
+
+    private mutating func change(
+        _ index: Int, _ value: SettingValue?, _ key: RecordKey, _ property: String?, isPromised: Bool
+    ) {
+        let physical = hosts[index].physical(at: now)
+        let moment = hosts[index].clock.now(at: now)
+        let boot = hosts[index].clock.boot
+        let stamp = hosts[index].store.commit {
+            $0.write(value, key, property, physical: physical, boot: boot, at: moment)
+        }
+        if killsHost == index {
+            killsHost = nil
+            coverage.note(.storeKilled)
+            crash(index, reboots: false)
+            return
+        }
+        hosts[index].store.sync()
+        note("\(hosts[index].name): \(key.name).\(property ?? "deleted") = \(value.map { "\($0)" } ?? "") of \(stamp)")
+        if isPromised { judge.acknowledges(value, of: key, property, stamp: stamp, by: index) }
+        sync(index, .triggered(.localChange))
+    }
+
+    // MARK: Meters
+
+    private mutating func want(_ index: Int, _ meter: Int) {
+        let wish = LeaseWish(
+            isTakeover: dice.happens(onceIn: 4), waitsInLine: dice.happens(onceIn: 3), isAsked: true)
+        hosts[index].store.commit { $0.wants[meter] = true }
+        hosts[index].store.sync()
+        note("\(hosts[index].name): wants meter \(meter)\(wish.isTakeover ? ", takes over" : "")")
+        perform(hosts[index].leases[meter].wanted(wish, at: hosts[index].clock.now(at: now)), index, meter)
+    }
+
+    private mutating func unwant(_ index: Int, _ meter: Int) {
+        hosts[index].store.commit { $0.wants[meter] = false }
+        hosts[index].store.sync()
+        note("\(hosts[index].name): lets go of meter \(meter)")
+        perform(hosts[index].leases[meter].unwanted(at: hosts[index].clock.now(at: now)), index, meter)
+    }
+
+    private mutating func breakLink(_ index: Int, _ meter: Int) {
+        guard case .open(let channel) = hosts[index].channels[meter] else { return }
+        channelClosed(index, meter, channel)
+    }
+}

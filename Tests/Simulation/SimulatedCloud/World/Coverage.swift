@@ -1,0 +1,37 @@
+/// How often what happened: a run in which a fault never struck proves nothing about it.
+package struct Coverage: Sendable {
+    package enum Item: String, CaseIterable, Sendable {
+        // Faults.
+        case hostCrash, hostReboot, hostPause, serverCrash, serverReboot, serverPause, serverRestore, partition
+        case oneWayPartition, wallStep, rateChange, messageLost, messageDoubled, messageSlow, storeKilled, serverKilled
+        case linkLost, unsyncedLost
+        // Leases.
+        case acquireGranted, acquireRepeated, refusedHeld, refusedRevoking, refusedReserved, refusedRestoring
+        case refusedReleased, renewed, lostTakenOver, lostRevoking, lostReleased, lostUnknown, released, revoked
+        case permit, permitUnleased, withdrawnUnwanted, withdrawnRevoked, withdrawnTakenOver, withdrawnHardStop
+        case withdrawnUnknown, queued, offered, takeover, predecessor, afterExpiry
+        // Sync.
+        case written, deleted, pushed, pageApplied, refetch, adopted, restamped, corrected, zoneCreated, split, parked
+        case notAuthenticated, permissionDenied, zoneNotFound, tokenExpiredFloor, tokenExpiredEpoch, limitExceeded
+        case rateLimited, serviceUnavailable, clockSkew, badRequest, network, wrongCertificate
+        case purged, halted, cancelled, streamBroke, pollRun, counterTwin
+        // Runs.
+        case runStrict, runKeep, runOneLoss, historyLinearizable, historyUndecided, converged
+    }
+
+    private var counts = [Int](repeating: 0, count: Item.allCases.count)
+    private static let places = Dictionary(
+        uniqueKeysWithValues: Item.allCases.enumerated().map { ($0.element, $0.offset) })
+
+    package init() {}
+
+    package subscript(_ item: Item) -> Int { counts[Self.places[item] ?? 0] }
+
+    package mutating func note(_ item: Item, _ times: Int = 1) { counts[Self.places[item] ?? 0] += times }
+
+    package static func += (left: inout Self, right: Self) {
+        for index in left.counts.indices { left.counts[index] += right.counts[index] }
+    }
+
+    package var missing: [Item] { Item.allCases.filter { self[$0] == 0 && $0 != .historyUndecided } }
+}

@@ -1,0 +1,47 @@
+import MeterModel
+import SyncCore
+
+/// What can happen next. Events of a process name its run, and are dropped by a later one.
+enum SimulationEvent {
+    // At a host.
+    case wake(host: Int, run: Int)
+    case user(host: Int, run: Int)
+    case response(host: Int, run: Int, call: UInt64, CloudResponse)
+    case callFailed(host: Int, run: Int, call: UInt64)
+    case streamed(host: Int, run: Int, stream: UInt64, StreamEvent)
+    case streamBroke(host: Int, run: Int, stream: UInt64)
+    case stored(host: Int, run: Int, SyncOperation)
+    case channelOpened(host: Int, run: Int, meter: Int, channel: UInt64)
+    case channelClosed(host: Int, run: Int, meter: Int, channel: UInt64)
+    case wantAgain(host: Int, run: Int, meter: Int)
+
+    // At the server.
+    case request(CloudCall)
+    case flush(run: Int)
+    case ping(run: Int)
+    case settleLines(run: Int)
+
+    // By nobody in the simulation.
+    case fault
+    case hostResumes(Int)
+    case hostStarts(Int)
+    case serverResumes
+    case serverStarts
+    case linkHeals(Int)
+    case healEverything
+    case lookAtEnd
+
+    /// Whose process it concerns, if a host's.
+    var host: (index: Int, run: Int)? {
+        switch self {
+        case .wake(let host, let run), .user(let host, let run), .response(let host, let run, _, _),
+            .callFailed(let host, let run, _), .streamed(let host, let run, _, _), .streamBroke(let host, let run, _),
+            .stored(let host, let run, _), .channelOpened(let host, let run, _, _),
+            .channelClosed(let host, let run, _, _), .wantAgain(let host, let run, _):
+            (host, run)
+        case .request, .flush, .ping, .settleLines, .fault, .hostResumes, .hostStarts, .serverResumes, .serverStarts,
+            .linkHeals, .healEverything, .lookAtEnd:
+            nil
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import MeterModel
+import Testing
+
+@testable import SimulatedCloud
+
+/// The parts of the simulated world: a double that lies proves nothing.
+struct SimulatedWorldTests {
+    @Test func queue_givesEventsInOrder_andThoseOfOneMomentAsTheyCame() {
+        var queue = EventQueue<Int>()
+        for (event, time) in [(1, 30), (2, 10), (3, 20), (4, 10), (5, 30)] { queue.add(event, at: TrueTime(time)) }
+
+        var events: [Int] = []
+        while let next = queue.next() { events.append(next.event) }
+
+        #expect(events == [2, 4, 3, 1, 5])
+    }
+
+    @Test func crash_keepsWhatWasSynced_andAPrefixOfTheRest() {
+        var survivors: Set<Int> = []
+        for seed in 0..<50 as Range<UInt64> {
+            var dice = SeededDice(seed: seed)
+            var store = CrashStore(0)
+            store.commit { $0 = 1 }
+            store.sync()
+            store.commit { $0 = 2 }
+            store.commit { $0 = 3 }
+            store.crash(&dice)
+            survivors.insert(store.value)
+        }
+        #expect(survivors == [1, 2, 3])
+    }
+
+    @Test func clock_findsTheTrueTime_atWhichItShowsAMoment() {
+        var clock = SimulatedClock(rate: 900, wallError: 0, wallTick: 1)
+        let moment = clock.now(at: 0) + .seconds(108)
+        let time = clock.trueTime(of: moment)
+        #expect(time >= 120 * .second && time <= 120 * .second + 3)
+        #expect(clock.now(at: time) >= moment)
+
+        clock.changeRate(to: 1100, at: 60 * .second)
+        let sooner = clock.trueTime(of: moment)
+        #expect(sooner < time)
+        #expect(clock.now(at: sooner) >= moment)
+    }
+
+    @Test func wallClock_ticksCoarsely_andSteps() {
+        var clock = SimulatedClock(rate: 1000, wallError: 0, wallTick: 1000)
+        let before = clock.wall(at: 1_500_000).millisecondsSince1970
+        clock.stepWall(by: -90_000)
+        let after = clock.wall(at: 1_500_000).millisecondsSince1970
+        #expect(before == SimulatedClock.calendarOrigin + 1000)
+        #expect(after == before - 90_000)
+    }
+
+    @Test func link_losesAtMostOne_inItsWindow() {
+        var dice = SeededDice(seed: 1)
+        var link = SimulatedLink(lossPermille: 1000, doublePermille: 0, slowPermille: 0, slowest: 1)
+        link.oneLossPer = 10 * .second
+        let arrived = (0..<20).map { !link.send(.up, at: TrueTime($0) * .second, &dice).isEmpty }
+        #expect(arrived.count { !$0 } == 2)
+    }
+
+    @Test func link_losesEverything_whereItIsCut() {
+        var dice = SeededDice(seed: 1)
+        var link = SimulatedLink(lossPermille: 0, doublePermille: 0, slowPermille: 0, slowest: 1)
+        link.isUpCut = true
+        #expect(link.send(.up, at: 0, &dice).isEmpty)
+        #expect(!link.send(.down, at: 0, &dice).isEmpty)
+    }
+}

@@ -115,7 +115,15 @@ package final class MeterStore: Sendable {
     /// Reads the whole file and returns what is wrong with it, empty when nothing is. Takes seconds for a large file.
     package func quickCheck() async throws(StoreError) -> [String] {
         try await access("checked") { db in
-            try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
+            var faults = try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
+            // A file that cannot be walked through has no contents to compare.
+            guard faults.isEmpty else { return faults }
+            faults += try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
+                "\($0[0] as String) refers to nothing"
+            }
+            let strays = try Int.fetchOne(db, sql: StoreSchema.strayEntries) ?? 0
+            if strays > 0 { faults.append("\(strays) entries of the outbox stand for nothing") }
+            return faults
         }
     }
 

@@ -34,6 +34,16 @@ extension StoreSchema {
         try db.execute(sql: "DROP TABLE setting")
     }
 
+    /// Counts what waits to be told and is not what stands in its record, of which there is none.
+    static let strayEntries = """
+        SELECT count(*) FROM outbox JOIN record ON record.id = outbox.record
+            LEFT JOIN register ON register.record = outbox.record AND register.property = outbox.property
+        WHERE outbox.type <> record.type
+            OR outbox.stamp_ms IS NOT iif(outbox.property = '', deleted_ms, register.stamp_ms)
+            OR outbox.stamp_counter IS NOT iif(outbox.property = '', deleted_counter, register.stamp_counter)
+            OR outbox.stamp_host IS NOT iif(outbox.property = '', deleted_host, register.stamp_host)
+        """
+
     /// Single rows: who this host is and how far its clock came; how far the rebuild came.
     private static let hostTables = """
         CREATE TABLE host (

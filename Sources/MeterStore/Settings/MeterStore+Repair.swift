@@ -29,11 +29,7 @@ extension MeterStore {
         anchor.withLock { $0 = now }
         // Most often nothing is to be done, and then the disk is not waited for.
         let boot = boot
-        let isOff = try await access("read") { db in
-            let ledger = try SettingsLedger(db, learned: nil, boot: boot)
-            return try ledger.timesOfWriting(now).contains { $0.waiting.physical != nil }
-        }
-        guard isOff else { return }
+        guard boot != nil, try await access("read", { db in try now.isNews(to: db, boot: boot) }) else { return }
         try await changeSettings { ledger in try ledger.correct(now) }
     }
 
@@ -146,5 +142,18 @@ extension SettingsLedger {
             try remove(property, of: row)
             try remember(OverwrittenValue(property: property, old: register, new: nil, by: deletion.stamp), of: key)
         }
+    }
+}
+
+extension ClockAnchor {
+    /// Whether anything waits that was written at another time than its stamp says.
+    fileprivate func isNews(to db: Database, boot: String?) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM outbox WHERE boot = ? AND is_told = 0 AND abs(stamp_ms - (since_boot_ms + ?)) > ? LIMIT 1
+                """)
+        let start = wall + (.zero - sinceBoot.sinceOrigin)
+        return try Row.fetchOne(
+            statement, arguments: [boot, start.millisecondsSince1970, Int64(StampLimit.ahead)]) != nil
     }
 }

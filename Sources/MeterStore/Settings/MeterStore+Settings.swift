@@ -17,10 +17,32 @@ extension MeterStore: SettingsRepository {
     }
 
     package func records(of type: RecordType) async throws(StoreError) -> [Record] {
-        try await settings { ledger in
-            let names = try String.fetchAll(
-                ledger.db, sql: "SELECT name FROM record WHERE type = ? ORDER BY name", arguments: [type.rawValue])
-            return try names.compactMap { try ledger.record(RecordKey(type: type, name: $0)) }
+        try await access("read") { db in
+            var records: [Record] = []
+            var (key, registers, deletion) = (RecordKey?.none, [String: Register](), Deletion?.none)
+            func finish() {
+                if let key { records.append(Record(key: key, properties: registers, deletion: deletion)) }
+            }
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT name, deleted_ms, deleted_counter, deleted_host, merged_into,
+                        property, kind, value, stamp_ms, stamp_counter, stamp_host
+                    FROM record LEFT JOIN register ON register.record = record.id WHERE type = ? ORDER BY name
+                    """, arguments: [type.rawValue])
+            while let row = try rows.next() {
+                let name: String = row[0]
+                if key?.name.utf8.elementsEqual(name.utf8) != true {
+                    finish()
+                    (key, registers) = (RecordKey(type: type, name: name), [:])
+                    let isDeleted = !(row[1] as DatabaseValue).isNull
+                    deletion = isDeleted ? Deletion(stamp: try Stamp(row, at: 1), mergedInto: row[4]) : nil
+                }
+                guard let property: String = row[5] else { continue }
+                registers[property] = Register(value: try SettingValue(row, at: 6), stamp: try Stamp(row, at: 8))
+            }
+            finish()
+            return records
         }
     }
 

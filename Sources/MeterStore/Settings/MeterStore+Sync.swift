@@ -96,13 +96,9 @@ extension SettingsLedger {
                     AND stamp_ms = ? AND stamp_counter = ? AND stamp_host = ?
                 """)
         for (property, stamp) in sent.stamps { try statement.run([row, property] + stamp.columns) }
+        try unpark(sent, .push)
         // The cloud holds the record, so a refetch that is under way will not find it missing.
-        try db.cachedStatement(
-            sql: """
-                UPDATE record SET seen_in = coalesce((SELECT refetch FROM progress WHERE type = record.type), 0)
-                WHERE id = ?
-                """
-        ).run([row])
+        try markSeen(sent.key)
     }
 
     /// - Returns: true where it was parked: the cloud will never take it as it is.
@@ -134,12 +130,15 @@ extension SettingsLedger {
         let ingest = try Ingest(record) { try ledger.record($0) }
         self = ledger
         for merge in ingest.merges { try store(merge) }
+        let mergesToTell = ingest.mergesToTell
         // What the cloud refused it need not be told at each page again.
-        if try ingest.fold != nil || !isParked(record.key) {
-            for merge in ingest.mergesToTell { try tell(merge) }
+        let isRefused = try ingest.fold == nil && !mergesToTell.isEmpty && isParked(record.key)
+        if !isRefused {
+            for merge in mergesToTell { try tell(merge) }
         }
         for value in ingest.fold?.outdone ?? [] { try remember(value, of: record.key.normalised) }
         try markSeen(record.key)
+        try unpark(record, .page)
         let changed = ingest.merges.map(\.after.key)
         if changed.isEmpty { result.unchanged += 1 }
         result.changed += changed.filter { !result.changed.contains($0) }

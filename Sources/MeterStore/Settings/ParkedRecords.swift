@@ -59,16 +59,44 @@ extension MeterStore {
 }
 
 extension SettingsLedger {
-    /// Sets a record aside, in the place of what was set aside of it before.
-    func park(_ record: Record, _ origin: ParkedRecord.Origin, because reason: String) throws {
+    /// Sets a record aside, together with what was set aside of it before.
+    mutating func park(_ record: Record, _ origin: ParkedRecord.Origin, because reason: String) throws {
+        hasParked = true
+        var form = ParkedForm(record)
+        if let before = try parkedForm(of: record.key, origin) {
+            form.properties.merge(before.properties) { new, _ in new }
+        }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO parked (origin, type, name, reason, raw, learned_ms) VALUES (?, ?, ?, ?, ?, ?)
                 """)
         try statement.run([
             origin.rawValue, record.key.type.rawValue.withoutControls, record.key.name.withoutControls,
-            reason.withoutControls, try ParkedForm(record).text, learned.millisecondsSince1970,
+            reason.withoutControls, try form.text, learned.millisecondsSince1970,
         ])
+    }
+
+    /// What was set aside of these properties has been taken since. The rest stays.
+    mutating func unpark(_ taken: Record, _ origin: ParkedRecord.Origin) throws {
+        if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
+        guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }
+        for property in taken.properties.keys { form.properties[property] = nil }
+        if taken.deletion != nil { form.deleted = nil }
+        let key = [origin.rawValue, taken.key.type.rawValue.withoutControls, taken.key.name.withoutControls]
+        if form.properties.isEmpty, form.deleted == nil {
+            try db.cachedStatement(sql: "DELETE FROM parked WHERE origin = ? AND type = ? AND name = ?").run(key)
+        } else {
+            try db.cachedStatement(sql: "UPDATE parked SET raw = ? WHERE origin = ? AND type = ? AND name = ?")
+                .run([try form.text] + key)
+        }
+    }
+
+    private func parkedForm(of key: RecordKey, _ origin: ParkedRecord.Origin) throws -> ParkedForm? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT raw FROM parked WHERE origin = ? AND type = ? AND name = ?")
+        let key = [origin.rawValue, key.type.rawValue.withoutControls, key.name.withoutControls]
+        guard let raw = try String.fetchOne(statement, arguments: StatementArguments(key)) else { return nil }
+        return try JSONDecoder().decode(ParkedForm.self, from: Data(raw.utf8))
     }
 
     func isParked(_ key: RecordKey) throws -> Bool {
@@ -94,8 +122,8 @@ extension String {
 }
 
 /// A record as JSON, for whoever looks into the file. Numbers that JSON does not have are texts.
-private struct ParkedForm: Encodable {
-    struct Property: Encodable {
+private struct ParkedForm: Codable {
+    struct Property: Codable {
         var kind: String
         var value: String
         var stamp: String

@@ -37,10 +37,9 @@ extension SettingsLedger {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run([row, property])
     }
 
-    func pending(_ property: String, of row: Int64) throws -> OutboxEntry? {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(OutboxEntry.columns) FROM outbox WHERE record = ? AND property = ?")
-        return try Row.fetchOne(statement, arguments: [row, property]).map { try OutboxEntry($0) }
+    func waits(_ row: Int64) throws -> Bool {
+        let statement = try db.cachedStatement(sql: "SELECT 1 FROM outbox WHERE record = ? LIMIT 1")
+        return try Int.fetchOne(statement, arguments: [row]) != nil
     }
 
     func pending(of row: Int64) throws -> [OutboxEntry] {

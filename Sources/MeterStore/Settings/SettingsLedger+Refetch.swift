@@ -10,17 +10,18 @@ import struct SettingsCore.Record
 
 extension SettingsLedger {
     /// The number of the refetch that is under way, nil for none.
-    func refetch(of type: RecordType) throws -> Int64? {
+    mutating func refetch(of type: RecordType) throws -> Int64? {
+        if let known = refetches[type] { return known }
         let statement = try db.cachedStatement(
             sql: "SELECT refetch FROM progress WHERE type = ? AND is_refetching = 1")
-        return try Int64.fetchOne(statement, arguments: [type.rawValue])
+        let refetch = try Int64.fetchOne(statement, arguments: [type.rawValue])
+        refetches[type] = .some(refetch)
+        return refetch
     }
 
     mutating func markSeen(_ key: RecordKey) throws {
-        guard try refetch(of: key.type) != nil, let row = try row(of: key) else { return }
-        let statement = try db.cachedStatement(
-            sql: "UPDATE record SET seen_in = (SELECT refetch FROM progress WHERE type = ?) WHERE id = ?")
-        try statement.run([key.type.rawValue, row])
+        guard let refetch = try refetch(of: key.type), let row = try row(of: key) else { return }
+        try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
     /// Stores how far the type is read; with the last page of a refetch, what was not seen goes first.
@@ -54,12 +55,13 @@ extension SettingsLedger {
         let unseen = try Row.fetchAll(
             db, sql: "SELECT id, name FROM record WHERE type = ? AND seen_in <> ?",
             arguments: [type.rawValue, refetch])
+        let changed = Set(result.changed)
         for found in unseen {
             let key = RecordKey(type: type, name: found[1])
             let row: Int64 = found[0]
             guard let before = try record(key) else { continue }
             let hasChanged = try forget(before, row, keeping: [], keepsDeletion: false)
-            if hasChanged, !result.changed.contains(key) { result.changed.append(key) }
+            if hasChanged, !changed.contains(key) { result.changed.append(key) }
         }
     }
 
@@ -70,7 +72,7 @@ extension SettingsLedger {
         guard try !isParked(before.key) else { return false }
         let waiting = Set(try pending(of: row).map(\.property))
         let gone = before.properties.filter { !known.contains($0.key) && !waiting.contains($0.key) }
-        let loosesDeletion = before.deletion != nil && !keepsDeletion && !waiting.contains("")
+        let losesDeletion = before.deletion != nil && !keepsDeletion && !waiting.contains("")
         for (property, register) in gone.sorted(by: { $0.key < $1.key }) {
             try remove(property, of: row)
             // Somebody deleted it so long ago that the cloud no longer knows who.
@@ -78,9 +80,9 @@ extension SettingsLedger {
                 milliseconds: host.clock.milliseconds, counter: host.clock.counter, host: HostID(high: 0, low: 0))
             try remember(OverwrittenValue(property: property, old: register, new: nil, by: by), of: before.key)
         }
-        if loosesDeletion { try write(nil, of: row) }
-        let isEmpty = gone.count == before.properties.count && (before.deletion == nil || loosesDeletion)
+        if losesDeletion { try write(nil, of: row) }
+        let isEmpty = gone.count == before.properties.count && (before.deletion == nil || losesDeletion)
         if isEmpty, known.isEmpty, !keepsDeletion, waiting.isEmpty { try forget(row, before.key) }
-        return loosesDeletion || !gone.isEmpty
+        return losesDeletion || !gone.isEmpty
     }
 }

@@ -18,6 +18,10 @@ struct SettingsLedger {
     let boot: String?
     /// Rows that were looked up already.
     private var rows: [RecordKey: Int64] = [:]
+    /// Types of which it was asked whether they are read anew, with the number of the refetch.
+    var refetches: [RecordType: Int64?] = [:]
+    /// nil: not asked yet.
+    var hasParked: Bool?
 
     init(_ db: Database, learned: WallTime?, boot: String?) throws {
         self.db = db
@@ -91,18 +95,20 @@ extension SettingsLedger {
     /// overwritten goes to the history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
+        let isNew = try row(of: merge.after.key) == nil
         let row = try makeRow(of: merge.after.key)
+        let waits = try !isNew && self.waits(row)
         for property in merge.news {
             guard let register = merge.after.properties[property] else { continue }
             try write(register, property, of: row)
-            try drop(property, of: row)
+            if waits { try drop(property, of: row) }
         }
         for property in merge.before.properties.keys where merge.after.properties[property] == nil {
             try remove(property, of: row)
         }
         if merge.deletionIsNews, let deletion = merge.after.deletion {
             try write(deletion, of: row)
-            try drop("", of: row)
+            if waits { try drop("", of: row) }
         }
         for value in merge.overwritten { try remember(value, of: merge.after.key) }
     }

@@ -19,7 +19,10 @@ extension LeaseMachine {
             // Nobody waits for it any more.
             return release(holding, wish: nil, at: now)
         case .seeking(let seeking):
-            return take(holding, seeking, at: now)
+            var taken = holding
+            // Who was told to let go needs a moment for it, so the first attempt at the link may well fail.
+            if seeking.wish.isTakeover { taken.channel = .open(keptUntil: now + LeaseTiming.reconnectGrace) }
+            return take(taken, seeking, at: now)
         case .held(var present):
             // A repetition's answer. Only one that was sent later says anything new.
             guard lease.token >= present.permit.token, sentAt > present.permit.sentAt, now < permit.hardStopAt else {

@@ -16,6 +16,19 @@ struct LeaseMachineTests {
         #expect(permit.hardStopAt == .seconds(118))
     }
 
+    /// Who was told to let go needs a moment: the first attempt at the link fails, and the lease is kept for the next.
+    @Test func takeover_keepsItsLease_whenTheFirstAttemptFails() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(10))
+        _ = machine.granted(.of(token: 2), sentAt: .seconds(10), at: .seconds(10), dice: 0)
+
+        let failed = machine.channelClosed(.attemptFailed, at: .seconds(11))
+        let again = machine.wanted(.resume, at: .seconds(12))
+
+        #expect(failed == .none)
+        #expect(again == .permit(LeasePermit(token: 2, terms: .standard(.keep), sentAt: .seconds(10))))
+    }
+
     @Test func heartbeat_isDueAtHalfTheTime_orALittleBefore() {
         var early = LeaseMachine.held(.keep, dice: 0)
         var late = LeaseMachine.held(.keep, dice: 100)

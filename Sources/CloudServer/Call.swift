@@ -46,6 +46,9 @@ struct Call {
         guard let value = query(name), !value.isEmpty else {
             throw CloudFailure(.badRequest, "\(request.uri.path) needs the query parameter \(name)")
         }
+        guard value.utf8.count <= CloudLimits.nameBytes else {
+            throw CloudFailure(.badRequest, "\(name) is longer than \(CloudLimits.nameBytes) bytes")
+        }
         return value
     }
 

@@ -39,8 +39,8 @@ package struct CloudApplication: Sendable {
         quiet.logLevel = max(logger.logLevel, .warning)
         var configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [StalledWriteHandler(patience: stallPatience)], idleTimeout: idlePatience)
-        configuration.httpDecoder.maxHeaderListSize = 16 * 1024
-        configuration.httpDecoder.maxHeaderFieldSize = 8 * 1024
+        configuration.httpDecoder.maxHeaderListSize = 64 * 1024
+        configuration.httpDecoder.maxHeaderFieldSize = 32 * 1024
         configuration.httpDecoder.maxHeaderFieldCount = 100
         let plain = HTTPServerBuilder.http1(configuration: configuration)
         return Application(

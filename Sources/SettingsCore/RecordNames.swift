@@ -41,8 +41,8 @@ extension Record {
     /// What is wrong with it, nil where nothing is.
     package var fault: RecordFault? {
         if !Self.isWord(key.type.rawValue) { return .type(key.type.rawValue) }
-        if !(1...Self.nameBytesMax).contains(key.name.utf8.count) || key.name.utf8.contains(where: { $0 < 0x20 }) {
-            return .name(key.name)
+        if let name = [key.name, deletion?.mergedInto].compactMap({ $0 }).first(where: { !Self.isName($0) }) {
+            return .name(name)
         }
         if properties.count > Self.propertiesMax { return .properties(properties.count) }
         // In order of name, so that everybody names the same one.
@@ -51,6 +51,10 @@ extension Record {
             if !register.value.isStorable { return .value(of: property) }
         }
         return nil
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        (1...nameBytesMax).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 }
     }
 
     private static func isWord(_ text: String) -> Bool {

@@ -33,6 +33,7 @@ struct Server {
     private func serve(_ cloud: OpenCloud, certificate: ServerCertificate?, hasToken: Bool) async throws {
         var limits = RequestGate.Limits()
         limits.perCredential = Rate(perSecond: Double(rate), burst: 4 * Double(rate))
+        limits.perAddress = Rate(perSecond: Double(rate) / 10, burst: Double(rate))
         let routes = CloudRoutes(
             service: cloud.service, gate: RequestGate(limits: limits, now: cloud.clock.now), clock: cloud.clock,
             version: VersionBody.current.version, makeToken: OpenCloud.makeToken,
@@ -52,10 +53,10 @@ struct Server {
         // service itself last.
         var group = ServiceGroupConfiguration(
             services: [
-                .init(service: QueueService(service: cloud.service)),
+                .init(service: CloudRounds(service: cloud.service)),
                 .init(service: console.service { consoleRunning.finish() }),
                 .init(service: service),
-                .init(service: StreamEnder(service: cloud.service)),
+                .init(service: CloudStreamEnder(service: cloud.service)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quietLogger)
@@ -169,25 +170,5 @@ struct Server {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         return quiet
-    }
-}
-
-/// Runs what the cloud does by itself.
-private struct QueueService: Service {
-    let service: CloudService
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await service.run() }
-    }
-}
-
-/// Ends the event streams, which would hold the server open for ever.
-private struct StreamEnder: Service {
-    let service: CloudService
-
-    func run() async throws {
-        // Cancelled without a graceful shutdown, there is nothing to wait for either.
-        try? await gracefulShutdown()
-        service.shutdown()
     }
 }

@@ -35,6 +35,7 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Crypto", "Hummingbird", "HummingbirdCore",
         "HummingbirdTLS",
         "Logging", "NIOCore", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials", "Glibc", "Synchronization",
+        "ServiceLifecycle",
     ],
     "CloudClient": [
         "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "AsyncHTTPClient", "Crypto",
@@ -49,7 +50,7 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
         "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud",
         "CloudStore", "CloudServer", "CloudClient", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging",
-        "ServiceLifecycle", "TOMLKit", "UnixSignals",
+        "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",
     ],
     "meterctl": [
         "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ArgumentParser",

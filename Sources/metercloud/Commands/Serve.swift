@@ -26,7 +26,7 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Requests a second that one token may make, after a burst of four times that.", valueName: "n"))
+            "Requests a second that one token may make; an address without a good one a tenth.", valueName: "n"))
     var rate = 100
 
     @Option(help: "trace, debug, info, notice, warning, error or critical.")

@@ -1,0 +1,27 @@
+package import Cloud
+import ServiceLifecycle
+
+/// Runs what the cloud does by itself: offers to those who wait, and the clean-up.
+package struct CloudRounds: Service {
+    private let service: CloudService
+
+    package init(service: CloudService) { self.service = service }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown { await service.run() }
+    }
+}
+
+/// Ends the event streams at shutdown, which would hold the server open for ever. Starts after the server, so that it
+/// stops before it.
+package struct CloudStreamEnder: Service {
+    private let service: CloudService
+
+    package init(service: CloudService) { self.service = service }
+
+    package func run() async throws {
+        // Cancelled without a graceful shutdown, there is nothing to wait for either.
+        try? await gracefulShutdown()
+        service.shutdown()
+    }
+}

@@ -1,0 +1,99 @@
+package import Gateway
+import GatewayAPI
+package import Hummingbird
+import MeterModel
+import SettingsCore
+
+/// What was overwritten of a meter's settings, and the rebuild of all of them: `/v1/meters/{meter}/history` and
+/// `/v1/rebuild`.
+package struct HistoryRoutes: RouteGroup {
+    private let directory: MeterDirectory
+    private let settings: SettingsService
+    private let rebuild: RebuildService
+
+    package init(directory: MeterDirectory, settings: SettingsService, rebuild: RebuildService) {
+        self.directory = directory
+        self.settings = settings
+        self.rebuild = rebuild
+    }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("meters/:meter/history") { request, context in
+            let meter = try await directory.session(try MeterRoutes.reference(in: context)).id
+            let limit = try request.number("limit", in: 1...1000) ?? 100
+            let losses = try await settings.history(
+                of: meter, key: request.uri.queryParameters["key"].map(String.init), limit: limit)
+            return try JSON.response(HistoryBody(meter: meter.description, history: losses.map { HistoryLine($0) }))
+        }
+        api.post("rebuild") { request, _ in
+            let body = try await JSON.decode(RebuildRequest.self, from: request)
+            if body.dry_run == true {
+                let report = try await rebuild.report()
+                return try JSON.response(
+                    RebuildReportBody(
+                        scanned: report.scanned, folded: report.folded,
+                        examples: report.examples.map { example in
+                            RebuildReportBody.Example(
+                                type: example.from.type.rawValue, from: example.from.name, into: example.into.name,
+                                moved: example.moved, kept: example.kept)
+                        }))
+            }
+            return Response.lines(for: request) { write in try await run(write) }
+        }
+    }
+
+    /// One line a step, then how it ended. A client that leaves stops it between two steps.
+    private func run(_ write: (any Encodable) async throws -> Void) async throws {
+        let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
+        let steps = rebuild.progress.subscribe()
+        // Waits for steps until this scope ends, which cancels it.
+        async let _: Void = Self.relay(steps, to: sink)
+        async let end: Void = finish(sink)
+        for await line in lines { try await write(line) }
+        await end
+    }
+
+    private static func relay(
+        _ steps: Feed<RebuildProgress>.Subscription, to sink: AsyncStream<RebuildLine>.Continuation
+    ) async {
+        for await step in steps where !step.value.isComplete {
+            let progress = step.value
+            sink.yield(
+                RebuildLine(.running, version: progress.version, scanned: progress.scanned, folded: progress.folded))
+        }
+    }
+
+    private func finish(_ sink: AsyncStream<RebuildLine>.Continuation) async {
+        sink.yield(await outcome())
+        sink.finish()
+    }
+
+    private func outcome() async -> RebuildLine {
+        do throws(GatewayError) {
+            switch try await rebuild.run() {
+            case .complete(let progress):
+                return RebuildLine(
+                    .complete, version: progress.version, scanned: progress.scanned, folded: progress.folded)
+            case .cancelled(let progress):
+                return RebuildLine(
+                    .cancelled, version: progress.version, scanned: progress.scanned, folded: progress.folded)
+            }
+        } catch {
+            return RebuildLine(.failed, error: error.body)
+        }
+    }
+}
+
+extension HistoryLine {
+    fileprivate init(_ loss: SettingLoss) {
+        self.init(
+            key: loss.key, old: loss.old, new: loss.new, deleted: loss.wasDeleted, written: Author(loss.written),
+            overwritten: Author(loss.overwritten))
+    }
+}
+
+extension HistoryLine.Author {
+    fileprivate init(_ author: SettingLoss.Author) {
+        self.init(at: author.at.description, host: author.hostName, host_id: author.host?.description)
+    }
+}

@@ -7,10 +7,26 @@ import SimulatedPort
 
 /// Four simulated meters, each behind a pseudo-terminal of its own: what `--demo` shows to somebody without a meter.
 ///
-/// The daemon reaches them as it reaches any serial meter. Only their ports are declared for it.
+/// The daemon reaches them as it reaches any serial meter. Only their ports are declared for it. A second host in the
+/// same program, of the same cloud, is there to see who has a meter, and to take it over.
 struct Demo: Sendable {
     private let ports: [SimulatedPort]
     let declared: [DeclaredPort]
+
+    static let firstHostName = "demo-bench"
+    static let secondHostName = "demo-attic"
+
+    /// The second host: a store and a socket of its own beside those of the first.
+    static func secondHost(beside first: Configuration) -> Configuration {
+        var second = first
+        second.hostName = secondHostName
+        second.stateDirectory += "/attic"
+        second.socketPath =
+            second.socketPath.hasSuffix(".sock")
+            ? "\(second.socketPath.dropLast(5))-attic.sock" : "\(second.socketPath)-attic"
+        second.ports = []
+        return second
+    }
 
     /// Starts the meters on a loop of their own.
     static func start(on loop: IOLoop) async throws -> Demo {

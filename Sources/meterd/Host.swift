@@ -2,27 +2,38 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 import Glibc
+import LeaseCore
 import LinuxIO
 import Logging
+import MeterModel
 import MeterStore
 import ServiceLifecycle
+import Synchronization
 import USBTransport
 
-/// One gateway host: its store, its meters, its control socket. `meterd` runs one, the demo two.
+/// One gateway host: its store, its meters, its membership of a cloud, its control socket. `meterd` runs one, the demo
+/// two.
 struct Host {
     let configuration: Configuration
     let store: MeterStore
     let recorder: SampleRecorder
     let settings: SettingsService
+    let rebuild: RebuildService
     let directory: MeterDirectory
+    let member: CloudMember
+    private let name: String
     private let logger: Logger
 
     /// Opens the store and puts the parts together. Nothing runs yet.
-    init(configuration: Configuration, loop: IOLoop, scanner: PortScanner, logger: Logger) throws {
+    init(configuration: Configuration, loop: IOLoop, scanner: PortScanner, logger: Logger) async throws {
         self.configuration = configuration
         self.logger = logger
+        name = configuration.hostName ?? Self.systemName
         try Self.prepareDirectories(configuration)
-        store = try MeterStore.open(path: "\(configuration.stateDirectory)/meterd.sqlite")
+        let machine = Machine.present
+        store = try MeterStore.open(
+            path: "\(configuration.stateDirectory)/meterd.sqlite",
+            options: MeterStore.Options(machine: machine, calendar: { LinuxClock.wallNow }))
         recorder = SampleRecorder(repository: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
@@ -33,27 +44,68 @@ struct Host {
                 settings: settings, recorder: recorder, hostName: Self.systemName,
                 makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
+        let fetched = FetchedOnce()
+        rebuild = RebuildService(
+            settings: settings, wallNow: { LinuxClock.wallNow }, hasFetched: { fetched.isTrue }, logger: logger)
+        member = CloudMember(
+            CloudMember.Parts(
+                store: store, settings: settings, rebuild: rebuild, fetched: fetched, directory: directory, loop: loop,
+                file: MembershipFile(path: "\(configuration.stateDirectory)/cloud.json"),
+                identity: try await Self.identity(name: name, in: store), machine: machine.digest,
+                configuration: configuration.cloud),
+            logger: logger)
+        tellOfTheStore()
+    }
+
+    /// Who this run is to other hosts.
+    private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
+        var dice = SystemRandomNumberGenerator()
+        let session = SessionID(using: &dice)
+        // The store is locked, so the run before this one is gone.
+        let previous = try await store.beginSession(session)
+        return LeaseKeeper.Identity(
+            host: store.identity.host, hostName: name, session: session, previousSession: previous)
+    }
+
+    private func tellOfTheStore() {
+        if let setAside = store.setAside { logger.error("the store was damaged", metadata: ["cause": "\(setAside)"]) }
+        if let replaced = store.identity.replaced {
+            logger.warning(
+                "the store came from another machine: this host has a new id and has to join its cloud anew",
+                metadata: ["was": "\(replaced)", "is": "\(store.identity.host)"])
+        }
     }
 
     /// Brings back what was known, and takes up the ports that are declared.
     ///
     /// - Parameter declared: ports to watch besides the configuration's.
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
+        // Before any meter is taken up: a member of a cloud uses none without asking.
+        try await member.restore()
         try await directory.restore()
         for port in configuration.ports { try await directory.declare(port.declared, wanted: port.connects) }
         for port in declared { try await directory.declare(port, wanted: wanted) }
+        try await settings.publish(hostName: name)
     }
 
-    /// What runs, in the order in which it starts. Stopping goes from the last to the first: the meters are left and the
-    /// streams end, then the server closes, then the readings that came last are written.
+    /// What runs, in the order in which it starts. Stopping goes from the last to the first: the meters are left and
+    /// their streams end, their leases are given back, then the server closes, then the readings that came last are
+    /// written.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let routes = MeterRoutes(directory: directory, version: .current) { [recorder, store] in
             recorder.status(path: store.path)
         }
-        let server = ControlServer(router: routes.router(), socketPath: configuration.socketPath, logger: logger)
+        let router = routes.router(with: [
+            MembershipRoutes(joining: member),
+            LeaseRoutes(directory: directory, keeper: { [member] in await member.keeper() }),
+            SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
+            HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
+        ])
+        let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         return [
             .init(service: RecorderService(recorder: recorder)),
             .init(service: server.application(onRunning: onRunning)),
+            .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
         ]
     }
@@ -131,4 +183,30 @@ private struct DirectoryService: Service {
         await cancelWhenGracefulShutdown { await directory.run() }
         await directory.shutdown()
     }
+}
+
+/// Runs the membership until shutdown, then gives every lease back.
+private struct MemberService: Service {
+    let member: CloudMember
+
+    func run() async throws {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await member.run() }
+            // Cancelled without a graceful shutdown, it ends all the same.
+            try? await gracefulShutdown()
+            await member.shutdown()
+        }
+    }
+}
+
+/// Whether everything that the cloud knew was read since the start.
+final class FetchedOnce: Sendable {
+    private let state: Mutex<Bool>
+
+    init() { state = Mutex(true) }
+
+    /// True for a host that is alone: nobody else knows anything.
+    var isTrue: Bool { state.withLock { $0 } }
+
+    func becomes(_ value: Bool) { state.withLock { $0 = value } }
 }

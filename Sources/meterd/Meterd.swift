@@ -71,8 +71,9 @@ struct Meterd: AsyncParsableCommand {
         LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }
         var logger = Logger(label: "meterd")
         logger.logLevel = configuration.logLevel
-        if isDemo, stateDirectory == nil {
-            configuration.stateDirectory = try Self.temporaryDirectory()
+        if isDemo {
+            if stateDirectory == nil { configuration.stateDirectory = try Self.temporaryDirectory() }
+            configuration.hostName = configuration.hostName ?? Demo.firstHostName
         }
         defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
         do {

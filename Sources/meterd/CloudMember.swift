@@ -1,0 +1,258 @@
+import CloudAPI
+import CloudClient
+import Gateway
+import GatewayAPI
+import LeaseCore
+import LinuxIO
+import Logging
+import MeterModel
+import MeterStore
+import SettingsCore
+import SyncCore
+
+/// This host as a member of a cloud: joins, leaves, and runs what belongs to the membership meanwhile.
+///
+/// One membership is one client, one sync engine and one lease keeper, all new when the host joins another cloud.
+actor CloudMember: CloudJoining {
+    /// What of the host a membership works on.
+    struct Parts: Sendable {
+        var store: MeterStore
+        var settings: SettingsService
+        var rebuild: RebuildService
+        var fetched: FetchedOnce
+        var directory: MeterDirectory
+        var loop: IOLoop
+        var file: MembershipFile
+        var identity: LeaseKeeper.Identity
+        /// The machine's digest (`Machine.present`).
+        var machine: String
+        var configuration: Configuration.Cloud
+    }
+
+    private struct Active: Sendable {
+        var membership: CloudMembership
+        var client: CloudClient
+        var engine: SyncEngine
+        var keeper: LeaseKeeper
+    }
+
+    private let parts: Parts
+    private let logger: Logger
+    private let starts: AsyncStream<Active>
+    private let startSink: AsyncStream<Active>.Continuation
+    private var active: Active?
+    private var isJoining = false
+    private var policy: LeasePolicy?
+    /// The line that joins other hosts, where this meterd serves the cloud.
+    private var serving: String?
+
+    init(_ parts: Parts, logger: Logger) {
+        self.parts = parts
+        self.logger = logger
+        (starts, startSink) = AsyncStream.makeStream()
+    }
+
+    /// Runs memberships, one after the other, until `shutdown`.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            for await active in starts {
+                group.addTask { await self.operate(active) }
+            }
+        }
+    }
+
+    /// Goes on with the membership that was kept, before the meters are taken up: none is used without its lease.
+    func restore() async throws(GatewayError) {
+        guard let membership = try parts.file.read() else { return }
+        do throws(SyncFailure) {
+            try await begin(membership)
+        } catch {
+            throw GatewayError(error, joining: membership.urls)
+        }
+    }
+
+    /// Gives every lease back and ends the sync session, within seconds. The membership is kept.
+    func shutdown() async {
+        startSink.finish()
+        await endActive()
+    }
+
+    /// This program serves a cloud: a host of it that belongs to none joins that one.
+    func serves(_ cloud: EmbeddedCloud, port: Int, logger: Logger) async {
+        serving = cloud.joinLine(port: port)
+        guard active == nil, let request = cloud.joinRequest(port: port) else { return }
+        do throws(GatewayError) {
+            _ = try await join(request)
+        } catch {
+            logger.error("this host could not join the cloud that it serves", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    // MARK: What people ask for
+
+    func join(_ request: CloudJoinRequest) async throws(GatewayError) -> CloudStatus {
+        guard !isJoining else {
+            throw GatewayError(.refused, "another join is under way", next: "wait for it: meterctl cloud status")
+        }
+        isJoining = true
+        defer { isJoining = false }
+        let pin = request.pin.flatMap { CertificatePin($0) }
+        if let text = request.pin, pin == nil {
+            throw GatewayError(
+                .badRequest, "\"\(text)\" is no pin", next: "it is sha256: and 64 hex digits, as the cloud printed it")
+        }
+        let host = JoinRequest(
+            hostID: parts.identity.host.description, hostName: parts.identity.hostName, machine: parts.machine)
+        do throws(SyncFailure) {
+            let membership = try await CloudClient.join(
+                urls: request.urls, token: Secret(request.token), pin: pin, as: host)
+            try keep(membership)
+            await endActive()
+            try await begin(membership)
+        } catch {
+            throw GatewayError(error, joining: request.urls)
+        }
+        return await status()
+    }
+
+    func leave() async throws(GatewayError) -> CloudStatus {
+        try parts.file.remove()
+        await endActive()
+        return await status()
+    }
+
+    func status() async -> CloudStatus {
+        var status = CloudStatus(
+            joined: active != nil, urls: active?.membership.urls ?? [], host_id: parts.identity.host.description,
+            host_name: parts.identity.hostName)
+        status.serving = serving
+        guard let active else { return status }
+        let report = await active.engine.report().status
+        status.zone = active.membership.zone
+        status.pin = active.membership.pin?.description
+        status.policy = policy?.rawValue
+        if case .open = report.stream { status.connected = true }
+        status.clock_offset_ms = report.serverOffset.map { -$0.offset.milliseconds }
+        if let halt = report.halt {
+            status.error = "\(halt.failure.message): \(halt.advice)"
+        } else if !status.connected {
+            status.error = report.lastSyncError?.message
+        }
+        return status
+    }
+
+    func engine() -> SyncEngine? { active?.engine }
+
+    func keeper() -> LeaseKeeper? { active?.keeper }
+
+    // MARK: One membership
+
+    /// On the disk before it is used, so that a crash does not lose the token that the cloud gave out just now.
+    private func keep(_ membership: CloudMembership) throws(SyncFailure) {
+        do throws(GatewayError) {
+            try parts.file.write(membership)
+        } catch {
+            throw SyncFailure(.other, error.message)
+        }
+    }
+
+    private func begin(_ membership: CloudMembership) async throws(SyncFailure) {
+        let client = try CloudClient(membership)
+        let keeper = LeaseKeeper(
+            identity: parts.identity, authority: client, hostPolicy: parts.configuration.policy,
+            zonePolicy: policy ?? .keep, timeToLive: parts.configuration.timeToLive, loop: parts.loop,
+            dice: SystemRandomNumberGenerator(), logger: logger)
+        let host = try CloudAddress(membership.urls[0]).host
+        let engine = SyncEngine(
+            zone: membership.zone, host: parts.identity.host,
+            edges: SyncEngine.Edges(
+                link: client, repository: parts.store, loop: parts.loop,
+                network: NetworkWatcher(loop: parts.loop, host: host), dice: SystemRandomNumberGenerator(),
+                changed: { [settings = parts.settings] in await settings.merged(MergeOutcome(changed: $0)) },
+                heard: { await keeper.take($0) }),
+            logger: logger)
+        parts.fetched.becomes(false)
+        let begun = Active(membership: membership, client: client, engine: engine, keeper: keeper)
+        active = begun
+        await parts.directory.use(keeper)
+        startSink.yield(begun)
+        logger.notice("member of a cloud", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
+    }
+
+    private func operate(_ active: Active) async {
+        // Before the engine runs, or the first words would be missed.
+        let words = active.engine.events.subscribe(buffer: 1024)
+        let results = active.engine.results.subscribe()
+        let refreshes = parts.settings.refreshes.subscribe(buffer: 1)
+        await withDiscardingTaskGroup { group in
+            group.addTask { await active.keeper.run() }
+            group.addTask {
+                for await word in words {
+                    guard case .accountChecked(let account, _) = word.value.event else { continue }
+                    await self.heard(account, of: active)
+                }
+            }
+            group.addTask {
+                // Whatever changed may have to be told. Where it came from the cloud, there is nothing to tell.
+                for await _ in refreshes { active.engine.trigger(.localChange) }
+            }
+            group.addTask {
+                for await result in results where result.value.end == .complete { await self.fetchedAll() }
+            }
+            // Ends after the keeper (`endActive`). Those that only listen end with it.
+            await active.engine.run()
+            group.cancelAll()
+        }
+        await active.client.shutdown()
+    }
+
+    private func heard(_ account: CloudAccount, of active: Active) async {
+        guard let policy = LeasePolicy(rawValue: account.policy) else { return }
+        self.policy = policy
+        await active.keeper.policyIs(policy)
+    }
+
+    private func fetchedAll() async {
+        parts.fetched.becomes(true)
+        await rebuildWhereDue()
+    }
+
+    /// Records of an older form are folded once everything was read (leases-and-sync.md, section 4).
+    private func rebuildWhereDue() async {
+        do throws(GatewayError) {
+            guard try await !parts.rebuild.status().isComplete else { return }
+            _ = try await parts.rebuild.run()
+        } catch {
+            logger.error("rebuild failed", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// The sessions let go of their links first: a lease is given back when nobody uses its meter any more.
+    private func endActive() async {
+        guard let ended = active else { return }
+        active = nil
+        policy = nil
+        parts.fetched.becomes(true)
+        await parts.directory.use(nil)
+        await ended.keeper.shutdown()
+        await ended.engine.stop()
+    }
+}
+
+extension GatewayError {
+    /// The cloud's words, and what to do about them.
+    fileprivate init(_ failure: SyncFailure, joining urls: [String]) {
+        let next =
+            switch failure.kind {
+            case .notAuthenticated: "the token is not (or no more) one of that cloud's: metercloud token list"
+            case .permissionDenied: "make this host a token of its own there: metercloud token create"
+            case .wrongCertificate: "compare the pin with the one that the cloud printed"
+            case .network, .serviceUnavailable: "is the address right, and does metercloud run there?"
+            case .badRequest: "correct it"
+            case .rateLimited: "wait a minute, then try again"
+            case .zoneNotFound, .changeTokenExpired, .limitExceeded, .clockSkew, .other:
+                "are meterd and metercloud of one version?"
+            }
+        self.init(failure.kind == .badRequest ? .badRequest : .refused, failure.message, next: next)
+    }
+}

@@ -1,0 +1,30 @@
+import Crypto
+import FoundationEssentials
+import GatewayAPI
+import MeterStore
+
+extension Machine {
+    /// The machine that this program runs on.
+    ///
+    /// The id itself never leaves it: /etc/machine-id is confidential (machine-id(5)), so a digest made for this program
+    /// alone stands for it. A board's serial number comes first, because an SD card that is copied brings its
+    /// /etc/machine-id along.
+    static var present: Machine {
+        let paths = ["/sys/firmware/devicetree/base/serial-number", "/etc/machine-id", "/var/lib/dbus/machine-id"]
+        let id = paths.lazy.compactMap { text(at: $0) }.first ?? ""
+        let digest = SHA256.hash(data: Data("MeterGateway machine \(id)".utf8))
+        return Machine(
+            digest: digest.map { byte in
+                let digits = String(byte, radix: 16)
+                return digits.count == 1 ? "0\(digits)" : digits
+            }.joined(), boot: text(at: "/proc/sys/kernel/random/boot_id") ?? "")
+    }
+
+    /// nil where there is no such file, or nothing in it.
+    private static func text(at path: String) -> String? {
+        // Not every machine has each of them.
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        let trimmed = text.filter { !$0.isWhitespace && $0 != "\0" }
+        return trimmed.isEmpty ? nil : trimmed
+    }
+}

@@ -68,7 +68,8 @@ struct DaemonTests {
         #expect(
             unknown.talk
                 == "meterctl: error: no setting is called nam\n"
-                + "the settings are name, notes, poll-interval, stale-after, temperature-unit\n")
+                + "the settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
+                + "brightness, threshold\n")
     }
 
     @Test func meterThatIsNone_isNoSuchMeter_andNoNameIsWrongUsage() throws {

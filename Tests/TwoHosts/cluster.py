@@ -156,7 +156,7 @@ class Host(Program):
     def _answers(self):
         if self.process.poll() is not None:
             raise Failure(f"{self.name} ended: {self.log[-500:]}")
-        return self.ctl("version", check=False).returncode == 0
+        return self.ctl("status", check=False).returncode == 0
 
     def ctl(self, *arguments, check=True, timeout=120):
         """Runs meterctl against this host."""

@@ -1,10 +1,10 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench fuzz soak captures clean
+.PHONY: help setup build release run test lint bench fuzz soak simulate two-hosts fuzz-api captures clean
 
 help: ## what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 setup: ## install what is missing (Debian packages)
 	@Scripts/setup
@@ -13,12 +13,13 @@ Sources/CBuildInfo/commit.h: FORCE
 	@Scripts/write-commit $@
 FORCE:
 
-build: setup Sources/CBuildInfo/commit.h ## both programs, for development
+build: setup Sources/CBuildInfo/commit.h ## the programs, for development
 	swift build
 
-release: setup Sources/CBuildInfo/commit.h ## both programs, optimised
+release: setup Sources/CBuildInfo/commit.h ## the programs, optimised
 	swift build -c release --product meterd
 	swift build -c release --product meterctl
+	swift build -c release --product metercloud
 
 run: build ## the real meters where one is plugged in, else four simulated ones
 	@Scripts/run
@@ -38,6 +39,16 @@ fuzz: setup ## every decoder against random bytes, 30 s each
 
 soak: setup ## the long runs: every decoder, 10 minutes each
 	Tests/Fuzz/run 600
+
+simulate: setup ## hosts and a cloud over virtual time, 200 random lives
+	swift build -c release --product Simulation
+	.build/release/Simulation --seeds 200
+
+two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
+	Tests/TwoHosts/run
+
+fuzz-api: build ## the cloud's API, from its contract
+	Tests/OpenAPI/run
 
 captures: build ## decode and replay real captures, where there are any
 	Tests/Captures/decode-captures

@@ -271,7 +271,8 @@ let package = Package(
         .testTarget(
             name: "CloudStoreTests",
             dependencies: [
-                "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "MeterTestKit",
+                "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore",
+                "MeterTestKit",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict

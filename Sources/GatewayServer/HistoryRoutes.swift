@@ -26,6 +26,8 @@ package struct HistoryRoutes: RouteGroup {
             return try JSON.response(HistoryBody(meter: meter.description, history: losses.map { HistoryLine($0) }))
         }
         api.post("rebuild") { request, _ in
+            var request = request
+            _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
             let body = try await JSON.decode(RebuildRequest.self, from: request)
             if body.dry_run == true {
                 let report = try await rebuild.report()
@@ -38,7 +40,7 @@ package struct HistoryRoutes: RouteGroup {
                                 moved: example.moved, kept: example.kept)
                         }))
             }
-            return Response.lines(for: request) { write in try await run(write) }
+            return try await Response.lines(for: request) { write in try await run(write) }
         }
     }
 

@@ -8,7 +8,7 @@ extension MeterRoutes {
     func addStreams(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("readings") { request, context in
             let session = try await directory.session(try Self.reference(in: context))
-            return Response.lines(of: session.readings.subscribe(), for: request) { item in
+            return try await Response.lines(of: session.readings.subscribe(), for: request) { item in
                 ReadingLine(
                     time: item.value.wallTime.description, values: ReadingBody(item.value.reading),
                     missed: item.missed > 0 ? item.missed : nil)
@@ -17,7 +17,7 @@ extension MeterRoutes {
         meter.get("traffic") { request, context in
             let session = try await directory.session(try Self.reference(in: context))
             let began = session.now
-            return Response.lines(of: session.traffic.subscribe(buffer: 4096), for: request) { item in
+            return try await Response.lines(of: session.traffic.subscribe(buffer: 4096), for: request) { item in
                 TrafficLine(
                     t: Double((item.value.time - began).nanoseconds / 1000) / 1e6,
                     dir: item.value.direction.rawValue, hex: Hex.encode(item.value.bytes),
@@ -33,8 +33,8 @@ extension Response {
     static func lines<Value: Sendable>(
         of items: Feed<Value>.Subscription, for request: Request,
         line: @escaping @Sendable (Feed<Value>.Item) -> any Encodable
-    ) -> Response {
-        lines(for: request) { write in
+    ) async throws -> Response {
+        try await lines(for: request) { write in
             for await item in items { try await write(line(item)) }
         }
     }
@@ -45,9 +45,15 @@ extension Response {
     static func lines(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (any Encodable) async throws -> Void) async throws -> Void
-    ) -> Response {
+    ) async throws -> Response {
+        // The library watches for the client's leaving by reading on, and traps where an answer is over before it has
+        // come to the end of the request. So that end is passed here, whatever the client sends and however slowly.
+        var request = request
+        _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
+        let whole = request.body
         let lines = ResponseBody { writer in
-            try await request.body.consumeWithCancellationOnInboundClose { _ in
+            try await whole.consumeWithCancellationOnInboundClose { rest in
+                for try await _ in rest {}
                 try await writer.write(ByteBuffer())
                 try await body { try await writer.write(try JSON.line($0)) }
             }

@@ -39,14 +39,14 @@ package struct SyncRoutes: RouteGroup {
             return try JSON.response(await status(of: engine))
         }
         api.get("sync/events") { request, _ in
-            Response.lines(of: try await joined().events.subscribe(buffer: 4096), for: request) { item in
+            try await Response.lines(of: try await joined().events.subscribe(buffer: 4096), for: request) { item in
                 SyncEventLine(
                     number: item.value.number, uptime_ms: item.value.time.sinceOrigin.milliseconds,
                     event: "\(item.value.event)", missed: item.missed > 0 ? item.missed : nil)
             }
         }
         api.get("refreshes") { request, _ in
-            Response.lines(of: settings.refreshes.subscribe(buffer: 1), for: request) { item in
+            try await Response.lines(of: settings.refreshes.subscribe(buffer: 1), for: request) { item in
                 RefreshLine(refresh_version: item.value)
             }
         }

@@ -101,6 +101,18 @@ struct StreamTests {
         #expect(lines.last?.t == 0.02)
     }
 
+    @Test(arguments: [nil, "{}", String(repeating: " ", count: 60_000)] as [String?])
+    func streamThatIsOverAtOnce_isAnEmptyAnswer_whateverTheRequestHas(body: String?) async throws {
+        try await bench.connect()
+        await bench.directory.shutdown()
+
+        for _ in 0..<20 {
+            let answer = try await bench.request(.get, ServerBench.meter("/readings"), body)
+            #expect(answer.status == 200)
+            #expect(answer.text.isEmpty)
+        }
+    }
+
     // MARK: - On the socket
 
     /// Runs the server on a socket of its own, and checks that it is gone afterwards.

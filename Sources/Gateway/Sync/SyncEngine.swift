@@ -210,7 +210,8 @@ package actor SyncEngine {
     private func announce(_ result: SyncResult) {
         report(result)
         results.yield(result)
-        // A cancelled run takes what was asked for with it.
+        // A run that is cancelled or halts takes what was asked for with it.
+        if case .halted = result.end { return answerWaiters(result) }
         if result.trigger == .asked || result.wasCancelled { answerWaiters(result) }
     }
 

@@ -18,18 +18,20 @@ struct ServerBench {
     let links: SimulatedLinks
     let store = InMemoryMeterStore()
     let log = LogBook()
+    let records = InMemorySettings()
+    let settings: SettingsService
     let directory: MeterDirectory
     let routes: MeterRoutes
 
     init(repository: (any MeterRepository)? = nil) {
         links = SimulatedLinks(loop: loop)
         let recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
+        settings = SettingsService(
+            repository: repository as? any SettingsRepository ?? records,
+            now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)
         let edges = MeterDirectory.Edges(
             loop: loop, opener: links, sightings: ScriptedSightings(), repository: repository ?? store,
-            settings: SettingsService(
-                repository: repository as? any SettingsRepository ?? InMemorySettings(),
-                now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger),
-            recorder: recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) })
+            settings: settings, recorder: recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) })
         directory = MeterDirectory(edges: edges, logger: log.logger)
         routes = MeterRoutes(
             directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release")

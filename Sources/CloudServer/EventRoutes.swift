@@ -12,11 +12,16 @@ extension CloudRoutes {
         let zone = try call.zone
         let slot = try StreamSlot(gate: gate, credential: principal.credential.id)
         let subscription = try await service.events(in: zone, by: principal)
-        let request = call.request
+        // The library watches for the client's leaving by reading on, and traps where an answer is over before it has
+        // come to the end of the request. So that end is passed first, whatever the client sends.
+        var request = call.request
+        _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
+        let whole = request.body
         let body = ResponseBody { [clock] writer in
             // Kept for as long as the stream is, and freed with it even if it never begins.
             _ = slot
-            try await request.body.consumeWithCancellationOnInboundClose { _ in
+            try await whole.consumeWithCancellationOnInboundClose { rest in
+                for try await _ in rest {}
                 var number = 1
                 let opening = EventBody(serverTime: clock.wallNow().millisecondsSince1970)
                 try await writer.write(try Self.event(opening, number: number))

@@ -84,7 +84,7 @@ let package = Package(
         .target(
             name: "MeterStore",
             dependencies: [
-                "MeterModel", "SettingsCore", "SyncCore", "Gateway",
+                "MeterModel", "SettingsCore", "SyncCore", "Gateway", "LinuxIO",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -103,7 +103,7 @@ let package = Package(
         .target(
             name: "CloudStore",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud",
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict

@@ -25,10 +25,11 @@ private let allowedImports: [String: Set<String>] = [
     "USBTransport": ["MeterModel", "Gateway", "LinuxIO", "Synchronization"],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
     "MeterStore": [
-        "MeterModel", "SettingsCore", "SyncCore", "Gateway", "GRDB", "Foundation", "Glibc", "Synchronization",
+        "MeterModel", "SettingsCore", "SyncCore", "Gateway", "LinuxIO", "GRDB", "Foundation", "Glibc",
+        "Synchronization",
     ],
     "CloudStore": [
-        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "GRDB", "Foundation", "Glibc",
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "GRDB", "Foundation", "Glibc",
         "Synchronization",
     ],
     "CloudServer": [

@@ -1,0 +1,68 @@
+import Glibc
+import Synchronization
+
+/// A file that one process at a time can hold: a flock(2) on it, and the holder's process id in it.
+///
+/// The system drops the lock when the process ends, however it ends. The file stays: one that is deleted could be
+/// locked by two processes at once, each in its own copy.
+package final class LockFile: Sendable {
+    /// Why the file could not be locked.
+    package enum Refusal: Error, Hashable, Sendable {
+        /// Somebody holds it.
+        ///
+        /// - Parameter owner: the process, where the file tells.
+        case held(owner: Int32?)
+        /// The file can be neither opened nor made.
+        case unopened(Errno)
+        /// The file system knows no locks.
+        case unlockable(Errno)
+    }
+
+    private let descriptor: FileDescriptor
+    private let isHeld = Atomic(true)
+
+    /// Takes the lock, or throws at once.
+    ///
+    /// - Parameter mode: who may open a file that this call makes, as for open(2).
+    package init(_ path: String, mode: UInt32) throws(Refusal) {
+        do {
+            descriptor = FileDescriptor(
+                owning: try Errno.check { Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode) })
+        } catch {
+            throw .unopened(error)
+        }
+        do {
+            try Errno.check { flock(descriptor.raw, LOCK_EX | LOCK_NB) }
+        } catch {
+            // Here it never was held.
+            isHeld.store(false, ordering: .relaxed)
+            throw error.code == EWOULDBLOCK ? .held(owner: Self.owner(descriptor.raw)) : .unlockable(error)
+        }
+        Self.write(owner: getpid(), to: descriptor.raw)
+    }
+
+    deinit { release() }
+
+    /// Lets others have it. Calling it twice is harmless.
+    package func release() {
+        guard isHeld.exchange(false, ordering: .relaxed) else { return }
+        // Unlocked and not only closed: a process that another thread is just starting has copies of all our
+        // descriptors until it runs its program, and each of them would keep the lock.
+        _ = flock(descriptor.raw, LOCK_UN)
+        descriptor.close()
+    }
+
+    private static func write(owner: pid_t, to descriptor: Int32) {
+        let text = Array("\(owner)\n".utf8)
+        // The number is only there for the other's message; where it cannot be written, the lock holds all the same.
+        _ = ftruncate(descriptor, 0)
+        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    private static func owner(_ descriptor: Int32) -> pid_t? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count > 0 else { return nil }
+        return pid_t(String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+}

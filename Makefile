@@ -45,9 +45,11 @@ simulate: setup ## hosts and a cloud over virtual time, 200 random lives
 	.build/release/Simulation --seeds 200
 
 two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
+	@Scripts/setup python3 curl
 	Tests/TwoHosts/run
 
 fuzz-api: build ## the cloud's API, from its contract
+	@Scripts/setup python3-venv
 	Tests/OpenAPI/run
 
 captures: build ## decode and replay real captures, where there are any

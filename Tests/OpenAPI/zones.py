@@ -1,6 +1,7 @@
 """Joins a host, and checks that a token sees its own zone only.
 
 zones.py join URL CERTIFICATE TOKEN-FILE ZONE      prints the host's own token
+zones.py listen URL CERTIFICATE HOME               prints the host's events until it is killed
 zones.py check URL CERTIFICATE HOME OTHER          the files with the tokens of one host of each zone
 """
 
@@ -85,6 +86,15 @@ def join(cloud, token_file, zone):
     print(own)
 
 
+def listen(cloud, token_file):
+    token = pathlib.Path(token_file).read_text().strip()
+    connection = http.client.HTTPSConnection(cloud.address.hostname, cloud.address.port, context=cloud.trust)
+    connection.request("GET", "/v1/zones/home/events", headers={"Authorization": f"Bearer {token}"})
+    response = connection.getresponse()
+    while text := response.read1(65536):
+        print(text.decode(errors="replace"), end="", flush=True)
+
+
 def check(cloud, tokens):
     findings = []
 
@@ -130,6 +140,9 @@ def main():
     cloud = Cloud(sys.argv[2], sys.argv[3])
     if sys.argv[1] == "join":
         join(cloud, sys.argv[4], sys.argv[5])
+        return 0
+    if sys.argv[1] == "listen":
+        listen(cloud, sys.argv[4])
         return 0
     tokens = {zone: pathlib.Path(file).read_text().strip() for zone, file in zip(("home", "other"), sys.argv[4:6])}
     return check(cloud, tokens)

@@ -139,6 +139,26 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // What several programs have in common: their output, their errors, and a cloud that is served.
+        .target(
+            name: "ProgramKit",
+            dependencies: [
+                "LinuxIO",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CloudHosting",
+            dependencies: [
+                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+
         // MARK: Layer 3 - programs: composition only
 
         .executableTarget(
@@ -146,7 +166,7 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
                 "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
-                "Cloud", "CloudStore", "CloudServer", "CloudClient",
+                "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -159,7 +179,7 @@ let package = Package(
         .executableTarget(
             name: "meterctl",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort",
+                "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -172,8 +192,8 @@ let package = Package(
         .executableTarget(
             name: "metercloud",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer",
-                "GatewayAPI", "LinuxIO",
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore",
+                "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -308,7 +328,8 @@ let package = Package(
         .testTarget(
             name: "MetercloudTests",
             dependencies: [
-                "metercloud", "Cloud", "CloudAPI", "CloudServer", "MeterModel", "MeterTestKit", "SettingsCore",
+                "metercloud", "Cloud", "CloudAPI", "CloudServer", "MeterModel", "MeterTestKit", "ProgramKit",
+                "SettingsCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -339,6 +360,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "ProgramKitTests",
+            dependencies: ["ProgramKit", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "MeterdTests",
             dependencies: [
                 "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "CloudAPI", "CloudClient", "MeterTestKit",
@@ -347,7 +373,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "MeterctlTests", dependencies: ["meterctl", "MeterModel", "MeterCodec", "GatewayAPI"],
+            name: "MeterctlTests", dependencies: ["meterctl", "MeterModel", "MeterCodec", "GatewayAPI", "ProgramKit"],
             swiftSettings: strict
         ),
         .testTarget(

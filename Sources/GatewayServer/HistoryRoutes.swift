@@ -19,7 +19,7 @@ package struct HistoryRoutes: RouteGroup {
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("meters/:meter/history") { request, context in
-            let meter = try await directory.session(try MeterRoutes.reference(in: context)).id
+            let meter = try await directory.meter(try MeterRoutes.reference(in: context))
             let limit = try request.number("limit", in: 1...1000) ?? 100
             let losses = try await settings.history(
                 of: meter, key: request.uri.queryParameters["key"].map(String.init), limit: limit)

@@ -1,30 +1,37 @@
 package import Gateway
 import GatewayAPI
 package import Hummingbird
+import MeterModel
 
 /// Who has which meter: `/v1/leases`.
 package struct LeaseRoutes: RouteGroup {
     private let directory: MeterDirectory
+    private let settings: SettingsService
     private let keeper: @Sendable () async -> LeaseKeeper?
 
     /// - Parameter keeper: of the present membership; nil while this host belongs to no cloud.
-    package init(directory: MeterDirectory, keeper: @escaping @Sendable () async -> LeaseKeeper?) {
+    package init(
+        directory: MeterDirectory, settings: SettingsService, keeper: @escaping @Sendable () async -> LeaseKeeper?
+    ) {
         self.directory = directory
+        self.settings = settings
         self.keeper = keeper
     }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
-        api.get("leases") { _, _ in try JSON.response(await who()) }
+        api.get("leases") { _, _ in try JSON.response(try await who()) }
     }
 
-    private func who() async -> WhoBody {
+    private func who() async throws(GatewayError) -> WhoBody {
         guard let keeper = await keeper() else { return WhoBody(joined: false, leases: []) }
         var leases = await keeper.who()
         var meters: [String: MeterStatus] = [:]
         for meter in await directory.status() { meters[meter.id] = meter }
+        var names: [String: String] = [:]
+        for meter in try await settings.meters() { names[meter.id.description] = meter.name }
         for index in leases.indices {
             let meter = meters[leases[index].meter]
-            leases[index].name = meter?.name
+            leases[index].name = meter?.name ?? names[leases[index].meter]
             leases[index].model = meter?.model
         }
         return WhoBody(joined: true, leases: leases)

@@ -11,8 +11,6 @@ package struct FailingRepository: MeterRepository, SampleRepository {
 
     package func meters() throws -> [KnownMeter] { throw error }
     package func save(_ meter: KnownMeter) throws { throw error }
-    package func settings(of meter: MeterID) throws -> [String: String] { throw error }
-    package func set(_ changes: [String: String?], for meter: MeterID) throws { throw error }
     package func append(_ chunks: [SampleChunk]) throws { throw error }
     package func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) throws -> [StoredSample] {
         throw error

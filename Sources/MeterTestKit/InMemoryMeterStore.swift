@@ -5,7 +5,6 @@ package import MeterModel
 /// contracts, as `MeterStore` does.
 package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     private var knownMeters: [MeterID: KnownMeter] = [:]
-    private var storedSettings: [MeterID: [String: String]] = [:]
     private var failure: StoreError?
     /// What was appended and not pruned, in that order.
     package private(set) var chunks: [SampleChunk] = []
@@ -30,13 +29,6 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     package func save(_ meter: KnownMeter) throws(StoreError) {
         try checkWritable()
         knownMeters[meter.id] = meter
-    }
-
-    package func settings(of meter: MeterID) -> [String: String] { storedSettings[meter] ?? [:] }
-
-    package func set(_ changes: [String: String?], for meter: MeterID) throws(StoreError) {
-        try checkWritable()
-        for (key, value) in changes { storedSettings[meter, default: [:]][key] = value }
     }
 
     // MARK: - SampleRepository

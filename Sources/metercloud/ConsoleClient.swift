@@ -1,7 +1,9 @@
 import AsyncHTTPClient
 import Cloud
 import CloudAPI
+import CloudHosting
 import CloudServer
+import CloudStore
 import FoundationEssentials
 import Glibc
 import LinuxIO
@@ -9,6 +11,7 @@ import Logging
 import MeterModel
 import NIOCore
 import NIOHTTP1
+import ProgramKit
 
 /// Asks the server where one runs on this folder, and opens the store itself where none does.
 struct ConsoleClient {
@@ -27,9 +30,18 @@ struct ConsoleClient {
     }
 
     private func answerHere(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
-        let cloud = try OpenCloud(folder: folder, logger: .quiet)
-        defer { cloud.close(logger: .quiet) }
+        let cloud = try open()
+        defer { cloud.close() }
         return try await cloud.console.answer(request)
+    }
+
+    private func open() throws(CommandFailure) -> HostedCloud {
+        do throws(CloudStoreError) {
+            return try HostedCloud(
+                folder: folder, logger: Logger(label: "metercloud") { _ in SwiftLogNoOpLogHandler() })
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     private func askServer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {

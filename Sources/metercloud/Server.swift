@@ -1,11 +1,14 @@
 import Cloud
 import CloudAPI
+import CloudHosting
 import CloudServer
+import CloudStore
 import GatewayAPI
 import Glibc
 import LinuxIO
 import Logging
 import MeterModel
+import ProgramKit
 import ServiceLifecycle
 import UnixSignals
 
@@ -22,42 +25,33 @@ struct Server {
         if DescriptorLimit.raise() == nil { logger.warning("descriptor limit not raised") }
         try checkAddress()
         try prepareFolder()
-        let cloud = try OpenCloud(folder: folder, logger: logger)
-        defer { cloud.close(logger: logger) }
-        let hasToken = try await folder.prepareFirstZone(of: cloud.service, makeToken: OpenCloud.makeToken)
+        let cloud = try open()
+        defer { cloud.close() }
+        let hasToken = try await cloud.prepareFirstZone()
         let certificate = usesTLS ? try folder.certificate(names: certificateNames, at: cloud.clock.wallNow()) : nil
         try await serve(cloud, certificate: certificate, hasToken: hasToken)
         logger.notice("metercloud stopped")
     }
 
-    private func serve(_ cloud: OpenCloud, certificate: ServerCertificate?, hasToken: Bool) async throws {
+    private func open() throws(CommandFailure) -> HostedCloud {
+        do throws(CloudStoreError) {
+            return try HostedCloud(folder: folder, logger: logger)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func serve(_ cloud: HostedCloud, certificate: ServerCertificate?, hasToken: Bool) async throws {
         var limits = RequestGate.Limits()
         limits.perCredential = Rate(perSecond: Double(rate), burst: 4 * Double(rate))
         limits.perAddress = Rate(perSecond: Double(rate) / 10, burst: Double(rate))
-        let routes = CloudRoutes(
-            service: cloud.service, gate: RequestGate(limits: limits, now: cloud.clock.now), clock: cloud.clock,
-            version: VersionBody.current.version, makeToken: OpenCloud.makeToken,
-            gauges: { [engine = cloud.engine] in try await engine.gauges() })
-        let application = CloudApplication(
-            routes: routes, host: address.host, port: address.port,
-            tls: try certificate?.tlsConfiguration(), logger: logger)
-        let console = ConsoleApplication(
-            console: cloud.console, socketPath: folder.consoleSocketPath, logger: logger)
-        let (consoleRuns, consoleRunning) = AsyncStream.makeStream(of: Void.self)
-        let service = try application.service { [self] port in
-            // Whoever sees that the cloud runs may use its console.
-            for await _ in consoleRuns {}
-            announce(port: port, pin: certificate?.pin, hasToken: hasToken)
-        }
-        // Services stop from the last to the first: the streams end, the server closes, then the console, and the
-        // service itself last.
+        let serving = HostedCloud.Serving(
+            host: address.host, port: address.port, certificate: certificate, limits: limits,
+            version: VersionBody.current.version)
         var group = ServiceGroupConfiguration(
-            services: [
-                .init(service: CloudRounds(service: cloud.service)),
-                .init(service: console.service { consoleRunning.finish() }),
-                .init(service: service),
-                .init(service: CloudStreamEnder(service: cloud.service)),
-            ],
+            services: try cloud.services(serving) { port in
+                announce(port: port, pin: certificate?.pin, hasToken: hasToken)
+            },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quietLogger)
         group.maximumGracefulShutdownDuration = .seconds(20)

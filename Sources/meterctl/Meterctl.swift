@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import ProgramKit
 
 @main
 struct Meterctl: AsyncParsableCommand {
@@ -23,67 +23,9 @@ struct Meterctl: AsyncParsableCommand {
         try parseAsRoot(Connect.spelledOut(arguments))
     }
 
-    /// As the library's own, but with this project's exit code for wrong usage and its form of errors.
     static func main() async {
-        // A reader that went away then shows as EPIPE, which is told from a full disk (see Terminal.data).
-        _ = signal(SIGPIPE, SIG_IGN)
-        do {
-            var command = try command(for: Array(CommandLine.arguments.dropFirst()))
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
-        } catch let failure as CommandFailure {
-            failure.print()
-            Glibc.exit(failure.exitCode)
-        } catch {
-            switch exitCode(for: error) {
-            case .validationFailure:
-                let words = fullMessage(for: error)
-                let plain = words.hasPrefix("Error: ") ? "meterctl: error: \(words.dropFirst(7))" : words
-                Terminal.talk(plain)
-                Glibc.exit(ExitStatus.usage.rawValue)
-            case .failure where !(error is ExitCode):
-                // Nobody gave it words of its own; its form is the same all the same.
-                let failure = CommandFailure(.error, "\(error)", next: "are meterctl and meterd of one version?")
-                failure.print()
-                Glibc.exit(failure.exitCode)
-            default:
-                exit(withError: error)
-            }
+        await runProgram(next: "are meterctl and meterd of one version?") {
+            try command(for: Array(CommandLine.arguments.dropFirst()))
         }
-    }
-}
-
-/// The exit codes of spec/cli.md.
-enum ExitStatus: Int32 {
-    case ok = 0
-    case error = 1
-    case usage = 2
-    case noSuchMeter = 3
-    case heldElsewhere = 4
-    case timedOut = 5
-    case noPermission = 6
-    case daemonNotRunning = 7
-}
-
-/// An error in the words of spec/cli.md: what failed with which value, and what to do next.
-struct CommandFailure: Error, Hashable {
-    var status: ExitStatus
-    var message: String
-    var next: String
-
-    init(_ status: ExitStatus = .error, _ message: String, next: String) {
-        self.status = status
-        self.message = message
-        self.next = next
-    }
-
-    var exitCode: Int32 { status.rawValue }
-
-    func print() {
-        Terminal.talk("meterctl: error: \(message)")
-        Terminal.talk(next)
     }
 }

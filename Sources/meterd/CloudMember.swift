@@ -55,6 +55,8 @@ actor CloudMember: CloudJoining {
     /// Runs memberships, one after the other, until `shutdown`.
     func run() async {
         await withDiscardingTaskGroup { group in
+            // A member does it after its first complete sync.
+            if active == nil { group.addTask { await self.rebuildWhereDue() } }
             for await active in starts {
                 group.addTask { await self.operate(active) }
             }
@@ -183,7 +185,7 @@ actor CloudMember: CloudJoining {
         // Before the engine runs, or the first words would be missed.
         let words = active.engine.events.subscribe(buffer: 1024)
         let results = active.engine.results.subscribe()
-        let refreshes = parts.settings.refreshes.subscribe(buffer: 1)
+        let localChanges = parts.settings.localChanges.subscribe(buffer: 1)
         await withDiscardingTaskGroup { group in
             group.addTask { await active.keeper.run() }
             group.addTask {
@@ -193,8 +195,7 @@ actor CloudMember: CloudJoining {
                 }
             }
             group.addTask {
-                // Whatever changed may have to be told. Where it came from the cloud, there is nothing to tell.
-                for await _ in refreshes { active.engine.trigger(.localChange) }
+                for await _ in localChanges { active.engine.trigger(.localChange) }
             }
             group.addTask {
                 for await result in results where result.value.end == .complete { await self.fetchedAll() }

@@ -30,7 +30,7 @@ struct Daemon {
         try await run(hosts, cloud)
         await demo?.stop()
         for host in hosts { try host.close() }
-        try cloud?.close()
+        cloud?.close()
         logger.notice("meterd stopped")
     }
 

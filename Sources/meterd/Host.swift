@@ -97,7 +97,7 @@ struct Host {
         }
         let router = routes.router(with: [
             MembershipRoutes(joining: member),
-            LeaseRoutes(directory: directory, keeper: { [member] in await member.keeper() }),
+            LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
             SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
             HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
         ])

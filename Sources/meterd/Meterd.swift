@@ -5,6 +5,7 @@ import GatewayAPI
 import Glibc
 import LinuxIO
 import Logging
+import ProgramKit
 import USBTransport
 
 @main
@@ -35,23 +36,8 @@ struct Meterd: AsyncParsableCommand {
     @Flag(help: "As --demo, unless a meter is plugged in.")
     var demoIfAlone = false
 
-    /// As the library's own, but with this project's form of errors, and exit code 2 for wrong usage.
     static func main() async {
-        do {
-            var command = try parseAsRoot()
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
-        } catch let failure as StartFailure {
-            talk("meterd: error: \(failure.words)")
-            Glibc.exit(1)
-        } catch {
-            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-            talk("meterd: error: \(fullMessage(for: error).replacing("Error: ", with: "", maxReplacements: 1))")
-            Glibc.exit(2)
-        }
+        await runProgram(next: "see the log above, and Docs/Operating.md")
     }
 
     func validate() throws {
@@ -59,16 +45,10 @@ struct Meterd: AsyncParsableCommand {
         if stateDirectory?.isEmpty == true { throw ValidationError("--state-directory names no path") }
     }
 
-    private static func talk(_ line: String) {
-        // There is nobody left to tell if this fails.
-        _ = Array((line + "\n").utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
-    }
-
     func run() async throws {
         var configuration = try readConfiguration()
         let isDemo = demo || (demoIfAlone && configuration.ports.isEmpty && Self.noMeterIsPlugged)
-        let stampsTime = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == nil
-        LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }
+        LogFormat.bootstrap()
         var logger = Logger(label: "meterd")
         logger.logLevel = configuration.logLevel
         if isDemo {
@@ -79,11 +59,13 @@ struct Meterd: AsyncParsableCommand {
         do {
             try await Daemon(configuration: configuration, isDemo: isDemo, logger: logger).run()
         } catch let error as StoreError {
-            throw StartFailure("the store cannot be used: \(error.message)")
+            throw CommandFailure(
+                .error, "the store cannot be used: \(error.message)",
+                next: "its folder is \(configuration.stateDirectory); another is taken with --state-directory")
         } catch let error as GatewayError {
-            throw StartFailure("\(error.message)\n\(error.next)")
-        } catch {
-            throw StartFailure("\(error)")
+            throw CommandFailure(.error, error.message, next: error.next)
+        } catch let error as ConfigurationError {
+            throw CommandFailure(.error, error.message, next: error.next)
         }
     }
 
@@ -104,7 +86,7 @@ struct Meterd: AsyncParsableCommand {
             try configuration.apply(environment: environment)
             if let logLevel { configuration.logLevel = try Configuration.level(logLevel, named: "--log-level") }
         } catch let error as ConfigurationError {
-            throw StartFailure(error.description)
+            throw CommandFailure(.error, error.message, next: error.next)
         }
         if let stateDirectory { configuration.stateDirectory = stateDirectory }
         if let socket { configuration.socketPath = socket }
@@ -116,7 +98,9 @@ struct Meterd: AsyncParsableCommand {
     private static func temporaryDirectory() throws -> String {
         var template = Array("/tmp/meterd-demo-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template) else {
-            throw StartFailure("no temporary directory: \(String(cString: strerror(errno)))")
+            throw CommandFailure(
+                .error, "no temporary directory: \(String(cString: strerror(errno)))",
+                next: "choose a folder with --state-directory")
         }
         return String(cString: path)
     }
@@ -125,11 +109,4 @@ struct Meterd: AsyncParsableCommand {
         // A leftover in /tmp does no harm.
         try? FileManager.default.removeItem(atPath: directory)
     }
-}
-
-/// An error in the form of spec/cli.md: what failed, and what to do.
-private struct StartFailure: Error {
-    var words: String
-
-    init(_ words: String) { self.words = words }
 }

@@ -46,20 +46,28 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI", "Hummingbird", "Logging",
         "NIOCore", "FoundationEssentials", "Glibc",
     ],
+    // What several programs have in common.
+    "ProgramKit": ["LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging"],
+    "CloudHosting": [
+        "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "Logging", "ServiceLifecycle",
+    ],
     // Layer 3: composition.
     "meterd": [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-        "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud",
-        "CloudStore", "CloudServer", "CloudClient", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging",
-        "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",
+        "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+        "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
+        "Glibc",
+        "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",
     ],
     "meterctl": [
-        "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ArgumentParser",
+        "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
+        "ArgumentParser",
         "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "Synchronization", "UnixSignals",
     ],
     "metercloud": [
-        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "GatewayAPI",
-        "LinuxIO", "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials", "Glibc", "Logging", "NIOCore",
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore", "CloudServer",
+        "GatewayAPI", "LinuxIO", "ProgramKit", "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials", "Glibc",
+        "Logging", "NIOCore",
         "NIOHTTP1", "ServiceLifecycle", "UnixSignals",
     ],
     // Test support, which no target above may import.

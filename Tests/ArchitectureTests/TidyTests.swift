@@ -14,8 +14,8 @@ struct TidyTests {
         ("Date.now", [], ["meterctl"], "time is passed in"),
         ("Task.sleep", [], ["meterctl"], "time is passed in"),
         (".random(", [], [], "dice are passed in"),
-        ("SystemRandomNumberGenerator", [], ["meterd", "metercloud"], "dice are passed in"),
-        ("ContinuousClock", [], ["meterd", "meterctl", "metercloud"], "clocks are passed in"),
+        ("SystemRandomNumberGenerator", [], ["meterd", "metercloud", "CloudHosting"], "dice are passed in"),
+        ("ContinuousClock", [], ["meterd", "meterctl", "metercloud", "CloudHosting"], "clocks are passed in"),
         ("nonisolated(unsafe)", [], [], "state that two threads share has a lock"),
     ]
 

@@ -9,7 +9,7 @@ import SyncCore
 import Testing
 
 /// Records, leases and events against a real server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CloudClientTests {
     private static let hostA = HostID(high: 0xA, low: 1)
     private static let hostB = HostID(high: 0xB, low: 1)

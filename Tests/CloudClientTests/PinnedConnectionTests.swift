@@ -6,7 +6,7 @@ import SyncCore
 import Testing
 
 /// Who is spoken to, and that nobody else hears a word.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PinnedConnectionTests {
     private func membership(_ url: String, pin: CertificatePin?, token: String = "mgt_secret") -> CloudMembership {
         CloudMembership(urls: [url], zone: "home", token: Secret(token), pin: pin)

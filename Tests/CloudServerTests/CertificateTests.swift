@@ -13,7 +13,7 @@ import ServiceLifecycle
 import Testing
 
 /// The certificate that the cloud makes for itself, and the folder that keeps it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CertificateTests {
     private static let now = CloudBench.start
 

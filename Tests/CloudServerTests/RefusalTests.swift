@@ -11,7 +11,7 @@ import SettingsCore
 import Testing
 
 /// What the routes do not do, and how they say so: each code of `CloudErrorCode` that they answer with.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RefusalTests {
     private let bench = CloudBench()
 

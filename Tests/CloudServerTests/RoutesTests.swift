@@ -10,7 +10,7 @@ import SettingsCore
 import Testing
 
 /// What the routes answer when all is well, on the router and on a socket.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RoutesTests {
     private let bench = CloudBench()
 

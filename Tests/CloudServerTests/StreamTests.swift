@@ -10,7 +10,7 @@ import NIOCore
 import Testing
 
 /// The stream of events, on the router and on a socket.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StreamTests {
     private let bench = CloudBench()
     private static let path = "/v1/zones/home/events"

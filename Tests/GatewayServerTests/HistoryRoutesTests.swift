@@ -8,7 +8,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct HistoryRoutesTests {
     private let bench = ServerBench()
 

@@ -9,7 +9,7 @@ import MeterTestKit
 import SyncCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LeaseRoutesTests {
     private let bench = ServerBench()
     private let own = HostID(high: 0x4000, low: 1)
@@ -17,7 +17,8 @@ struct LeaseRoutesTests {
 
     private func who(_ keeper: LeaseKeeper?) async throws -> Answer {
         try await bench.request(
-            .get, "/v1/leases", with: [LeaseRoutes(directory: bench.directory, keeper: { keeper })])
+            .get, "/v1/leases",
+            with: [LeaseRoutes(directory: bench.directory, settings: bench.settings, keeper: { keeper })])
     }
 
     private var keeper: LeaseKeeper {
@@ -54,6 +55,16 @@ struct LeaseRoutesTests {
                 + #""holder_id":"\#(other)","meter":"02:00:00:00:25:0C","mine":false,"model":"UM25C","#
                 + #""name":null,"policy":"keep","remaining_ms":57000,"since":"2026-05-28T20:26:40.000Z","#
                 + #""state":"held","token":42,"transport":"usb","waiting":["pi-attic"]}]}"#)
+    }
+
+    @Test func who_namesAMeterThatIsNotHere() async throws {
+        _ = try await bench.settings.set(["name": "Attic meter"], of: ServerBench.id, for: nil)
+        let keeper = keeper
+        await keeper.take(.lease(lease(.held, holder: other, name: "pi-kitchen", remaining: .seconds(57))))
+
+        let leases = try await who(keeper).decode(WhoBody.self).leases
+
+        #expect(leases.map(\.name) == ["Attic meter"])
     }
 
     @Test func who_countsDownOnItsOwnClock_untilItIsExpired() async throws {

@@ -6,7 +6,7 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MembershipRoutesTests {
     private let bench = ServerBench()
     private let joining = ScriptedJoining()

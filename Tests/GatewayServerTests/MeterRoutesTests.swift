@@ -7,7 +7,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MeterRoutesTests {
     private let bench = ServerBench()
 

@@ -13,7 +13,7 @@ import ServiceLifecycle
 import Testing
 
 /// Answers that go on, on the router and on the socket.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StreamTests {
     private let bench = ServerBench()
 

@@ -10,7 +10,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SyncRoutesTests {
     private let bench = ServerBench()
     private let records = InMemorySettings()

@@ -5,7 +5,7 @@ import MeterTestKit
 import Testing
 
 /// A store that fails never stops a session.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct FailingStoreTests {
     private let full = StoreError(.diskFull, "no space is left in /var/lib/meterd")
 

@@ -1,7 +1,7 @@
 import Gateway
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FeedTests {
     @Test func slowListener_losesTheOldest_andIsToldHowMany() async {
         let feed = Feed<Int>()

@@ -7,7 +7,7 @@ import MeterTestKit
 import Testing
 
 /// `connect` in a zone: whom it waits for, and what it says.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LeaseDirectoryTests {
     @Test func connect_namesTheHolder_andChangesNothing_whenAnotherHostHasIt() async throws {
         let world = try await World(.keep)

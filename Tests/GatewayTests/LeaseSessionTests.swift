@@ -8,7 +8,7 @@ import MeterTestKit
 import Testing
 
 /// Sessions that ask before they use a meter, over virtual time (leases-and-sync.md, section 1).
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct LeaseSessionTests {
     @Test func link_isOpenedOnlyAfterTheLease_whichIsGivenBackAfterTheLink() async throws {
         let bench = LeaseBench(.keep)

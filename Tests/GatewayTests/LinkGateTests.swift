@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What a session makes of a permission by itself, with a gate that says nothing more.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LinkGateTests {
     private let host = VirtualHost()
     private let gate = MuteGate()

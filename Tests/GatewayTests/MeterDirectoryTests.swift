@@ -6,7 +6,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct MeterDirectoryTests {
     private let store = InMemoryMeterStore()
     private let settings = InMemorySettings()
@@ -338,6 +338,28 @@ struct MeterDirectoryTests {
         #expect(try await bench.directory.settings(of: "\(MeterID.um)").isEmpty)
         #expect(try await bench.status().name == nil)
     }
+
+    @Test func meterThatIsNotHere_isSetAndRead_byIdAndByName() async throws {
+        try await bench.receive(["name": .string("Attic meter")])
+
+        let texts = try await bench.directory.set(["brightness": "3"], for: "attic")
+
+        #expect(texts == ["name": "Attic meter", "brightness": "3"])
+        #expect(try await bench.directory.settings(of: "02-00-00-00-25-0c") == texts)
+        #expect(try await bench.directory.meter("attic m") == .um)
+        let failure = await bench.failure { try await $0.connect("attic", ConnectRequest()) }
+        #expect(failure?.code == .noSuchMeter)
+    }
+
+    @Test func nameOfAMeter_thatIsNotHere_isTaken() async throws {
+        try await bench.receive(["name": .string("Attic meter")])
+        try await bench.plugIn(.tc66c, id: .tc, at: "/dev/ttyACM0")
+
+        let failure = await bench.failure { try await $0.set(["name": "attic METER"], for: "\(MeterID.tc)") }
+
+        #expect(failure?.message == "02:00:00:00:25:0C is called \"attic METER\" already")
+    }
+
     @Test func settingOfAnotherHost_reachesTheConnectedMeter_atOnce() async throws {
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)

@@ -5,7 +5,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RebuildServiceTests {
     private let repository = InMemorySettings()
     private let log = LogBook()

@@ -5,7 +5,7 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SampleRecorderTests {
     private let loop = VirtualLoop()
     private let store = ScriptedSampleStore()

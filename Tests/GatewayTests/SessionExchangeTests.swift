@@ -7,7 +7,7 @@ import MeterTestKit
 import Testing
 
 /// Requests, answers and commands, in virtual time.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SessionExchangeTests {
     private let host = VirtualHost()
 

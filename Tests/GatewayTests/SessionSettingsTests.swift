@@ -5,7 +5,7 @@ import MeterTestKit
 import Testing
 
 /// What the meter itself is set to, told when it connects and when it changes.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SessionSettingsTests {
     private let host = VirtualHost()
 

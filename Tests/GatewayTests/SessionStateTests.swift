@@ -7,7 +7,7 @@ import MeterTestKit
 import Testing
 
 /// The way through the states, in virtual time.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SessionStateTests {
     private let host = VirtualHost()
 

@@ -59,7 +59,7 @@ private func remote(
 
 private let later: UInt64 = 1_795_000_100_000
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SettingsServiceTests {
     @Test func settings_areSetAndRead() async throws {
         let bench = await SettingsBench()
@@ -141,6 +141,36 @@ struct SettingsServiceTests {
         #expect(await bench.service.refreshVersion == 3)
         var versions = subscription.makeAsyncIterator()
         for expected in UInt64(1)...3 { #expect(await versions.next()?.value == expected) }
+    }
+
+    @Test func localChange_isOneMadeHere() async throws {
+        let bench = await SettingsBench()
+        let subscription = bench.service.localChanges.subscribe()
+
+        try await bench.receive(remote(["name": .string("Desk")], at: later))
+        _ = try await bench.service.set(["name": "Bench"], of: .um, for: nil)
+        try await bench.receive(remote(["name": .string("Attic")], at: later + 1_000_000))
+        try await bench.service.delete(of: .um)
+
+        var versions = subscription.makeAsyncIterator()
+        #expect(await versions.next()?.value == 2)
+        #expect(await versions.next()?.value == 4)
+    }
+
+    @Test func meters_areThoseThatAnythingIsSetFor() async throws {
+        let bench = await SettingsBench()
+        _ = try await bench.service.set(["name": "Bench"], of: .um, for: nil)
+        try await bench.receive(remote(["notes": .string("x")], at: later, of: "\(MeterID.tc)"))
+        await bench.repository.plant(remote(["name": .string("old")], at: 1, of: "02000000250C"))
+        await bench.repository.plant(remote(["name": .string("?")], at: 1, of: "no meter"))
+
+        let meters = try await bench.service.meters()
+
+        #expect(meters.map(\.id) == [.um, .tc].sorted())
+        #expect(meters.first { $0.id == .um }?.name == "Bench")
+        try await bench.service.delete(of: .um)
+        try await bench.service.delete(of: .tc)
+        #expect(try await bench.service.meters().allSatisfy { $0.name == "old" })
     }
 
     @Test func observer_isToldOfMeters_andOfNothingElse() async throws {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// The zone that the tests of the keeper lean on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SimulatedLeaseZoneTests {
     private let loop = VirtualLoop()
     private let zone: SimulatedLeaseZone

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A run that is cancelled anywhere leaves what it did, and the next one goes on from there.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct SyncCancellationTests {
     /// Cancels the engine's run within the n-th call to the cloud or the store.
     private struct Trap {

@@ -7,7 +7,7 @@ import SyncCore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SyncEngineTests {
     private let bench = SyncBench()
 

@@ -6,7 +6,7 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct IOLoopTests {
     /// An actor that lives on a loop, as sessions do.
     private actor Resident {

@@ -3,7 +3,7 @@ import LinuxIO
 import MeterTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PseudoTerminalTests {
     @Test func peer_isThere_onlyWhileTheSlaveIsOpen() async throws {
         try await withLoop { loop in

@@ -4,7 +4,7 @@ import LinuxIO
 import MeterTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SerialLineTests {
     private func failure(opening path: String, baudRate: Int = 9600) -> ChannelFailure? {
         do {

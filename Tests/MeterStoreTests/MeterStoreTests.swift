@@ -65,7 +65,6 @@ struct MeterStoreTests {
         await #expect { try await store.save(KnownMeter(id: ambiguous)) } throws: { error in
             "\(error)".contains("usb:0001:0002:")
         }
-        await #expect(throws: StoreError.self) { try await store.set(["name": "x"], for: ambiguous) }
         await #expect(throws: StoreError.self) { try await store.append([.minute(0, of: ambiguous)]) }
         #expect(try await store.meters().isEmpty)
     }

@@ -84,6 +84,26 @@ extension SettingsRepository {
     }
 }
 
+extension SettingsRepository {
+    /// Texts, for tests to which the kinds of values are one; nil is null.
+    func set(_ texts: [String: String?], for meter: MeterID) async throws {
+        let key = RecordKey(type: .deviceSettings, name: meter.description)
+        let changes = texts.sorted { $0.key < $1.key }.map { property, text in
+            SettingChange(key: key, property: property, value: text.map { .string($0) } ?? .null)
+        }
+        _ = try await write(changes, at: .minute(0))
+    }
+
+    /// What is set that is a text.
+    func settings(of meter: MeterID) async throws -> [String: String] {
+        let record = try await record(RecordKey(type: .deviceSettings, name: meter.description))
+        return (record?.properties ?? [:]).compactMapValues { register in
+            guard case .string(let text) = register.value else { return nil }
+            return text
+        }
+    }
+}
+
 extension SyncRepository {
     /// Tells what waits, of some records, to a cloud that takes everything but `refused`.
     func push(recordsMax: Int = .max, refused: RecordKey? = nil, merged: [Record] = []) async throws {

@@ -3,6 +3,7 @@ import CloudServer
 import Foundation
 import Logging
 import MeterModel
+import ProgramKit
 import SettingsCore
 import Testing
 
@@ -22,14 +23,6 @@ struct OutputTests {
             remaining: 90_500, waiting: ["attic", "cellar"])
         lease.holderName = "bench\u{1B}[2J"
         return lease
-    }
-
-    @Test func table_isAsWideAsItsCells() {
-        var table = Table(["A", "LONG", "C"])
-        table.add(["aaaa", "b", ""])
-        table.add(["–", "bb", "c"])
-
-        #expect(table.lines == ["A     LONG  C", "aaaa  b", "–     bb    c"])
     }
 
     @Test func lease_isALine_withoutWhatMovesACursor() {
@@ -109,7 +102,7 @@ struct OutputTests {
         let pin = try #require(CertificatePin("sha256:" + String(repeating: "ab", count: 32)))
         let server = Server(
             folder: CloudFolder(path: "/var/lib/my cloud"), address: .everywhere, names: ["pi.local"], usesTLS: true,
-            rate: 100, logger: .quiet)
+            rate: 100, logger: Logger(label: "test"))
 
         #expect(
             server.joinLines(port: 8643, pin: pin, hasToken: true) == [
@@ -123,13 +116,5 @@ struct OutputTests {
                 "metercloud token create --enrolment --output join.token makes a token, with which a host joins:",
                 "  meterctl cloud join https://pi.local:8643 --token-file join.token --pin \(pin)",
             ])
-    }
-
-    @Test func log_isOneLine() {
-        let event = LogEvent(
-            level: .warning, message: "store not closed", metadata: ["cause": "disk full", "a": "x\ny"],
-            source: "test", file: "f", function: "g", line: 1)
-
-        #expect(LogFormat(stampsTime: false).line(for: event) == "warning store not closed a=x?y cause=\"disk full\"\n")
     }
 }

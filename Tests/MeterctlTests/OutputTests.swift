@@ -2,6 +2,7 @@ import Foundation
 import GatewayAPI
 import MeterCodec
 import MeterModel
+import ProgramKit
 import Testing
 
 @testable import meterctl

@@ -10,7 +10,7 @@ import Testing
 import USBTransport
 
 /// A simulated meter on a real pseudo-terminal, read as a real one is.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SimulatedPortTests {
     /// The host's end: a channel, and the driver that reads what comes.
     private struct Host: Sendable {

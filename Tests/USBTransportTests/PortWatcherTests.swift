@@ -5,7 +5,7 @@ import Testing
 
 @testable import USBTransport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct PortWatcherTests {
     /// A clock whose sleeper wakes at each `tick`. For one sleeper at a time.
     private final class StepClock: Clock {

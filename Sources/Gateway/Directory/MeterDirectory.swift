@@ -106,8 +106,7 @@ package actor MeterDirectory {
 
     /// The session of the meter that a text means.
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
-        var names: [(id: MeterID, name: String?)] = []
-        for (id, session) in sessions { names.append((id, await session.displayName)) }
+        let names = await names
         let byPort = known.values.first { $0.link == .serial(path: reference) }?.id
         let id = if let byPort { byPort } else { try MeterReference.resolve(reference, among: names) }
         guard let session = sessions[id] else {
@@ -143,29 +142,6 @@ package actor MeterDirectory {
         await session.disconnect()
         if let failure { throw failure }
         return await session.status()
-    }
-
-    package func settings(of reference: String) async throws(GatewayError) -> [String: String] {
-        try await edges.settings.texts(of: try await session(reference).id)
-    }
-
-    package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String]
-    {
-        let session = try await session(reference)
-        let profile = await session.profile
-        let valid = try MeterSettings.validated(changes, for: profile)
-        if let name = valid["name"] ?? nil { try await checkUnique(name, for: session.id) }
-        let texts = try await edges.settings.set(valid, of: session.id, for: profile)
-        await settingsChanged(of: [session.id])
-        return texts
-    }
-
-    /// A name that stands for two meters stands for none.
-    private func checkUnique(_ name: String, for id: MeterID) async throws(GatewayError) {
-        for (other, session) in sessions where other != id {
-            guard await session.displayName?.lowercased() == name.lowercased() else { continue }
-            throw GatewayError(.badRequest, "\(other) is called \"\(name)\" already", next: "choose another name")
-        }
     }
 
     /// Takes a port into the watch that a person named, in the configuration or on the command line.

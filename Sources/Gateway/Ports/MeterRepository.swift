@@ -5,10 +5,6 @@ package protocol MeterRepository: Sendable {
     func meters() async throws -> [KnownMeter]
     /// Inserts or replaces by id.
     func save(_ meter: KnownMeter) async throws
-    /// All settings of a meter, by key.
-    func settings(of meter: MeterID) async throws -> [String: String]
-    /// Writes several settings in one transaction; nil takes a setting back to its default.
-    func set(_ changes: [String: String?], for meter: MeterID) async throws
 }
 
 /// A meter that this host has seen or was told of.

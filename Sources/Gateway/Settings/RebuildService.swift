@@ -89,7 +89,7 @@ package actor RebuildService {
         let (present, changed) = try await settings.asking("rebuilding the records") { [settings] in
             try await settings.repository.rebuildStep(recordsMax: Self.stepLength, at: now)
         }
-        await settings.merged(MergeOutcome(changed: changed))
+        await settings.wrote(MergeOutcome(changed: changed))
         progress.yield(present)
         return present
     }

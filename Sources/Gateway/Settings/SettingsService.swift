@@ -17,6 +17,8 @@ package protocol SettingsObserver: AnyObject, Sendable {
 package actor SettingsService {
     /// The refresh version, each time it rises.
     package nonisolated let refreshes = Feed<UInt64>()
+    /// The refresh version, each time it rises by a change that was made here, which other hosts do not know yet.
+    package nonisolated let localChanges = Feed<UInt64>()
     /// Rises with every change of any record, local or not: whoever shows records shows them anew.
     package private(set) var refreshVersion: UInt64 = 0
 
@@ -67,7 +69,7 @@ package actor SettingsService {
         }
         if !writes.isEmpty {
             let (changes, moment) = (writes, now())
-            await merged(
+            await wrote(
                 try await asking("writing the settings of \(meter)") { [repository] in
                     try await repository.write(changes, at: moment)
                 })
@@ -79,11 +81,27 @@ package actor SettingsService {
     /// Forgets all settings of a meter, on every host.
     package func delete(of meter: MeterID) async throws(GatewayError) {
         let (key, moment) = (RecordKey.settings(of: meter), now())
-        await merged(
+        await wrote(
             try await asking("deleting the settings of \(meter)") { [repository] in
                 try await repository.delete(key, at: moment)
             })
         logger.info("settings deleted", metadata: ["meter.id": "\(meter)"])
+    }
+
+    /// All meters that anything is set for, here or on another host, with their names.
+    package func meters() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
+        let records = try await asking("reading the settings of all meters") { [repository] in
+            try await repository.records(of: .deviceSettings)
+        }
+        var names: [MeterID: String?] = [:]
+        for record in records where !record.isTombstone {
+            guard let id = MeterID(record.key.name) else { continue }
+            // An older form of the name may still stand beside the present one.
+            if record.key == .settings(of: id) || names[id] == nil {
+                names.updateValue(MeterSettings(record: record).name, forKey: id)
+            }
+        }
+        return names.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     private func record(of meter: MeterID) async throws(GatewayError) -> Record? {
@@ -94,7 +112,14 @@ package actor SettingsService {
 
     // MARK: What changed
 
-    /// Records were merged: from a page, a batch's answer, the rebuild, or written here.
+    /// Records were written here, by a person or by the rebuild.
+    func wrote(_ outcome: MergeOutcome) async {
+        guard !outcome.changed.isEmpty else { return }
+        localChanges.yield(refreshVersion + 1)
+        await merged(outcome)
+    }
+
+    /// Records were merged that came from the cloud: from a page, or from a batch's answer.
     package func merged(_ outcome: MergeOutcome) async {
         guard !outcome.changed.isEmpty else { return }
         refreshVersion += 1
@@ -119,7 +144,7 @@ package actor SettingsService {
             return try await repository.write(
                 [SettingChange(key: key, property: "name", value: .string(hostName))], at: moment)
         }
-        await merged(outcome)
+        await wrote(outcome)
     }
 
     func asking<Answer: Sendable>(

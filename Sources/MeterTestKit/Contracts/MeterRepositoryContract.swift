@@ -5,12 +5,10 @@ import MeterModel
 package enum MeterRepositoryContract {
     package typealias Clause = ContractClause<any MeterRepository>
 
-    package static var clauses: [Clause] { meterClauses + settingClauses }
-
     private static let one = MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EEFF))
     private static let two = MeterID.usb(vendor: 0x2E3C, product: 0x0049, serial: "0042")
 
-    private static var meterClauses: [Clause] {
+    package static var clauses: [Clause] {
         [
             Clause("meters_areNone_atFirst") { repository in
                 try ContractViolation.requireEqual(await repository.meters(), [], "meters")
@@ -38,43 +36,6 @@ package enum MeterRepositoryContract {
             Clause("meter_isSaved_whenTheTaskIsCancelled") { repository in
                 try await inCancelledTask { try await repository.save(samples[0]) }
                 try ContractViolation.requireEqual(await repository.meters(), [samples[0]], "meters")
-            },
-        ]
-    }
-
-    private static var settingClauses: [Clause] {
-        [
-            Clause("settings_areNone_atFirst") { repository in
-                try ContractViolation.requireEqual(await repository.settings(of: one), [:], "settings")
-            },
-            Clause("settings_mergeByKey_whenSetAgain") { repository in
-                try await repository.set(["name": "Desk", "note": "a \"quoted\"\nnote – ü"], for: one)
-                try await repository.set(["name": "Bench", "poll_interval_ms": "500"], for: one)
-                try ContractViolation.requireEqual(
-                    await repository.settings(of: one),
-                    ["name": "Bench", "note": "a \"quoted\"\nnote – ü", "poll_interval_ms": "500"], "settings")
-            },
-            Clause("setting_goes_whenSetToNil") { repository in
-                try await repository.set(["name": "Desk", "note": ""], for: one)
-                try await repository.set(["name": nil, "never": nil], for: one)
-                try ContractViolation.requireEqual(await repository.settings(of: one), ["note": ""], "settings")
-            },
-            Clause("settings_areEachMetersOwn") { repository in
-                try await repository.set(["name": "Desk"], for: one)
-                try await repository.set(["name": "Bench"], for: two)
-                try ContractViolation.requireEqual(await repository.settings(of: one), ["name": "Desk"], "settings")
-                try ContractViolation.requireEqual(await repository.settings(of: two), ["name": "Bench"], "settings")
-            },
-            Clause("settings_doNotMakeAMeter") { repository in
-                try await repository.set(["name": "Desk"], for: one)
-                try ContractViolation.requireEqual(await repository.meters(), [], "meters")
-            },
-            Clause("settings_outliveASave_ofTheirMeter") { repository in
-                try await repository.set(["name": "Desk"], for: samples[0].id)
-                try await repository.save(samples[0])
-                try await repository.save(KnownMeter(id: samples[0].id))
-                try ContractViolation.requireEqual(
-                    await repository.settings(of: samples[0].id), ["name": "Desk"], "settings")
             },
         ]
     }

@@ -3,6 +3,7 @@ import CloudServer
 import CloudStore
 import Glibc
 import LinuxIO
+import ProgramKit
 
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CloudAPI
 import CloudServer
+import ProgramKit
 import SettingsCore
 
 struct RecordCommand: AsyncParsableCommand {

@@ -4,6 +4,7 @@ import GatewayAPI
 import Glibc
 import LinuxIO
 public import Logging
+import ProgramKit
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,8 +46,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let stampsTime = getenv("JOURNAL_STREAM") == nil
-        LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }
+        LogFormat.bootstrap()
         var logger = Logger(label: "metercloud")
         logger.logLevel = logLevel
         let server = Server(

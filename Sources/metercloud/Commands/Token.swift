@@ -2,6 +2,7 @@ import ArgumentParser
 import CloudServer
 import Glibc
 import LinuxIO
+import ProgramKit
 
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

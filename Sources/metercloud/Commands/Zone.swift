@@ -2,6 +2,7 @@ import ArgumentParser
 import CloudServer
 import LeaseCore
 import MeterModel
+import ProgramKit
 
 struct ZoneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ import LinuxIO
 import MeterModel
 import NIOCore
 import NIOHTTP1
+import ProgramKit
 
 /// Talks to meterd over its Unix socket.
 struct ControlClient: Sendable {

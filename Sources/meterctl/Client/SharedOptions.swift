@@ -3,6 +3,7 @@ import FoundationEssentials
 import GatewayAPI
 import Glibc
 import MeterModel
+import ProgramKit
 
 /// Which daemon.
 struct DaemonOptions: ParsableArguments {

@@ -4,6 +4,7 @@ import GatewayAPI
 import Glibc
 import LinuxIO
 import MeterModel
+import ProgramKit
 import Synchronization
 
 struct Capture: AsyncParsableCommand {

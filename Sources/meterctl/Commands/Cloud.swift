@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import ProgramKit
 
 struct Cloud: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayAPI
 import MeterModel
+import ProgramKit
 
 struct Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

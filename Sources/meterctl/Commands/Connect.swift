@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayAPI
 import MeterModel
+import ProgramKit
 
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

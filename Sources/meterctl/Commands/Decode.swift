@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import MeterCodec
 import MeterModel
+import ProgramKit
 
 struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import ProgramKit
 
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

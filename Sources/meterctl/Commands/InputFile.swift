@@ -1,4 +1,5 @@
 import Glibc
+import ProgramKit
 
 /// A file that a person named, or `-` for standard input.
 enum InputFile {

@@ -1,5 +1,6 @@
 import MeterModel
 import MeterSimulator
+import ProgramKit
 import SimulatedPort
 
 /// What a person can type to a running simulator.
@@ -13,7 +14,7 @@ struct PortConsole {
                 guard let order = try PortOrder(line) else { continue }
                 try await obey(order)
             } catch let failure as CommandFailure {
-                failure.print()
+                failure.tell()
             } catch {
                 Terminal.talk("\(error)")
             }

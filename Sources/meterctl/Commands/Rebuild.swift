@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import ProgramKit
 
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import FoundationEssentials
 import GatewayAPI
 import MeterModel
 import MeterSimulator
+import ProgramKit
 
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayAPI
 import MeterModel
+import ProgramKit
 
 struct Scan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Meters that are there now, connected or not.")

@@ -4,6 +4,7 @@ import LinuxIO
 import MeterCodec
 import MeterModel
 import MeterSimulator
+import ProgramKit
 import SimulatedPort
 import UnixSignals
 

@@ -1,4 +1,5 @@
 import Glibc
+import ProgramKit
 
 /// Standard input, line by line, for a program that does other things meanwhile.
 enum StandardInput {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayAPI
 import MeterModel
+import ProgramKit
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import ProgramKit
 
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

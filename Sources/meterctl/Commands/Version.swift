@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import ProgramKit
 
 struct Version: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Version, commit and build.")

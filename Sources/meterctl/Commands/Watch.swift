@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayAPI
 import MeterModel
+import ProgramKit
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Live readings of one meter, one line each.")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import ProgramKit
 
 struct Who: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,7 +36,9 @@ struct Who: AsyncParsableCommand {
             let holder = (lease.holder ?? lease.holder_id ?? "–") + (lease.mine ? " (this host)" : "")
             table.add([
                 .init(lease.meter), .init(lease.name ?? "–"), .init(lease.model ?? "–"), .init(holder),
-                .init(lease.transport ?? "–"), .init(lease.state, LeaseWords.colour(of: lease.state)),
+                .init(lease.transport ?? "–"),
+                // Nobody has it, but somebody waits for it.
+                .init(lease.state == "none" ? "free" : lease.state, LeaseWords.colour(of: lease.state)),
                 .init(lease.remaining_ms.map { LeaseWords.countdown(milliseconds: $0) } ?? "–"),
                 .init(lease.token.map { "\($0)" } ?? "–"),
                 .init(lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", ")),

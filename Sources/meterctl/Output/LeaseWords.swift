@@ -1,4 +1,5 @@
 import GatewayAPI
+import ProgramKit
 
 /// How leases look to people.
 enum LeaseWords {

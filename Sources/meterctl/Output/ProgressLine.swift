@@ -1,3 +1,5 @@
+import ProgramKit
+
 /// How far a long work is: on a terminal one line that is written over, elsewhere nothing.
 struct ProgressLine {
     private var width = 0

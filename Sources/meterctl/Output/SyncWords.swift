@@ -1,4 +1,5 @@
 import GatewayAPI
+import ProgramKit
 
 /// How the sync engine looks to people.
 enum SyncWords {

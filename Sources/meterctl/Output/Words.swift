@@ -1,5 +1,6 @@
 import GatewayAPI
 import MeterModel
+import ProgramKit
 
 /// How values look to people.
 enum Words {

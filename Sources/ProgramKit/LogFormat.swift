@@ -1,24 +1,30 @@
 import Glibc
 import LinuxIO
-import Logging
+package import Logging
 
 /// Writes one line a message to stderr: time, level, what happened, then the values.
 ///
 /// `2026-11-21T14:24:24.326Z info  meter state changed meter.id=… from=ready to=communicating cause="request sent"`.
 /// Under systemd, which stamps each line itself, the time is left out.
-struct LogFormat: LogHandler {
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .info
+package struct LogFormat: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel: Logger.Level = .info
     private let stampsTime: Bool
 
-    init(stampsTime: Bool) { self.stampsTime = stampsTime }
+    package init(stampsTime: Bool) { self.stampsTime = stampsTime }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    /// Every logger of the program, made from now on, writes in this form.
+    package static func bootstrap() {
+        let stampsTime = getenv("JOURNAL_STREAM") == nil
+        LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         // One write a line, so that lines of two threads never mix. A log that cannot be written is nobody's to tell.
         _ = Array(line(for: event).utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }

@@ -1,7 +1,7 @@
 import Logging
 import Testing
 
-@testable import meterd
+@testable import ProgramKit
 
 struct LogFormatTests {
     private func line(_ message: Logger.Message, _ metadata: Logger.Metadata, level: Logger.Level = .info) -> String {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
 /// JSON for programs: keys sorted, one object a line in streams, spread out elsewhere.
-enum JSONOutput {
-    static func pretty(_ value: some Encodable) throws -> String {
+package enum JSONOutput {
+    package static func pretty(_ value: some Encodable) throws -> String {
         try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
     }
 
-    static func line(_ value: some Encodable) throws -> String {
+    package static func line(_ value: some Encodable) throws -> String {
         try text(value, [.sortedKeys, .withoutEscapingSlashes])
     }
 

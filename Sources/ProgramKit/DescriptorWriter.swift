@@ -1,10 +1,10 @@
 import Glibc
-import LinuxIO
+package import LinuxIO
 
 /// Writes text to an open descriptor until all of it is taken.
-enum DescriptorWriter {
+package enum DescriptorWriter {
     /// - Throws: what the kernel said. A signal in between and a pipe that is full are waited out.
-    static func write(_ text: String, to descriptor: Int32) throws(Errno) {
+    package static func write(_ text: String, to descriptor: Int32) throws(Errno) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

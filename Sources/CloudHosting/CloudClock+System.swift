@@ -1,0 +1,12 @@
+package import Cloud
+import LinuxIO
+import MeterModel
+
+extension CloudClock {
+    /// The machine's own. Swift's `ContinuousClock` is the boot-time clock that `LinuxClock` reads.
+    package static var system: CloudClock {
+        CloudClock(
+            now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },
+            sleep: { time in try await ContinuousClock().sleep(for: max(.zero, time - LinuxClock.now)) })
+    }
+}

@@ -1,0 +1,37 @@
+package import ArgumentParser
+import Glibc
+
+extension AsyncParsableCommand {
+    /// Runs a program: as the library's own `main`, but with this project's exit code for wrong usage and its form of
+    /// errors.
+    ///
+    /// - Parameters:
+    ///   - next: what to do about an error that nobody gave words of its own.
+    ///   - parse: reads the arguments.
+    package static func runProgram(
+        next: String, parse: @Sendable () throws -> any ParsableCommand = { try parseAsRoot() }
+    ) async {
+        // A reader that went away then shows as EPIPE, which is told from a full disk (see Terminal.data).
+        _ = signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parse()
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            failure.end()
+        } catch {
+            switch exitCode(for: error) {
+            case .validationFailure:
+                let words = fullMessage(for: error)
+                let isPlain = words.hasPrefix("Error: ")
+                Terminal.talk(isPlain ? "\(Terminal.programName): error: \(words.dropFirst(7))" : words)
+                Terminal.exit(.usage)
+            case .failure where !(error is ExitCode): CommandFailure(.error, "\(error)", next: next).end()
+            default: exit(withError: error)
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// The exit codes of spec/cli.md.
+package enum ExitStatus: Int32, Sendable {
+    case ok = 0
+    case error = 1
+    case usage = 2
+    case noSuchMeter = 3
+    case heldElsewhere = 4
+    case timedOut = 5
+    case noPermission = 6
+    case daemonNotRunning = 7
+}
+
+/// An error in the words of spec/cli.md: what failed with which value, and what to do next.
+package struct CommandFailure: Error, Hashable, Sendable {
+    package var status: ExitStatus
+    package var message: String
+    package var next: String
+
+    package init(_ status: ExitStatus = .error, _ message: String, next: String) {
+        self.status = status
+        self.message = message
+        self.next = next
+    }
+
+    /// Says it, under the program's name.
+    package func tell() {
+        Terminal.talk("\(Terminal.programName): error: \(message)")
+        Terminal.talk(next)
+    }
+
+    /// Says it and ends the program.
+    package func end() -> Never {
+        tell()
+        Terminal.exit(status)
+    }
+}

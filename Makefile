@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench fuzz soak simulate two-hosts fuzz-api captures clean
+.PHONY: help setup build release run test lint bench fuzz soak simulate lease-histories two-hosts fuzz-api captures clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,10 @@ soak: setup ## the long runs: every decoder, 10 minutes each
 simulate: setup ## hosts and a cloud over virtual time, 200 random lives
 	swift build -c release --product Simulation
 	.build/release/Simulation --seeds 200
+
+lease-histories: build ## concurrent hosts, a cloud that is killed, and whether any order explains what they saw
+	swift build --product LeaseHistories
+	.build/debug/LeaseHistories
 
 two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
 	@Scripts/setup python3 curl

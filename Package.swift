@@ -235,6 +235,21 @@ let package = Package(
             linkerSettings: [.linkedLibrary("m")]
         ),
 
+        // MARK: Lease histories (make lease-histories): what concurrent hosts see of the real server, judged
+
+        .executableTarget(
+            name: "LeaseHistories",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
+                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "SimulatedCloud",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/LeaseHistories",
+            exclude: ["README.md"],
+            swiftSettings: strict
+        ),
+
         // MARK: Benchmarks (make bench)
 
         .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),

@@ -1,0 +1,164 @@
+import LeaseCore
+import MeterModel
+import SimulatedCloud
+import Synchronization
+
+/// What all hosts of one zone saw, every call with its two moments on one clock.
+final class LeaseHistory: Sendable {
+    /// Those of the zone.
+    let terms: LeaseTerms
+    /// The clock of every moment here. It must run as the cloud's own does.
+    let now: @Sendable () -> MonotonicTime
+    private let operations = Mutex<[LeaseOperation]>([])
+    private let surprises = Mutex<[String]>([])
+
+    init(terms: LeaseTerms, now: @escaping @Sendable () -> MonotonicTime) {
+        self.terms = terms
+        self.now = now
+    }
+
+    /// A call that is over now.
+    func add(
+        _ request: LeaseOperation.Request, of meter: MeterID, since calledAt: MonotonicTime,
+        _ outcome: LeaseOperation.Outcome
+    ) {
+        let operation = LeaseOperation(
+            meter: meter.description, request: request, outcome: outcome, calledAt: calledAt, returnedAt: now())
+        operations.withLock { $0.append(operation) }
+    }
+
+    /// An answer that no fault of the network explains.
+    func addSurprise(_ words: String) { surprises.withLock { $0.append(words) } }
+
+    var count: Int { operations.withLock { $0.count } }
+    var all: [LeaseOperation] { operations.withLock { $0 } }
+    var figures: HistoryFigures { HistoryFigures(all) }
+
+    /// - Returns: what is wrong with it; nil for a history that calls one at a time explain.
+    func complaint() -> String? {
+        if let surprise = surprises.withLock({ $0.first }) { return "an answer that should not be: \(surprise)" }
+        switch LinearizabilityChecker(terms: terms).check(all) {
+        case .linearizable: return nil
+        case .undecided(let meter): return "undecided: too many orders to try for \(meter)"
+        case .notLinearizable(let found):
+            let lines =
+                found.lastPlaced.suffix(6).map { "after \($0.words)" }
+                + found.stuck.prefix(4).map { "none of \($0.words)" }
+            return "no order explains \(found.meter), left as \(unqualified(found.register)):\n  "
+                + lines.joined(separator: "\n  ")
+        }
+    }
+}
+
+extension LeaseOperation {
+    /// One line.
+    fileprivate var words: String {
+        func seconds(_ time: MonotonicTime) -> Double { Double(time.sinceOrigin.milliseconds) / 1000 }
+        return "\(seconds(calledAt))-\(seconds(returnedAt)) s: \(unqualified(request)) -> \(unqualified(outcome))"
+    }
+}
+
+/// As Swift prints it, without the names of modules and outer types.
+private func unqualified(_ value: some Any) -> String {
+    "\(value)".replacing(/\b(?:[A-Z][A-Za-z]*\.)+/, with: "")
+}
+
+/// How much a history has of what the rules are about: a run that met too little proves nothing.
+struct HistoryFigures: Sendable, CustomStringConvertible {
+    /// Calls with an answer.
+    var answered = 0
+    /// Calls of which nobody knows whether they took effect.
+    var unknown = 0
+    var renewals = 0
+    var releases = 0
+    /// Grants at once, over a holder that had not released.
+    var takeovers = 0
+    /// Take-overs that told the holder to stop first.
+    var revocations = 0
+    /// Grants to the next session of the holding host.
+    var successions = 0
+    /// Grants after a holder that neither released nor was taken over: its time was over.
+    var expiries = 0
+
+    init() {}
+
+    init(_ history: [LeaseOperation]) {
+        for operation in history {
+            if operation.outcome == .unknown { unknown += 1 } else { answered += 1 }
+            if operation.outcome == .renewed { renewals += 1 }
+            if case .release = operation.request, operation.outcome == .done { releases += 1 }
+            if case .acquire(let acquire) = operation.request, acquire.isTakeover,
+                case .refused(.revoking, _) = operation.outcome
+            {
+                revocations += 1
+            }
+        }
+        for operations in Dictionary(grouping: history, by: \.meter).values { addGrants(of: operations) }
+    }
+
+    private struct Grant {
+        var acquire: LeaseOperation.Acquire
+        var token: FencingToken
+        var returnedAt: MonotonicTime
+    }
+
+    private struct Run: Hashable {
+        var session: SessionID
+        var token: FencingToken
+    }
+
+    /// Looks at each two grants with tokens that follow each other: what lay between them is known.
+    private mutating func addGrants(of operations: [LeaseOperation]) {
+        var grants: [FencingToken: Grant] = [:]
+        var firstReleases: [Run: MonotonicTime] = [:]
+        for operation in operations {
+            switch (operation.request, operation.outcome) {
+            case (.acquire(let acquire), .granted(let token)):
+                // The first is the one that changed the holder; later ones repeat it.
+                guard grants[token] == nil else { break }
+                grants[token] = Grant(acquire: acquire, token: token, returnedAt: operation.returnedAt)
+            case (.release(let session, let token), _):
+                let run = Run(session: session, token: token)
+                firstReleases[run] = min(firstReleases[run] ?? operation.calledAt, operation.calledAt)
+            default: break
+            }
+        }
+        for grant in grants.values {
+            guard let before = grants[FencingToken(rawValue: grant.token.rawValue - 1)] else { continue }
+            let releasedAt = firstReleases[Run(session: before.acquire.session, token: before.token)]
+            if let releasedAt, releasedAt < grant.returnedAt { continue }
+            if grant.acquire.previousSession == before.acquire.session {
+                successions += 1
+            } else if grant.acquire.isTakeover {
+                takeovers += 1
+            } else {
+                expiries += 1
+            }
+        }
+    }
+
+    static func + (lhs: Self, rhs: Self) -> Self {
+        var sum = lhs
+        sum.answered += rhs.answered
+        sum.unknown += rhs.unknown
+        sum.renewals += rhs.renewals
+        sum.releases += rhs.releases
+        sum.takeovers += rhs.takeovers
+        sum.revocations += rhs.revocations
+        sum.successions += rhs.successions
+        sum.expiries += rhs.expiries
+        return sum
+    }
+
+    /// Whether there is at least as much of everything here as there.
+    func reaches(_ least: HistoryFigures) -> Bool {
+        answered >= least.answered && unknown >= least.unknown && renewals >= least.renewals
+            && releases >= least.releases && takeovers >= least.takeovers && revocations >= least.revocations
+            && successions >= least.successions && expiries >= least.expiries
+    }
+
+    var description: String {
+        "\(answered) answers, \(unknown) unknown outcomes, \(renewals) renewals, \(releases) releases, "
+            + "\(takeovers) take-overs, \(revocations) revocations, \(successions) successions, \(expiries) expiries"
+    }
+}

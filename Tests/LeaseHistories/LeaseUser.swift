@@ -1,0 +1,285 @@
+import CloudAPI
+import CloudClient
+import Gateway
+import LeaseCore
+import MeterModel
+import SimulatedCloud
+import SyncCore
+
+/// A host that does with the meters of its zone whatever comes to its mind, through the real client, and records it.
+///
+/// It is also what no good host is: it asks with old tokens, asks twice, and goes away without a word.
+actor LeaseUser {
+    /// How users reach the cloud; nil while it is down.
+    typealias Address = @Sendable () -> String?
+
+    private let name: String
+    private let host: HostID
+    private let meters: ZoneMeters
+    private let history: LeaseHistory
+    private let address: Address
+    private var membership: CloudMembership
+    private var client: CloudClient
+    private var dice: SeededDice
+    private var session: SessionID
+    private var held: [MeterID: FencingToken] = [:]
+    /// What this user had once, to try the door with.
+    private var past: [(meter: MeterID, session: SessionID, token: FencingToken)] = []
+    /// Requests without an answer, to be repeated.
+    private var unanswered: [MeterID: LeaseAcquire] = [:]
+    /// Meters that it left without releasing them, and never asks for again: their leases run out.
+    private var abandoned: Set<MeterID> = []
+    private var offered: [MeterID] = []
+
+    /// Joins the cloud.
+    init(
+        _ name: String, seed: UInt64, meters: ZoneMeters, history: LeaseHistory, address: @escaping Address,
+        enrolment: Secret, pin: CertificatePin?
+    ) async throws {
+        var dice = SeededDice(seed: seed)
+        let host = HostID(using: &dice)
+        session = SessionID(using: &dice)
+        membership = try await CloudClient.join(
+            urls: [address() ?? ""], token: enrolment, pin: pin,
+            as: JoinRequest(hostID: host.description, hostName: name, machine: "machine of \(name)"))
+        client = try CloudClient(membership)
+        (self.name, self.host, self.dice) = (name, host, dice)
+        (self.meters, self.history, self.address) = (meters, history, address)
+    }
+
+    /// One call after the other, and the event stream beside them, until it is told to stop.
+    func run(while goesOn: @escaping @Sendable () -> Bool) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.listen() }
+            while goesOn() {
+                await step()
+                await pause(dice.milliseconds(0...80))
+            }
+            group.cancelAll()
+        }
+        await client.shutdown()
+    }
+
+    private func listen() async {
+        while !Task.isCancelled {
+            do {
+                for try await event in client.events() {
+                    if case .offer(let meter, _) = event { offered.append(meter) }
+                }
+            } catch {
+                // The cloud was killed, or has just started: the stream is opened again.
+            }
+            await pause(.milliseconds(50))
+        }
+    }
+
+    private func pause(_ time: Duration) async {
+        // Cancelled, it is over at once, which is as good.
+        try? await Task.sleep(for: time)
+    }
+
+    // MARK: What it does
+
+    private func step() async {
+        await reconnectWhereItMoved()
+        if let meter = offered.popLast(), held[meter] == nil, !abandoned.contains(meter) {
+            return await acquire(meter)
+        }
+        guard let meter = dice.pick(meters.all) else { return }
+        if held[meter] != nil { await use(meter) } else { await want(meter) }
+    }
+
+    private func use(_ meter: MeterID) async {
+        switch dice.number(below: 10) {
+        case 0..<4: await renewAll()
+        case 4..<6: await release(meter)
+        case 6: await acquire(meter)
+        case 7: await restart()
+        case 8 where meters.quiet.contains(meter):
+            drop(meter)
+            abandoned.insert(meter)
+        default: await list()
+        }
+    }
+
+    private func want(_ meter: MeterID) async {
+        switch dice.number(below: 10) {
+        case 0..<3 where !abandoned.contains(meter): await acquire(meter)
+        case 3..<6 where !meters.quiet.contains(meter): await acquire(meter, isTakeover: true)
+        case 6 where !abandoned.contains(meter): await queue(for: meter)
+        case 7: await renewOldOne()
+        case 8: await releaseOldOne()
+        default: await list()
+        }
+    }
+
+    /// As after `kill -9`: the next session takes over what the last one had.
+    private func restart() async {
+        let before = session
+        session = SessionID(using: &dice)
+        unanswered = [:]
+        let meters = held.keys.sorted()
+        for meter in meters { drop(meter, of: before) }
+        for meter in meters { await acquire(meter, after: before) }
+    }
+
+    private func drop(_ meter: MeterID, of session: SessionID? = nil) {
+        guard let token = held.removeValue(forKey: meter) else { return }
+        past.append((meter, session ?? self.session, token))
+        if past.count > 50 { past.removeFirst() }
+    }
+
+    // MARK: Calls
+
+    private func acquire(_ meter: MeterID, isTakeover: Bool = false, after previous: SessionID? = nil) async {
+        var request = LeaseAcquire(
+            requestID: RequestID(using: &dice), host: host, hostName: name, session: session,
+            previousSession: previous, timeToLive: history.terms.timeToLive, transport: .usb, isTakeover: isTakeover)
+        if let before = unanswered.removeValue(forKey: meter), dice.happens(permille: 700) { request = before }
+        let acquire = LeaseOperation.Acquire(
+            requestID: request.requestID, host: host, session: request.session,
+            previousSession: request.previousSession, isTakeover: request.isTakeover)
+        let calledAt = history.now()
+        do throws(SyncFailure) {
+            switch try await client.acquire(request, of: meter) {
+            case .granted(let lease):
+                history.add(.acquire(acquire), of: meter, since: calledAt, .granted(lease.token))
+                held[meter] = lease.token
+            case .refused(let reason, let lease, _):
+                let sight = lease.map { LeaseOperation.Sight($0) }
+                history.add(.acquire(acquire), of: meter, since: calledAt, .refused(reason, sight))
+                drop(meter)
+            }
+        } catch {
+            history.add(.acquire(acquire), of: meter, since: calledAt, .unknown)
+            unanswered[meter] = request
+            note(error)
+        }
+    }
+
+    private func renewAll() async {
+        let leases = held.sorted { $0.key < $1.key }.map { HeldLease(meter: $0.key, token: $0.value) }
+        for meter in await renew(leases, session: session) {
+            await release(meter)
+            drop(meter)
+        }
+    }
+
+    /// - Returns: the meters whose holder is told to stop.
+    private func renew(_ leases: [HeldLease], session: SessionID) async -> [MeterID] {
+        let calledAt = history.now()
+        let requests = leases.map { LeaseOperation.Request.renew(session: session, token: $0.token) }
+        var stops: [MeterID] = []
+        do throws(SyncFailure) {
+            let outcomes = try await client.renew(leases, session: session)
+            for ((lease, request), outcome) in zip(zip(leases, requests), outcomes) {
+                guard case .lost(let loss, _) = outcome else {
+                    history.add(request, of: lease.meter, since: calledAt, .renewed)
+                    continue
+                }
+                history.add(request, of: lease.meter, since: calledAt, .lost(loss))
+                guard held[lease.meter] == lease.token else { continue }
+                if loss == .revoking { stops.append(lease.meter) } else { drop(lease.meter) }
+            }
+        } catch {
+            for (lease, request) in zip(leases, requests) {
+                history.add(request, of: lease.meter, since: calledAt, .unknown)
+            }
+            note(error)
+        }
+        return stops
+    }
+
+    private func release(_ meter: MeterID) async {
+        guard let token = held[meter] else { return }
+        drop(meter)
+        await release(HeldLease(meter: meter, token: token), session: session)
+    }
+
+    private func release(_ lease: HeldLease, session: SessionID) async {
+        let calledAt = history.now()
+        let request = LeaseOperation.Request.release(session: session, token: lease.token)
+        do throws(SyncFailure) {
+            try await client.release(lease, session: session)
+            history.add(request, of: lease.meter, since: calledAt, .done)
+        } catch {
+            history.add(request, of: lease.meter, since: calledAt, .unknown)
+            note(error)
+        }
+    }
+
+    private func renewOldOne() async {
+        guard let old = dice.pick(past) else { return }
+        _ = await renew([HeldLease(meter: old.meter, token: old.token)], session: old.session)
+    }
+
+    private func releaseOldOne() async {
+        // What was abandoned is to run out.
+        guard let old = dice.pick(past), !abandoned.contains(old.meter) else { return }
+        await release(HeldLease(meter: old.meter, token: old.token), session: old.session)
+    }
+
+    private func list() async {
+        let calledAt = history.now()
+        do throws(SyncFailure) {
+            for lease in try await client.leases() {
+                history.add(.read, of: lease.meter, since: calledAt, .seen(LeaseOperation.Sight(lease)))
+            }
+        } catch {
+            note(error)
+        }
+    }
+
+    private func queue(for meter: MeterID) async {
+        do throws(SyncFailure) {
+            try await client.enqueue(for: meter, session: session)
+        } catch {
+            // Refused where the event stream is not open yet.
+            if error.kind != .badRequest { note(error) }
+        }
+    }
+
+    // MARK: The connection
+
+    private func note(_ failure: SyncFailure) {
+        switch failure.kind {
+        case .network, .serviceUnavailable: break
+        default: history.addSurprise("\(name): \(failure)")
+        }
+    }
+
+    /// A cloud that was killed comes back on another port.
+    private func reconnectWhereItMoved() async {
+        var url = address()
+        while url == nil, !Task.isCancelled {
+            await pause(.milliseconds(20))
+            url = address()
+        }
+        guard let url, membership.urls != [url] else { return }
+        await client.shutdown()
+        membership.urls = [url]
+        do throws(SyncFailure) {
+            client = try CloudClient(membership)
+        } catch {
+            history.addSurprise("\(name): \(error)")
+        }
+    }
+}
+
+/// The meters of one zone.
+struct ZoneMeters: Sendable {
+    /// Nobody takes these over, and hosts leave them without a word.
+    var quiet: Set<MeterID>
+    var all: [MeterID]
+
+    /// - Parameter zone: makes the ids those of one zone.
+    init(zone: UInt8) {
+        all = (1...5).compactMap { MeterID("02:00:00:00:0\(zone):0\($0)") }
+        quiet = Set(all.prefix(2))
+    }
+}
+
+extension LeaseOperation.Sight {
+    /// An id that nobody ever had has the token 0.
+    init(_ lease: LeaseView) { self.init(holder: lease.holder, token: lease.token.rawValue == 0 ? nil : lease.token) }
+}

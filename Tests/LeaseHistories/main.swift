@@ -1,0 +1,105 @@
+import Glibc
+import LinuxIO
+import MeterModel
+
+// usage: LeaseHistories [seed]
+//
+// Ends with 0 when every history of the good cloud can be explained, with all that it has to have met, and none of the
+// faulty ones can. See README.md.
+
+/// The cloud in this process, first good, then with each fault.
+func servedRuns(seed: UInt64) async throws {
+    var least = HistoryFigures()
+    (least.answered, least.renewals, least.releases) = (1500, 100, 100)
+    (least.takeovers, least.revocations, least.successions, least.expiries) = (20, 10, 10, 4)
+    let deadline = LinuxClock.now + .seconds(120)
+    let good = try await ServedCloud.run(fault: nil, seed: seed) { [least] in
+        $0.figures.reaches(least) || LinuxClock.now > deadline
+    }
+    try judge(good, "the server in this process", least)
+
+    for fault in PlantedFault.allCases {
+        try await findFault(fault, seed: seed)
+    }
+}
+
+/// Goes on until it is found, as chance has a part in it.
+func findFault(_ fault: PlantedFault, seed: UInt64) async throws {
+    for round in 1...10 as ClosedRange<UInt64> {
+        // A lease that runs out early needs some time to.
+        let enough = 600 * Int(round)
+        let deadline = LinuxClock.now + .seconds(10)
+        let histories = try await ServedCloud.run(fault: fault, seed: seed &+ round) {
+            $0.count >= enough || LinuxClock.now > deadline
+        }
+        if histories.complaint != nil {
+            return say("planted \(fault): found in round \(round), \(histories.count) calls")
+        }
+    }
+    throw RunFailure("planted \(fault): not found in ten rounds")
+}
+
+/// The program, killed five times and then left alone until leases have run out.
+func killedRun(seed: UInt64) async throws {
+    let cloud = try KilledCloud()
+    let pin = try await cloud.start()
+    let crowd = try await LeaseCrowd(
+        try cloud.prepareZones(), seed: seed, pin: pin, now: { LinuxClock.now }, address: { cloud.url })
+    var least = HistoryFigures()
+    (least.answered, least.unknown, least.renewals, least.releases) = (2000, 1, 100, 100)
+    (least.takeovers, least.revocations, least.successions, least.expiries) = (20, 10, 10, 2)
+
+    func work(_ calls: Int) async throws {
+        let enough = crowd.histories.count + calls
+        try await wait(seconds: 60) { crowd.histories.count >= enough }
+    }
+    func killAndStart() async throws {
+        cloud.kill()
+        try await cloud.start()
+    }
+    try await crowd.run {
+        for _ in 0..<4 {
+            try await work(300)
+            try await killAndStart()
+        }
+        // A start counts every lease as renewed, so that none runs out before its whole time has passed again.
+        try await wait(seconds: 150) { crowd.histories.figures.reaches(least) }
+        try await killAndStart()
+        try await work(200)
+    }
+    cloud.kill()
+    try judge(crowd.histories, "metercloud, killed 5 times", least)
+}
+
+/// - Throws: nothing where the time runs out: what is missing then, the judgement says.
+func wait(seconds: Int, until isSo: () -> Bool) async throws {
+    let deadline = LinuxClock.now + .seconds(seconds)
+    while !isSo(), LinuxClock.now < deadline { try await Task.sleep(for: .milliseconds(250)) }
+}
+
+/// Seen at once, also through a pipe.
+func say(_ words: String) {
+    print(words)
+    fflush(nil)
+}
+
+func judge(_ histories: [LeaseHistory], _ name: String, _ least: HistoryFigures) throws {
+    let figures = histories.figures
+    say("\(name): \(figures)")
+    if let complaint = histories.complaint { throw RunFailure("\(name): \(complaint)") }
+    guard figures.reaches(least) else { throw RunFailure("\(name): too little to prove anything; at least \(least)") }
+    say("\(name): linearizable")
+}
+
+let seed = CommandLine.arguments.dropFirst().first.flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
+say("seed \(seed)")
+do {
+    // Beside each other, as the one mostly waits for leases to run out.
+    async let killed: Void = killedRun(seed: seed)
+    try await servedRuns(seed: seed)
+    try await killed
+} catch {
+    say("\(error)")
+    say("FAILED, seed \(seed)")
+    exit(1)
+}

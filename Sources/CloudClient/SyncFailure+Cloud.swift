@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import CloudAPI
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -61,7 +62,8 @@ extension SyncFailure {
         case is CancellationError: "the call was cancelled"
         case let tls as NIOSSLError: "its certificate is not trusted (\(tls)); join with --pin to know it by its key"
         case let connection as NIOConnectionError:
-            connection.connectionErrors.first.map { "\($0.error)" } ?? "no address of \(connection.host) answers"
+            connection.connectionErrors.first.map { words(for: $0.error) } ?? "no address of \(connection.host) answers"
+        case let system as IOError: String(cString: strerror(system.errnoCode))
         default: "\(error)"
         }
     }

@@ -11,7 +11,7 @@ package enum SyncTrigger: String, Hashable, Sendable {
     case remoteChange
     /// The event stream is open, and what happened before is unknown.
     case streamOpened
-    /// The network is back and stayed (`NetworkDebounce`).
+    /// The network is back and stayed (`NetworkDebounce`), or the cloud answers others again that it did not answer.
     case networkGained
     case poll
     case retry

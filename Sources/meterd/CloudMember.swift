@@ -185,6 +185,7 @@ actor CloudMember: CloudJoining {
         // Before the engine runs, or the first words would be missed.
         let words = active.engine.events.subscribe(buffer: 1024)
         let results = active.engine.results.subscribe()
+        let recoveries = active.keeper.recoveries.subscribe(buffer: 1)
         let localChanges = parts.settings.localChanges.subscribe(buffer: 1)
         await withDiscardingTaskGroup { group in
             group.addTask { await active.keeper.run() }
@@ -196,6 +197,10 @@ actor CloudMember: CloudJoining {
             }
             group.addTask {
                 for await _ in localChanges { active.engine.trigger(.localChange) }
+            }
+            group.addTask {
+                // Leases are asked for every few seconds where the session may still be waiting for minutes.
+                for await _ in recoveries { active.engine.trigger(.networkGained) }
             }
             group.addTask {
                 for await result in results where result.value.end == .complete { await self.fetchedAll() }

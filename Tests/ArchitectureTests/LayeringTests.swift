@@ -40,7 +40,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "CloudClient": [
         "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "AsyncHTTPClient", "Crypto",
-        "FoundationEssentials", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
+        "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
     ],
     "GatewayServer": [
         "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI", "Hummingbird", "Logging",

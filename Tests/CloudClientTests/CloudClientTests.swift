@@ -35,6 +35,17 @@ struct CloudClientTests {
         throw SyncFailure(.other, "nothing was thrown")
     }
 
+    @Test func portThatNobodyServes_isSaidInTheSystemsWords() async throws {
+        let failure = try await failure {
+            // No program listens on the port of the old "discard".
+            _ = try await CloudClient.join(
+                urls: ["https://127.0.0.1:9"], token: Secret("t"), pin: nil,
+                as: JoinRequest(hostID: "\(Self.hostA)", hostName: "pi", machine: "m"))
+        }
+        #expect(failure.kind == .network)
+        #expect(failure.message == "https://127.0.0.1:9 cannot be reached: Connection refused")
+    }
+
     // MARK: - Records
 
     private func record(_ name: String, _ value: SettingValue, ahead: UInt64 = 0, by host: HostID = hostA) -> Record {

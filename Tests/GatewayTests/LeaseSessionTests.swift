@@ -352,8 +352,11 @@ struct LeaseSessionTests {
 
         #expect(await session.state == "data-available")
         #expect(await session.lease.state == .unleased)
+        let recoveries = one.keeper.recoveries.subscribe()
         one.link.heal()
         await bench.advance(by: .seconds(90), in: .seconds(1), one)
+        var iterator = recoveries.makeAsyncIterator()
+        #expect(await iterator.next() != nil, "others that wait for the cloud are told")
         #expect(await session.lease.state == .held)
         #expect(one.links.attempts == 1)
         #expect(try await bench.leave(one, session) == .none)

@@ -152,7 +152,10 @@ extension LeaseKeeper {
     private func noted(_ outcome: Result<some Sendable, SyncFailure>) {
         switch outcome {
         case .success:
-            if lastFailure != nil { logger.notice("the cloud answers again") }
+            if lastFailure != nil {
+                logger.notice("the cloud answers again")
+                recoveries.yield(loop.now)
+            }
             lastFailure = nil
         case .failure(let failure):
             if lastFailure == nil { logger.warning("the cloud does not answer", metadata: ["cause": "\(failure)"]) }

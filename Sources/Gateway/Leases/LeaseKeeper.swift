@@ -38,6 +38,9 @@ package actor LeaseKeeper {
     package nonisolated let identity: Identity
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    /// The authority answers again after it did not, and when that was.
+    package nonisolated let recoveries = Feed<MonotonicTime>()
+
     nonisolated let loop: any SessionLoop
     nonisolated let authority: any LeaseAuthority
     nonisolated let calls: AsyncStream<Call>

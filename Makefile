@@ -49,7 +49,7 @@ lease-histories: build ## concurrent hosts, a cloud that is killed, and whether 
 	.build/debug/LeaseHistories
 
 two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
-	@Scripts/setup python3 curl
+	@Scripts/setup python3
 	Tests/TwoHosts/run
 
 fuzz-api: build ## the cloud's API, from its contract

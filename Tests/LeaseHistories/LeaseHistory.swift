@@ -34,6 +34,11 @@ final class LeaseHistory: Sendable {
     var all: [LeaseOperation] { operations.withLock { $0 } }
     var figures: HistoryFigures { HistoryFigures(all) }
 
+    /// Whether no order of its calls explains it.
+    var isRefuted: Bool {
+        if case .notLinearizable = LinearizabilityChecker(terms: terms).check(all) { true } else { false }
+    }
+
     /// - Returns: what is wrong with it; nil for a history that calls one at a time explain.
     func complaint() -> String? {
         if let surprise = surprises.withLock({ $0.first }) { return "an answer that should not be: \(surprise)" }

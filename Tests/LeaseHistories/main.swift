@@ -32,7 +32,7 @@ func findFault(_ fault: PlantedFault, seed: UInt64) async throws {
         let histories = try await ServedCloud.run(fault: fault, seed: seed &+ round) {
             $0.count >= enough || LinuxClock.now > deadline
         }
-        if histories.complaint != nil {
+        if histories.contains(where: \.isRefuted) {
             return say("planted \(fault): found in round \(round), \(histories.count) calls")
         }
     }

@@ -185,6 +185,7 @@ actor CloudMember: CloudJoining {
         // Before the engine runs, or the first words would be missed.
         let words = active.engine.events.subscribe(buffer: 1024)
         let results = active.engine.results.subscribe()
+        let grants = active.keeper.grants.subscribe(buffer: 1)
         let recoveries = active.keeper.recoveries.subscribe(buffer: 1)
         let localChanges = parts.settings.localChanges.subscribe(buffer: 1)
         await withDiscardingTaskGroup { group in
@@ -197,6 +198,9 @@ actor CloudMember: CloudJoining {
             }
             group.addTask {
                 for await _ in localChanges { active.engine.trigger(.localChange) }
+            }
+            group.addTask {
+                for await _ in grants { return await self.keepSession() }
             }
             group.addTask {
                 // Leases are asked for every few seconds where the session may still be waiting for minutes.
@@ -216,6 +220,16 @@ actor CloudMember: CloudJoining {
         guard let policy = LeasePolicy(rawValue: account.policy) else { return }
         self.policy = policy
         await active.keeper.policyIs(policy)
+    }
+
+    /// The run after this one may take its leases over.
+    private func keepSession() async {
+        do throws(StoreError) {
+            try await parts.store.keepLeaseSession(parts.identity.session)
+        } catch {
+            logger.error(
+                "after a crash this host will have to wait for its own leases", metadata: ["cause": "\(error)"])
+        }
     }
 
     private func fetchedAll() async {

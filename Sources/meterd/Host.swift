@@ -61,8 +61,8 @@ struct Host {
     private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
         var dice = SystemRandomNumberGenerator()
         let session = SessionID(using: &dice)
-        // The store is locked, so the run before this one is gone.
-        let previous = try await store.beginSession(session)
+        // The store is locked, so every run before this one is gone.
+        let previous = try await store.leaseSession()
         return LeaseKeeper.Identity(
             host: store.identity.host, hostName: name, session: session, previousSession: previous)
     }

@@ -35,14 +35,14 @@ struct HostIdentityTests {
         let original = try open("a")
         let host = original.identity.host
         try await original.set(.desk, "name", .string("Desk"), at: .minute(0))
-        _ = try await original.beginSession(SessionID(high: 1, low: 1))
+        try await original.keepLeaseSession(SessionID(high: 1, low: 1))
         try original.close()
 
         let copy = try open("b")
 
         #expect(copy.identity.replaced == host)
         #expect(copy.identity.host != host)
-        #expect(try await copy.beginSession(SessionID(high: 2, low: 2)) == nil, "the other machine's run")
+        #expect(try await copy.leaseSession() == nil, "the other machine's run")
         try await copy.set(.desk, "units", .string("C"), at: .minute(1))
         let record = try #require(try await copy.record(.desk))
         #expect(record.properties["name"]?.stamp.host == host)
@@ -62,13 +62,15 @@ struct HostIdentityTests {
         #expect(try open("b").identity.replaced == host)
     }
 
-    @Test func session_isHandedOn_toTheNextRun() async throws {
-        let (first, second) = (SessionID(high: 1, low: 1), SessionID(high: 2, low: 2))
+    @Test func session_isHandedOn_toTheNextRun_andPastThoseWithoutALease() async throws {
+        let first = SessionID(high: 1, low: 1)
         let store = try open("a")
-        #expect(try await store.beginSession(first) == nil)
+        #expect(try await store.leaseSession() == nil)
+        try await store.keepLeaseSession(first)
         try store.close()
 
-        #expect(try await open("a").beginSession(second) == first)
+        try open("a").close()
+        #expect(try await open("a").leaseSession() == first)
     }
 
     @Test func clock_goesOn_afterARestartWithAWrongCalendar() async throws {

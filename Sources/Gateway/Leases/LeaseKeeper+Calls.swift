@@ -77,6 +77,7 @@ extension LeaseKeeper {
         case .success(.granted(let lease)):
             board.take(lease, at: loop.now)
             entries[meter]?.leasedAs = lease.meter
+            grants.yield(lease.token)
             if hostPolicy == .keep, lease.terms.policy != zonePolicy { policyIs(lease.terms.policy) }
             logger.info(
                 "lease granted", metadata: ["meter.id": "\(meter)", "lease.token": "\(lease.token.rawValue)"])

@@ -41,6 +41,9 @@ package actor LeaseKeeper {
     /// The authority answers again after it did not, and when that was.
     package nonisolated let recoveries = Feed<MonotonicTime>()
 
+    /// Leases as this run gets them.
+    package nonisolated let grants = Feed<FencingToken>()
+
     nonisolated let loop: any SessionLoop
     nonisolated let authority: any LeaseAuthority
     nonisolated let calls: AsyncStream<Call>

@@ -107,16 +107,20 @@ private struct DrawnBytes: RandomNumberGenerator {
 }
 
 extension MeterStore {
-    /// Notes the id of this run, durably.
-    ///
-    /// - Returns: the run before it: only one that has the store's lock gets it, so that run is surely gone and its
-    ///   leases may be taken over (leases-and-sync.md, section 1). nil for none on this machine.
-    package func beginSession(_ session: SessionID) async throws(StoreError) -> SessionID? {
+    /// The latest run of this machine that held a lease, nil for none. Whoever has the store's lock knows that this run
+    /// is gone, and may take its leases over (leases-and-sync.md, section 1).
+    package func leaseSession() async throws(StoreError) -> SessionID? {
+        try await access("read") { db in
+            try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
+        }
+    }
+
+    /// This run holds a lease now. Kept durably. A run that never got one is not kept: it would hide the one before it,
+    /// which may still hold some.
+    package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in
-                let previous = try String.fetchOne(db, sql: "SELECT session FROM host")
                 try db.execute(sql: "UPDATE host SET session = ?", arguments: [session.description])
-                return previous.flatMap { SessionID($0) }
             }
         }
     }

@@ -20,6 +20,10 @@ class Failure(Exception):
     """What was expected and did not happen."""
 
 
+class Ended(Exception):
+    """A program ended by itself: nothing is left to wait for."""
+
+
 class LocalConnection(http.client.HTTPConnection):
     """HTTP over the socket of a meterd."""
 
@@ -180,7 +184,7 @@ class Host(Program):
 
     def _answers(self):
         if self.process.poll() is not None:
-            raise Failure(f"{self.name} ended: {self.log[-500:]}")
+            raise Ended(f"{self.name} ended: {self.log[-500:]}")
         return self.ctl("status", check=False).returncode == 0
 
     def ctl(self, *arguments, check=True, timeout=300):
@@ -247,7 +251,7 @@ class Cluster:
 
     def _join_line(self, said_before):
         if self.cloud.process.poll() is not None:
-            raise Failure(f"metercloud ended: {self.cloud.log[-500:]}")
+            raise Ended(f"metercloud ended: {self.cloud.log[-500:]}")
         return re.search(
             r"https://127\.0\.0\.1:(\d+) --token-file (\S+) --pin (sha256:[0-9a-f]{64})", self.cloud.log[said_before:])
 

@@ -6,11 +6,19 @@ import MeterModel
 /// A credential in its table.
 enum CredentialRow {
     static func fetchAll(_ db: Database) throws -> [Credential] {
+        try Row.fetchAll(db, sql: all).map { try credential($0) }
+    }
+
+    /// Those that have this id, or this hash, or belong to this host, whatever its zone.
+    static func fetch(id: String, hash: [UInt8]? = nil, host: HostID? = nil, _ db: Database) throws -> [Credential] {
         try Row.fetchAll(
-            db,
-            sql: "SELECT credential.*, zone.name AS zone_name FROM credential JOIN zone ON zone.id = credential.zone"
+            db, sql: "\(all) WHERE credential.id = ? OR credential.hash = ? OR credential.host = ?",
+            arguments: [id, hash.map { Data($0) }, host?.description]
         ).map { try credential($0) }
     }
+
+    private static let all =
+        "SELECT credential.*, zone.name AS zone_name FROM credential JOIN zone ON zone.id = credential.zone"
 
     private static func credential(_ row: Row) throws -> Credential {
         let id: String = row["id"]

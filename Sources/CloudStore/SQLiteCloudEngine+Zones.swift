@@ -42,12 +42,13 @@ extension SQLiteCloudEngine {
     package func add(_ credential: Credential) async throws {
         try await writer.write { [zoneTable] batch in
             let zone = try batch.zone(credential.zone)
-            let all = try batch.credentials()
-            guard !all.contains(where: { $0.id == credential.id || $0.hash == credential.hash }) else {
+            let near = try CredentialRow.fetch(
+                id: credential.id, hash: credential.hash, host: credential.binding?.host, batch.db)
+            guard !near.contains(where: { $0.id == credential.id || $0.hash == credential.hash }) else {
                 throw CloudFailure.credentialTaken(credential.id)
             }
             if let binding = credential.binding {
-                _ = try credential.bound(to: binding, among: all.filter { $0.zone == credential.zone })
+                _ = try credential.bound(to: binding, among: near.filter { $0.zone == credential.zone })
             }
             try batch.write(credential, zone: zone.id, to: zoneTable)
         }
@@ -55,11 +56,11 @@ extension SQLiteCloudEngine {
 
     package func bind(_ binding: Credential.Binding, to credential: String) async throws {
         try await writer.write { [zoneTable] batch in
-            let all = try batch.credentials()
-            guard let found = all.first(where: { $0.id == credential }) else {
+            let near = try CredentialRow.fetch(id: credential, host: binding.host, batch.db)
+            guard let found = near.first(where: { $0.id == credential }) else {
                 throw CloudFailure.credentialNotFound(credential)
             }
-            let bound = try found.bound(to: binding, among: all.filter { $0.zone == found.zone })
+            let bound = try found.bound(to: binding, among: near.filter { $0.zone == found.zone })
             guard bound != found else { return }
             try batch.write(bound, zone: try batch.zone(found.zone).id, to: zoneTable)
         }
@@ -71,7 +72,7 @@ extension SQLiteCloudEngine {
 
     package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
         try await writer.write { [zoneTable] batch in
-            guard var found = try batch.credentials().first(where: { $0.id == id }) else { return false }
+            guard var found = try CredentialRow.fetch(id: id, batch.db).first else { return false }
             guard found.revokedAt == nil else { return true }
             found.revokedAt = now
             try batch.write(found, zone: try batch.zone(found.zone).id, to: zoneTable)
@@ -81,9 +82,6 @@ extension SQLiteCloudEngine {
 }
 
 extension WriteBatch {
-    /// As they are at this point of the transaction. There are few changes to them, so the table itself is asked.
-    fileprivate func credentials() throws -> [Credential] { try CredentialRow.fetchAll(db) }
-
     fileprivate func write(_ credential: Credential, zone: Int64, to table: ZoneTable) throws {
         try CredentialRow.write(credential, zone: zone, db)
         afterCommit { table.set(credential) }

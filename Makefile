@@ -30,9 +30,9 @@ test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test
 lint: ## the format of every source file
 	swift format lint --strict --recursive Sources Tests Package.swift
 
-bench: release ## speed, memory and disk, as ratios
+bench: release ## speed, memory and disk, as ratios (ARGS=cloud: a part)
 	swift build -c release --product Benchmarks
-	.build/release/Benchmarks
+	.build/release/Benchmarks $(ARGS)
 
 fuzz: setup ## every decoder against random bytes, 30 s each
 	Tests/Fuzz/run 30

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Glibc
 import LinuxIO
+import Synchronization
 
 /// A program that this one started.
-final class ChildProcess {
+final class ChildProcess: Sendable {
     let pid: pid_t
-    private var hasEnded = false
+    private let hasEnded = Atomic(false)
 
     /// - Parameter output: where standard output goes; standard error goes to `errors`.
     init(_ path: String, _ arguments: [String], output: String = "/dev/null", errors: String = "/dev/null") throws {
@@ -25,9 +26,19 @@ final class ChildProcess {
 
     deinit { end() }
 
+    /// Of all its threads, so far; seconds.
+    var processorTime: Double { Clocks.process(pid) }
+
+    /// A line of /proc/PID/status, in megabytes.
+    func memory(_ key: String) -> Double {
+        let line = Report.file("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("\(key):") }
+        let kilobytes = line?.split { !$0.isNumber }.first.flatMap { Double($0) }
+        return (kilobytes ?? 0) / 1024
+    }
+
     /// Asks it to end, and waits until it has.
     func end() {
-        guard !hasEnded else { return }
+        guard !hasEnded.load(ordering: .relaxed) else { return }
         kill(pid, SIGTERM)
         _ = wait()
     }
@@ -38,7 +49,7 @@ final class ChildProcess {
     func wait() -> Bool {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) == -1, errno == EINTR {}
-        hasEnded = true
+        hasEnded.store(true, ordering: .relaxed)
         return status == 0
     }
 }
@@ -54,6 +65,12 @@ enum OwnProgram {
         }
         return neighbour
     }
+
+    /// A program of the system's; nil where it is not installed.
+    static func installed(_ name: String) -> String? {
+        let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin"
+        return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
 }
 
 /// Why a figure cannot be had.
@@ -64,7 +81,7 @@ struct BenchmarkError: Error, CustomStringConvertible {
 }
 
 /// A folder that is removed with its content.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {

@@ -21,6 +21,11 @@ enum Clocks {
         while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
     }
 
+    /// As `pause`, and lets others have the thread meanwhile.
+    static func wait(until moment: Double) async throws {
+        try await ContinuousClock().sleep(for: .seconds(moment - wall))
+    }
+
     private static func read(_ clock: clockid_t) -> Double {
         var time = timespec()
         clock_gettime(clock, &time)

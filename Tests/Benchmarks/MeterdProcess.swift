@@ -45,14 +45,10 @@ final class MeterdProcess {
     /// Readings since it started, of all meters.
     func readings() throws -> Int { try status().meters.reduce(0) { $0 + $1.counters.readings } }
 
-    var processorTime: Double { Clocks.process(process.pid) }
+    var processorTime: Double { process.processorTime }
 
     /// A line of /proc/PID/status, in megabytes.
-    func memory(_ key: String) -> Double {
-        let line = Report.file("/proc/\(process.pid)/status").split(separator: "\n").first { $0.hasPrefix("\(key):") }
-        let kilobytes = line?.split { !$0.isNumber }.first.flatMap { Double($0) }
-        return (kilobytes ?? 0) / 1024
-    }
+    func memory(_ key: String) -> Double { process.memory(key) }
 
     /// - Returns: true when it ended cleanly.
     func end() -> Bool {

@@ -16,6 +16,18 @@ enum Report {
         line("  \(name.padded(44)) \(value.padded(26))\(verdict)")
     }
 
+    /// What somebody else does in the same run, and how our rate compares with it.
+    static func control(_ name: String, _ rate: Double, _ unit: String, of ours: Double) {
+        line(
+            "    \("control: \(name)".padded(44)) \("\(rate.grouped)\(unit)".padded(24))   ours: \((ours / rate).fixed(2)) x"
+        )
+    }
+
+    /// The same of times, in seconds.
+    static func control(_ name: String, _ time: Double, of ours: Double) {
+        line("    \("control: \(name)".padded(44)) \(time.milliseconds.padded(24))   ours: \((ours / time).fixed(2)) x")
+    }
+
     /// The machine and how busy it is with other things.
     static func machine() {
         let model = file("/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }

@@ -28,7 +28,7 @@ final class SimulatedPorts {
         }
     }
 
-    var processorTime: Double { Clocks.process(process.pid) }
+    var processorTime: Double { process.processorTime }
 
     func end() { process.end() }
 

@@ -1,6 +1,8 @@
 import Glibc
 
-// Benchmarks [decode] [path] [disk] [daemon] [throughput]   all of them where none is named
+// Benchmarks [decode] [path] [disk] [daemon] [throughput] [cloud | leases | records | sync | visibility]
+//
+// All of them where none is named; `cloud` is the last four.
 //
 // Absolute figures mean something on a quiet machine only; the ratios hold on a busy one, too.
 
@@ -8,7 +10,9 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "--simulate" {
     try await SimulatedPorts.serve(Array(arguments.dropFirst()))
 }
-func isWanted(_ part: String) -> Bool { arguments.isEmpty || arguments.contains(part) }
+func isWanted(_ part: String, of whole: String? = nil) -> Bool {
+    arguments.isEmpty || arguments.contains(part) || arguments.contains { $0 == whole }
+}
 
 let began = Clocks.wall
 Report.machine()
@@ -18,6 +22,10 @@ do {
     if isWanted("disk") { try await DiskBenchmark.run() }
     if isWanted("daemon") { try DaemonBenchmark.runScaling() }
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }
+    if isWanted("leases", of: "cloud") { try await LeaseBenchmark.run() }
+    if isWanted("records", of: "cloud") { try await RecordBenchmark.run() }
+    if isWanted("sync", of: "cloud") { try await SyncBenchmark.run() }
+    if isWanted("visibility", of: "cloud") { try await VisibilityBenchmark.run() }
 } catch {
     Report.line("Benchmarks: error: \(error)")
     exit(1)

@@ -1,0 +1,65 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// Sends prepared requests, and leaves the answers unread but for their status: little work beside the server's.
+///
+/// Over TLS, as in production; the certificate is not looked at, because each call's own client does that once a
+/// connection.
+final class LoadClient: Sendable {
+    private let http: HTTPClient
+    private let url: String
+
+    /// - Parameter connections: as many as there are calls at a time, so that none waits for one.
+    init(_ url: String, connections: Int) {
+        self.url = url
+        var configuration = HTTPClient.Configuration(certificateVerification: .none)
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = connections
+        // Whoever waits for a server to start asks again.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    func shutdown() async throws { try await http.shutdown() }
+
+    /// - Parameters:
+    ///   - token: a bearer token.
+    ///   - isLast: the server closes the connection after it, so that the next call says hello anew.
+    /// - Returns: the answer's body.
+    @discardableResult func post(
+        _ path: String, _ body: ByteBuffer, token: String? = nil, isLast: Bool = false
+    ) async throws -> ByteBuffer {
+        var request = HTTPClientRequest(url: url + path)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
+        if isLast { request.headers.add(name: "connection", value: "close") }
+        request.body = .bytes(body)
+        let response = try await http.execute(request, timeout: .seconds(30))
+        let answer = try await response.body.collect(upTo: 16 << 20)
+        guard response.status == .ok else {
+            throw BenchmarkError("\(path): \(response.status): \(String(buffer: answer).prefix(300))")
+        }
+        return answer
+    }
+
+    /// An answer without an end. Its pieces come as they come.
+    func stream(_ method: HTTPMethod, _ path: String, _ body: ByteBuffer? = nil, token: String? = nil) async throws
+        -> HTTPClientResponse.Body
+    {
+        var request = HTTPClientRequest(url: url + path)
+        request.method = method
+        if let token { request.headers.add(name: "authorization", value: "Bearer \(token)") }
+        request.body = body.map { .bytes($0) }
+        let response = try await http.execute(request, deadline: .distantFuture)
+        guard response.status == .ok else { throw BenchmarkError("\(path): \(response.status)") }
+        return response.body
+    }
+}
+
+extension ByteBuffer {
+    init(json value: some Encodable) throws { self.init(bytes: try JSONEncoder().encode(value)) }
+}

@@ -1,0 +1,57 @@
+import CloudAPI
+import CloudClient
+import CloudServer
+import Glibc
+import LinuxIO
+import MeterModel
+
+/// The real server, the optimised program beside this one, with TLS on a port of its own, over a folder that may be
+/// filled.
+final class MetercloudProcess: Sendable {
+    /// `https://127.0.0.1:port`.
+    let url: String
+    private let folder: TemporaryFolder
+    private let pin: CertificatePin
+    let process: ChildProcess
+
+    init(_ folder: TemporaryFolder) throws {
+        self.folder = folder
+        let output = "\(folder.path)/output"
+        // One token, or one address, may ask as often as it likes here: what is measured is the work, not the gate.
+        process = try ChildProcess(
+            OwnProgram.neighbour("metercloud"),
+            [
+                "serve", "--data", folder.path, "--listen", "127.0.0.1:0", "--rate", "1000000", "--log-level", "error",
+            ], output: output, errors: "\(folder.path)/errors")
+        let deadline = Clocks.wall + 30
+        while true {
+            if let port = Self.port(in: Report.file(output)) {
+                url = "https://127.0.0.1:\(port)"
+                break
+            }
+            guard Clocks.wall < deadline else {
+                throw BenchmarkError("metercloud did not start: \(Report.file("\(folder.path)/errors"))")
+            }
+            Clocks.pause(0.02)
+        }
+        pin = try CloudFolder(path: folder.path).certificate(names: [], at: LinuxClock.wallNow).pin
+    }
+
+    /// In the line that it prints for people who join.
+    private static func port(in output: String) -> Int? {
+        guard let address = output.split(separator: "https://127.0.0.1:", maxSplits: 1).dropFirst().first,
+            address.contains(" ")
+        else { return nil }
+        return Int(address.prefix { $0.isNumber })
+    }
+
+    /// What a new host needs to belong to it.
+    func join(_ host: HostID, name: String) async throws -> CloudMembership {
+        let token = Report.file(CloudFolder(path: folder.path).enrolmentTokenPath).filter { !$0.isWhitespace }
+        return try await CloudClient.join(
+            urls: [url], token: Secret(token), pin: pin,
+            as: JoinRequest(hostID: host.description, hostName: name, machine: name))
+    }
+
+    func end() { process.end() }
+}

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -88,4 +89,10 @@ int cl_open_route_socket(void) {
     close(fd);
     errno = reason;
     return -1;
+}
+
+int cl_clock_is_synchronised(void) {
+    struct timex state = {.modes = 0};
+    int answer = adjtimex(&state);
+    return answer == -1 ? -1 : answer != TIME_ERROR;
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import MeterModel
 
@@ -22,5 +23,11 @@ package enum LinuxClock {
         // Cannot fail: both clocks exist on every kernel this runs on, and the address is good.
         clock_gettime(clock, &time)
         return time
+    }
+
+    /// Something keeps the calendar right, as a network time service; nil where the kernel does not say.
+    package static var isSynchronised: Bool? {
+        let answer = cl_clock_is_synchronised()
+        return answer < 0 ? nil : answer == 1
     }
 }

@@ -49,3 +49,7 @@ void cl_name_this_thread(const char *name);
 // and routes in the network namespace of the calling thread; it neither blocks nor survives an exec. -1 and errno when
 // that fails.
 int cl_open_route_socket(void);
+
+// adjtimex is not part of the Glibc module map. 1: something keeps the wall clock right; 0: nothing does; -1 and errno
+// when the kernel does not say.
+int cl_clock_is_synchronised(void);

@@ -1,0 +1,66 @@
+import ArgumentParser
+import GatewayAPI
+import Glibc
+import ProgramKit
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Looks why something does not work, and says what to do.",
+        discussion: "Works without meterd too. Exit code 1 where there is a problem.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        let client = daemon.client
+        let facts = await Self.ask(client)
+        var folder: String?
+        if case .answers(_, let status, _) = facts { folder = Self.folder(of: status.store.path) }
+        let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
+        let findings = Checkup(machine: machine, daemon: facts).findings
+        if json {
+            Terminal.line(try JSONOutput.pretty(findings))
+        } else {
+            Self.table(findings).print()
+        }
+        if findings.contains(where: { $0.verdict == .problem }) { throw ExitCode(ExitStatus.error.rawValue) }
+    }
+
+    private static func ask(_ client: ControlClient) async -> Checkup.DaemonFacts {
+        do {
+            return .answers(
+                try await client.call(.get, "/v1/version"), try await client.call(.get, "/v1/status"),
+                try await client.call(.get, "/v1/cloud"))
+        } catch let failure as CommandFailure {
+            return .fails(failure)
+        } catch {
+            return .fails(CommandFailure(.error, "\(error)", next: "are meterctl and meterd of one version?"))
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+
+    /// Whose socket it is runs meterd.
+    private static func owner(of socketPath: String) -> uid_t {
+        var info = stat()
+        return stat(socketPath, &info) == 0 ? info.st_uid : geteuid()
+    }
+
+    static func table(_ findings: [Finding]) -> Table {
+        var table = Table(["CHECK", "VERDICT", "WHAT IS, AND WHAT TO DO"])
+        for finding in findings {
+            let colour: Terminal.Colour =
+                switch finding.verdict {
+                case .ok: .green
+                case .note: .yellow
+                case .problem: .red
+                }
+            table.add([.init(finding.check), .init(finding.verdict.rawValue, colour), .init(finding.message)])
+            if let next = finding.next { table.add(["", "", "→ \(next)"]) }
+        }
+        return table
+    }
+}

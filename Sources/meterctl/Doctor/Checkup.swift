@@ -1,0 +1,167 @@
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+/// Makes findings of facts: what is, whether that is well, and what to do where it is not.
+struct Checkup {
+    /// What the daemon said.
+    enum DaemonFacts {
+        case answers(VersionBody, GatewayStatus, CloudStatus)
+        case fails(CommandFailure)
+    }
+
+    let machine: MachineFacts
+    let daemon: DaemonFacts
+
+    var findings: [Finding] {
+        var all: [Finding] = []
+        switch daemon {
+        case .fails(let failure):
+            all.append(Finding("daemon", .problem, failure.message, next: failure.next))
+        case .answers(let version, let status, let cloud):
+            all.append(Self.daemon(version))
+            all += Self.meters(status.meters)
+            all.append(Self.store(status.store))
+            all.append(Self.cloud(cloud))
+            if let clock = Self.cloudClock(cloud) { all.append(clock) }
+        }
+        all += [disk, clock].compactMap { $0 }
+        all += ports + drivers + bluetooth
+        all.append(Finding("kernel", .ok, machine.kernel.map { "Linux \($0)" } ?? "unknown"))
+        return all
+    }
+
+    // MARK: The daemon
+
+    private static func daemon(_ version: VersionBody) -> Finding {
+        let own = VersionBody.current
+        guard version.version == own.version, version.commit == own.commit else {
+            return Finding(
+                "daemon", .note,
+                "meterd \(version.version) (\(version.commit)) answers, and this is meterctl \(own.version) (\(own.commit))",
+                next: "restart meterd, so that both are of one version: sudo systemctl restart meterd")
+        }
+        return Finding("daemon", .ok, "meterd \(version.version) answers")
+    }
+
+    private static func meters(_ meters: [MeterStatus]) -> [Finding] {
+        guard !meters.isEmpty else {
+            return [
+                Finding(
+                    "meters", .note, "none was ever seen",
+                    next: "plug one in and see meterctl scan, or try it without one: meterd --demo")
+            ]
+        }
+        let silent = meters.filter { $0.wanted && $0.state != ConnectionState.dataAvailable.rawValue }
+        guard !silent.isEmpty else {
+            return [Finding("meters", .ok, "\(meters.count) known, every one that is wanted has data")]
+        }
+        return silent.map { meter in
+            Finding(
+                "meters", meter.error == nil ? .note : .problem,
+                "\(meter.name ?? meter.id) is \(meter.state)\(meter.error.map { ": \($0)" } ?? "")",
+                next: "meterctl status \(meter.id) shows how it goes")
+        }
+    }
+
+    private static func store(_ store: StoreStatus) -> Finding {
+        if let error = store.error {
+            return Finding(
+                "store", .problem, "\(store.path): \(error)", next: "readings wait in memory until it is mended")
+        }
+        guard store.dropped == 0 else {
+            return Finding(
+                "store", .note, "\(store.path): \(store.dropped) readings were given up since the start",
+                next: "the log of meterd says why the store took none")
+        }
+        return Finding("store", .ok, store.path)
+    }
+
+    private static func cloud(_ cloud: CloudStatus) -> Finding {
+        guard cloud.joined else { return Finding("cloud", .ok, "this host is on its own") }
+        let zone = cloud.zone ?? "?"
+        guard cloud.connected, cloud.error == nil else {
+            return Finding(
+                "cloud", .problem, cloud.error ?? "the zone \(zone) is joined, but its events do not come",
+                next: "meterctl sync status shows how it goes; the host works on without it")
+        }
+        return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)")
+    }
+
+    /// Leases need no clock, and settings are corrected; what people see is wrong all the same.
+    private static func cloudClock(_ cloud: CloudStatus) -> Finding? {
+        guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
+        let words = "\(Words.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"
+        return Finding("clock", .problem, "this machine's clock is \(words) the cloud's", next: setClock)
+    }
+
+    // MARK: The machine
+
+    private static let setClock = "sudo timedatectl set-ntp true, on a machine with a network"
+
+    private var clock: Finding? {
+        guard let isSynchronised = machine.isClockSynchronised else { return nil }
+        if isSynchronised { return Finding("clock", .ok, "synchronised") }
+        let rest = machine.hasHardwareClock ? "" : ", and it has none that goes on without power"
+        return Finding("clock", .note, "this machine's clock is not synchronised\(rest)", next: Self.setClock)
+    }
+
+    private var disk: Finding? {
+        guard let space = machine.freeSpace else { return nil }
+        let room =
+            space.bytes < 10_000_000_000 ? "\(space.bytes / 1_000_000) MB" : "\(space.bytes / 1_000_000_000) GB"
+        let words = "\(room) are free in \(space.folder)"
+        if space.bytes < 100_000_000 {
+            return Finding("disk", .problem, words, next: "make room: a full disk costs the oldest readings first")
+        }
+        if space.bytes < 1_000_000_000 {
+            return Finding("disk", .note, words, next: "keep-days and max-megabytes in meterd.toml bound the readings")
+        }
+        return Finding("disk", .ok, words)
+    }
+
+    private var ports: [Finding] {
+        guard !machine.ports.isEmpty else {
+            return [
+                Finding("ports", .note, "no serial port is there", next: "a meter with USB makes one when plugged in")
+            ]
+        }
+        return machine.ports.map { port in
+            if port.isOpen { return Finding("ports", .ok, "\(port.path) is open to \(machine.user)") }
+            let mode = String(port.mode, radix: 8)
+            return Finding(
+                "ports", .problem, "\(port.path) is closed to \(machine.user) (group \(port.group), mode \(mode))",
+                next: "sudo usermod -aG \(port.group) \(machine.user), then start meterd anew")
+        }
+    }
+
+    private var drivers: [Finding] {
+        var all: [Finding] = []
+        if machine.runsModemManager {
+            all.append(
+                Finding(
+                    "modems", .note, "ModemManager runs, and talks to each new serial port for some seconds",
+                    next: "where no modem is used: sudo systemctl disable --now ModemManager"))
+        }
+        if !machine.powerzInterfaces.isEmpty {
+            let interfaces = machine.powerzInterfaces.joined(separator: ", ")
+            all.append(
+                Finding(
+                    "powerz", .ok,
+                    "the kernel's powerz driver has \(interfaces); meterd uses the meter's serial port beside it"))
+        }
+        return all
+    }
+
+    private var bluetooth: [Finding] {
+        var all = machine.bluetoothSwitches.filter { $0.isOffBySoftware || $0.isOffByHardware }.map { radio in
+            Finding(
+                "rfkill", .note,
+                "\(radio.name) is switched off \(radio.isOffByHardware ? "by a switch" : "by software")",
+                next: radio.isOffByHardware ? "use the machine's own switch" : "sudo rfkill unblock bluetooth")
+        }
+        let adapters = machine.adapters.isEmpty ? "none" : machine.adapters.joined(separator: ", ")
+        all.append(Finding("adapter", .ok, "\(adapters); this version reads meters over serial ports only"))
+        return all
+    }
+}

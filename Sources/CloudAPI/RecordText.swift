@@ -52,7 +52,7 @@ package enum RecordText {
     }
 
     /// With the quotes. Only what JSON forbids is escaped.
-    private static func write(_ string: String, to text: inout [UInt8]) {
+    static func write(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
         for byte in string.utf8 {
             switch byte {
@@ -66,7 +66,7 @@ package enum RecordText {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(_ text: String) { append(contentsOf: text.utf8) }
+    mutating func append(_ text: String) { append(contentsOf: text.utf8) }
 }
 
 extension Record {
@@ -74,7 +74,8 @@ extension Record {
     package init?(text: some Collection<UInt8>) {
         let record: Record?? = text.withContiguousStorageIfAvailable { bytes in
             var reader = RecordReader(bytes)
-            return reader.record()
+            let record = reader.record()
+            return reader.isAtEnd ? record : nil
         }
         guard let record = record ?? nil else { return nil }
         self = record
@@ -82,11 +83,13 @@ extension Record {
 }
 
 /// Goes through the bytes once. Every step is nil where they are not as written.
-private struct RecordReader {
+struct RecordReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
 
     mutating func record() -> Record? {
         guard skip(#"{"type":"#), let type = string(), skip(#","name":"#), let name = string(),
@@ -109,7 +112,7 @@ private struct RecordReader {
             }
             guard skip("}") else { return nil }
         }
-        guard skip("}"), position == bytes.count else { return nil }
+        guard skip("}") else { return nil }
         return Record(
             key: RecordKey(type: RecordType(rawValue: type), name: name), properties: properties, deletion: deletion)
     }
@@ -120,9 +123,9 @@ private struct RecordReader {
         if skip(#"{"bool":false}"#) { return .bool(false) }
         let value: SettingValue?
         if skip(#"{"int":"#) {
-            value = number().flatMap { Int64($0) }.map { .int($0) }
+            value = integer().map { .int($0) }
         } else if skip(#"{"double":"#) {
-            value = number().flatMap { Double($0) }.flatMap { $0.isFinite ? .double($0) : nil }
+            value = number().flatMap { text in Double(text).flatMap { "\($0)" == text ? .double($0) : nil } }
         } else if skip(#"{"string":"#) {
             value = string().map { .string($0) }
         } else {
@@ -131,7 +134,11 @@ private struct RecordReader {
         return skip("}") ? value : nil
     }
 
-    /// A number's characters, up to the next closing brace. Swift reads more than these as numbers.
+    mutating func integer() -> Int64? {
+        number().flatMap { text in Int64(text).flatMap { "\($0)" == text ? $0 : nil } }
+    }
+
+    /// A number's characters, up to the next closing brace. Swift reads more than it prints as numbers.
     private mutating func number() -> Substring? {
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "}")), end - position <= 32,
             bytes[position..<end].allSatisfy({ "0123456789+-.e".utf8.contains($0) })
@@ -140,17 +147,48 @@ private struct RecordReader {
         return String(decoding: bytes[position..<end], as: UTF8.self)[...]
     }
 
-    /// With the quote after it.
+    /// With the quote after it. Each property has one, so it is read without intermediate texts.
     private mutating func stamp() -> Stamp? {
-        guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\"")), end - position <= 64,
-            let stamp = Stamp(String(decoding: bytes[position..<end], as: UTF8.self))
+        guard let milliseconds = decimal(), milliseconds <= Stamp.millisecondsMax, skip("."),
+            let counter = decimal().flatMap({ UInt16(exactly: $0) }), skip("."), let host = host(), skip(#"""#)
         else { return nil }
-        position = end + 1
-        return stamp
+        return Stamp(milliseconds: milliseconds, counter: counter, host: host)
+    }
+
+    /// At most 15 digits, which is what milliseconds have, and no zero before others.
+    private mutating func decimal() -> UInt64? {
+        var value: UInt64 = 0
+        let start = position
+        while position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 {
+            value = value &* 10 &+ UInt64(digit)
+            position += 1
+            guard position - start <= 15 else { return nil }
+        }
+        guard position > start, bytes[start] != UInt8(ascii: "0") || position == start + 1 else { return nil }
+        return value
+    }
+
+    private mutating func host() -> HostID? {
+        guard position + 36 <= bytes.count else { return nil }
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for place in 0..<36 {
+            let byte = bytes[position + place]
+            if place == 8 || place == 13 || place == 18 || place == 23 {
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            // Small letters only.
+            guard let digit = byte.hexDigitValue, byte < UInt8(ascii: "A") || byte > UInt8(ascii: "F") else {
+                return nil
+            }
+            if place < 18 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
+        }
+        position += 36
+        return HostID(high: high, low: low)
     }
 
     /// With both quotes.
-    private mutating func string() -> String? {
+    mutating func string() -> String? {
         guard skip(#"""#) else { return nil }
         let start = position
         while position < bytes.count {
@@ -195,7 +233,7 @@ private struct RecordReader {
         return UInt8(high << 4 | low)
     }
 
-    private mutating func skip(_ expected: StaticString) -> Bool {
+    mutating func skip(_ expected: StaticString) -> Bool {
         let count = expected.utf8CodeUnitCount
         guard count <= bytes.count - position else { return false }
         for offset in 0..<count where bytes[position + offset] != expected.utf8Start[offset] { return false }

@@ -86,6 +86,9 @@ package final class CloudClient: Sendable {
         } catch {
             throw .failed(error)
         }
+        if let body = Answer.self as? any RecordsBody.Type, let answer = body.init(text: bytes) as? Answer {
+            return answer
+        }
         do {
             return try JSONDecoder().decode(Answer.self, from: bytes)
         } catch {
@@ -122,6 +125,7 @@ package final class CloudClient: Sendable {
     }
 
     private static func bytes(of body: some Encodable, for path: String) throws(CallFailure) -> ByteBuffer {
+        if let text = (body as? any RecordsBody)?.text { return ByteBuffer(bytes: text) }
         do {
             return ByteBuffer(bytes: try JSONEncoder().encode(body))
         } catch {

@@ -3,12 +3,13 @@ import FoundationEssentials
 import Hummingbird
 import NIOCore
 
-/// How this server writes and reads JSON: keys sorted, so that output is stable.
+/// How this server writes and reads JSON: keys sorted, so that output is stable, but for bodies full of records.
 enum JSON {
     /// A batch and what may be around it.
     static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
+        if let text = (value as? any RecordsBody)?.text { return ByteBuffer(bytes: text) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return ByteBuffer(bytes: try encoder.encode(value))
@@ -27,6 +28,9 @@ enum JSON {
             throw NIOTooManyBytesError(maxBytes: bodyBytesMax)
         }
         let buffer = try await request.body.collect(upTo: bodyBytesMax)
+        if let body = type as? any RecordsBody.Type, let value = body.init(text: buffer.readableBytesView) as? Value {
+            return value
+        }
         return try JSONDecoder().decode(type, from: Data(buffer.readableBytesView))
     }
 }

@@ -1,0 +1,143 @@
+import MeterModel
+import SettingsCore
+
+/// A body that holds hundreds of records: it is written and read as JSON without a coder, as `RecordText` does with each
+/// record, because a coder takes most of the time that such a request has.
+package protocol RecordsBody: Codable {
+    /// The JSON that its coder writes, but for the order of keys. nil: only a coder can write this one.
+    var text: [UInt8]? { get }
+    /// Reads what `text` is and nothing else. Any other JSON, however right, is for a decoder.
+    init?(text: some Collection<UInt8>)
+}
+
+extension ModifyRequest: RecordsBody {
+    package var text: [UInt8]? {
+        var text = RecordText.list(records)
+        text.append("}")
+        return text
+    }
+
+    package init?(text: some Collection<UInt8>) {
+        guard let records = text.read({ $0.list("}") }) else { return nil }
+        self.init(records: records)
+    }
+}
+
+extension ChangesBody: RecordsBody {
+    package var text: [UInt8]? {
+        var text = RecordText.list(records)
+        text.append(#","changeToken":"#)
+        RecordText.write(changeToken, to: &text)
+        text.append(moreComing ? #","moreComing":true,"epoch":"# : #","moreComing":false,"epoch":"#)
+        RecordText.write(epoch, to: &text)
+        text.append("}")
+        return text
+    }
+
+    package init?(text: some Collection<UInt8>) {
+        let body = text.read { reader -> ChangesBody? in
+            guard let records = reader.list(#","changeToken":"#), let token = reader.string(),
+                reader.skip(#","moreComing":"#)
+            else { return nil }
+            let moreComing = reader.skip("true")
+            guard moreComing || reader.skip("false"), reader.skip(#","epoch":"#), let epoch = reader.string(),
+                reader.skip("}")
+            else { return nil }
+            return ChangesBody(records: records, changeToken: token, moreComing: moreComing, epoch: epoch)
+        }
+        guard let body else { return nil }
+        self = body
+    }
+}
+
+extension ModifyAnswer: RecordsBody {
+    /// nil where a record was refused: that is rare, and wordy.
+    package var text: [UInt8]? {
+        guard results.allSatisfy({ $0.error == nil }) else { return nil }
+        var text: [UInt8] = []
+        text.append(#"{"results":["#)
+        var isFirst = true
+        for result in results {
+            text.append(isFirst ? #"{"name":"# : #",{"name":"#)
+            isFirst = false
+            RecordText.write(result.name, to: &text)
+            text.append(#","type":"#)
+            RecordText.write(result.type, to: &text)
+            if let merged = result.merged {
+                text.append(#","merged":"#)
+                RecordText.write(merged, to: &text)
+            }
+            text.append("}")
+        }
+        text.append("],\"serverTime\":\(serverTime)}")
+        return text
+    }
+
+    package init?(text: some Collection<UInt8>) {
+        let answer = text.read { reader -> ModifyAnswer? in
+            guard reader.skip(#"{"results":["#) else { return nil }
+            var results: [Result] = []
+            while !reader.skip("]") {
+                guard results.isEmpty || reader.skip(","), let result = reader.result() else { return nil }
+                results.append(result)
+            }
+            guard reader.skip(#","serverTime":"#), let time = reader.integer(), reader.skip("}") else { return nil }
+            return ModifyAnswer(results: results, serverTime: time)
+        }
+        guard let answer else { return nil }
+        self = answer
+    }
+}
+
+extension RecordText {
+    /// The beginning of a body whose first field is `records`, up to the list's end.
+    fileprivate static func list(_ records: [Record]) -> [UInt8] {
+        var text: [UInt8] = []
+        // About what a record of a handful of properties takes.
+        text.reserveCapacity(records.count * 640)
+        text.append(#"{"records":["#)
+        var isFirst = true
+        for record in records {
+            if !isFirst { text.append(",") }
+            isFirst = false
+            write(record, to: &text)
+        }
+        text.append("]")
+        return text
+    }
+}
+
+extension RecordReader {
+    /// What `RecordText.list` wrote, and what follows it.
+    fileprivate mutating func list(_ next: StaticString) -> [Record]? {
+        guard skip(#"{"records":["#) else { return nil }
+        var records: [Record] = []
+        while !skip("]") {
+            guard records.isEmpty || skip(","), let record = record() else { return nil }
+            records.append(record)
+        }
+        return skip(next) ? records : nil
+    }
+
+    fileprivate mutating func result() -> ModifyAnswer.Result? {
+        guard skip(#"{"name":"#), let name = string(), skip(#","type":"#), let type = string() else { return nil }
+        var result = ModifyAnswer.Result(type: type, name: name)
+        if skip(#","merged":"#) {
+            guard let merged = record() else { return nil }
+            result.merged = merged
+        }
+        return skip("}") ? result : nil
+    }
+}
+
+extension Collection<UInt8> {
+    /// - Returns: what `body` read; nil where that was not all there is.
+    fileprivate func read<Value>(_ body: (inout RecordReader) -> Value?) -> Value? {
+        let value: Value?? = withContiguousStorageIfAvailable { bytes in
+            var reader = RecordReader(bytes)
+            let value = body(&reader)
+            return reader.isAtEnd ? value : nil
+        }
+        return value ?? nil
+    }
+}

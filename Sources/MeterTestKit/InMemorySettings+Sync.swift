@@ -253,11 +253,13 @@ extension InMemorySettings.State {
         let waiting = outbox.sorted { $0.value.stamp < $1.value.stamp }
         let stamps = clock.restamp(
             waiting.map { .init(stamp: $0.value.stamp, physical: physical($0.value)) }, accepted: accepted)
+        var changes: [RecordKey: [(property: String?, old: Stamp, new: Stamp)]] = [:]
         for (entry, stamp) in zip(waiting, stamps) {
             guard let stamp else { continue }
-            records[entry.key.key]?.restamp(entry.key.property, from: entry.value.stamp, to: stamp)
+            changes[entry.key.key, default: []].append((entry.key.property, entry.value.stamp, stamp))
             outbox[entry.key] = InMemorySettings.Waiting(stamp: stamp, written: entry.value.written)
         }
+        for (key, changes) in changes { records[key]?.restamp(changes) }
     }
 }
 

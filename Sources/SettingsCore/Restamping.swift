@@ -28,34 +28,48 @@ extension HybridClock {
         }
     }
 
-    /// Goes down to what the cloud knows, and stamps the changes that wait anew, from there on, in their order.
+    /// Goes down to what the cloud knows, and stamps the changes that wait anew, from there on.
+    ///
+    /// Their order, which is that of their stamps, stays: what was written after a deletion must not come before it. So
+    /// a stamp that is right moves too where an earlier change would come after it.
     ///
     /// - Parameters:
-    ///   - waiting: in the order in which they were made.
+    ///   - waiting: in any order.
     ///   - accepted: the greatest stamp that the cloud ever accepted from here or sent; nil: none.
     /// - Returns: for each the stamp that it gets, nil where it keeps its own.
     package mutating func restamp(_ waiting: [Waiting], accepted: Stamp?) -> [Stamp?] {
         lower(to: accepted)
-        for kept in waiting where kept.physical == nil { observe(kept.stamp) }
-        return waiting.map { $0.physical.map { tick(physical: $0) } }
+        var stamps = [Stamp?](repeating: nil, count: waiting.count)
+        var last: Stamp?
+        for index in waiting.indices.sorted(by: { waiting[$0].stamp < waiting[$1].stamp }) {
+            let change = waiting[index]
+            if change.physical == nil, last.map({ $0 < change.stamp }) ?? true {
+                observe(change.stamp)
+            } else {
+                last = tick(physical: change.physical ?? change.stamp.milliseconds)
+                stamps[index] = last
+            }
+        }
+        return stamps
     }
 }
 
 extension Record {
-    /// Gives a register, or the deletion, another stamp, where it still has the one that is meant.
+    /// Gives registers, or the deletion, other stamps, where they still have the ones that are meant.
     ///
-    /// No merge: the new stamp may be smaller. Only for what no other replica has seen.
+    /// No merge: the new stamps may be smaller. Only for what no other replica has seen. All changes of one record at
+    /// once: between them a deletion may be younger than what was written after it.
     ///
-    /// - Parameter property: nil: the deletion.
-    package mutating func restamp(_ property: String?, from old: Stamp, to new: Stamp) {
+    /// - Parameter changes: property nil: the deletion.
+    package mutating func restamp(_ changes: [(property: String?, old: Stamp, new: Stamp)]) {
         var properties = self.properties
         var deletion = self.deletion
-        if let property {
-            guard properties[property]?.stamp == old else { return }
-            properties[property]?.stamp = new
-        } else {
-            guard deletion?.stamp == old else { return }
-            deletion?.stamp = new
+        for change in changes {
+            if let property = change.property {
+                if properties[property]?.stamp == change.old { properties[property]?.stamp = change.new }
+            } else if deletion?.stamp == change.old {
+                deletion?.stamp = change.new
+            }
         }
         self = Record(key: key, properties: properties, deletion: deletion)
     }

@@ -113,14 +113,45 @@ struct HybridClockTests {
         #expect(stamps == [Sample.stamp(5_000_000), Sample.stamp(5_000_500)])
     }
 
+    @Test func editsMadeWhileTheCalendarWasWrong_stayBeforeThoseOfAfterwards() {
+        var clock = HybridClock(host: Sample.one, milliseconds: 5_100_000)
+        let right = Sample.stamp(5_100_000)
+
+        let stamps = clock.restamp(
+            [.init(stamp: Sample.stamp(1000), made: 5_000_000), .init(stamp: right, made: 5_100_000)], accepted: nil)
+
+        #expect(stamps == [Sample.stamp(5_000_000), nil])
+        #expect(clock == HybridClock(host: Sample.one, milliseconds: 5_100_000))
+    }
+
+    @Test func editThatIsRight_getsALaterStamp_onlyWhereAnEarlierEditWouldComeAfterIt() {
+        var clock = HybridClock(host: Sample.one, milliseconds: 5_150_000)
+
+        let stamps = clock.restamp(
+            [
+                .init(stamp: Sample.stamp(1000), made: 5_000_000),
+                .init(stamp: Sample.stamp(5_100_000), made: 5_100_000),
+            ], accepted: Sample.stamp(5_150_000))
+
+        #expect(stamps == [Sample.stamp(5_150_000, 1), Sample.stamp(5_150_000, 2)])
+    }
+
     @Test func register_getsAnotherStamp_onlyWhereItStillHasTheOldOne() {
         var record = Sample.record(["a": Sample.register(1, 90), "b": Sample.register(2, 80)], deleted: 20)
 
-        record.restamp("a", from: Sample.stamp(90), to: Sample.stamp(30))
-        record.restamp("b", from: Sample.stamp(70), to: Sample.stamp(30))
-        record.restamp("c", from: Sample.stamp(70), to: Sample.stamp(30))
-        record.restamp(nil, from: Sample.stamp(20), to: Sample.stamp(25))
+        record.restamp([
+            ("a", Sample.stamp(90), Sample.stamp(30)), ("b", Sample.stamp(70), Sample.stamp(30)),
+            ("c", Sample.stamp(70), Sample.stamp(30)), (nil, Sample.stamp(20), Sample.stamp(25)),
+        ])
 
         #expect(record == Sample.record(["a": Sample.register(1, 30), "b": Sample.register(2, 80)], deleted: 25))
+    }
+
+    @Test func whatWasWrittenAfterADeletion_stays_whenBothGetLaterStamps() {
+        var record = Sample.record(["a": Sample.register(1, 30)], deleted: 20)
+
+        record.restamp([(nil, Sample.stamp(20), Sample.stamp(520)), ("a", Sample.stamp(30), Sample.stamp(530))])
+
+        #expect(record == Sample.record(["a": Sample.register(1, 530)], deleted: 520))
     }
 }

@@ -173,6 +173,24 @@ enum SyncRepositoryRepairContract {
                 try await repository.set(.desk, "b", .int(1), at: .minute(11, wrongBy: wrong))
                 try await requireTimes(["a": 0, "b": 11], in: repository)
             },
+            Clause("correction_keepsWhatWasWrittenAfterADeletion") { repository in
+                let wrong = Duration.seconds(-40 * 365 * 86_400)
+                try await repository.set(.desk, "a", .int(1), at: .minute(0, wrongBy: wrong))
+                _ = try await repository.delete(.desk, at: .minute(1, wrongBy: wrong))
+                try await repository.set(.desk, "b", .int(1), at: .minute(3, wrongBy: wrong))
+                try await repository.correct(clockOffset: .zero - wrong, at: .minute(10, wrongBy: wrong))
+                try await requireTimes(["b": 3], in: repository)
+                try ContractViolation.requireEqual(
+                    await repository.record(.desk)?.deletion?.stamp.milliseconds, HostMoment.minute(1).milliseconds,
+                    "deletion")
+            },
+            Clause("correction_leavesADeletionBeforeWhatFollowedIt_whenTheCalendarWasSetBetween") { repository in
+                try await repository.set(.desk, "a", .int(1), at: .minute(0, wrongBy: .seconds(-1_000_000)))
+                _ = try await repository.delete(.desk, at: .minute(1, wrongBy: .seconds(-1_000_000)))
+                try await repository.set(.desk, "b", .int(1), at: .minute(3))
+                try await repository.correct(clockOffset: .zero, at: .minute(10))
+                try await requireTimes(["b": 3], in: repository)
+            },
             Clause("correction_countsFromTheStart_whenTheCalendarWasSetMeanwhile") { repository in
                 try await repository.set(.desk, "a", .int(1), at: .minute(0, wrongBy: .seconds(-1_000_000)))
                 // The calendar was set right before the cloud was reached, so nothing is off any more.

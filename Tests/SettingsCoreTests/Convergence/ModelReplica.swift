@@ -185,14 +185,16 @@ struct ModelReplica {
         let stamps = clock.restamp(
             outbox.map { .init(refused: $0.stamp, now: cloudTime) }, accepted: known)
         var moved: [(Pending, Stamp)] = []
+        var changes: [RecordKey: [(property: String?, old: Stamp, new: Stamp)]] = [:]
         for (index, stamp) in stamps.enumerated() {
             guard let stamp else { continue }
             let pending = outbox[index]
-            records[pending.key]?.restamp(pending.property, from: pending.stamp, to: stamp)
+            changes[pending.key, default: []].append((pending.property, pending.stamp, stamp))
             outbox[index].stamp = stamp
             moved.append((pending, stamp))
             met.restamped += 1
         }
+        for (key, changes) in changes { records[key]?.restamp(changes) }
         return moved
     }
 

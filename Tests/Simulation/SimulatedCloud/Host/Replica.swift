@@ -190,13 +190,15 @@ struct Replica {
     private mutating func restamp(_ judge: (Waiting) -> HybridClock.Waiting) -> [(old: Stamp, new: Stamp)] {
         let stamps = clock.restamp(outbox.map(judge), accepted: accepted)
         var changes: [(old: Stamp, new: Stamp)] = []
+        var moves: [RecordKey: [(property: String?, old: Stamp, new: Stamp)]] = [:]
         for (index, stamp) in stamps.enumerated() {
             guard let stamp else { continue }
             let waiting = outbox[index]
-            records[waiting.key]?.restamp(waiting.property, from: waiting.stamp, to: stamp)
+            moves[waiting.key, default: []].append((waiting.property, waiting.stamp, stamp))
             outbox[index].stamp = stamp
             changes.append((waiting.stamp, stamp))
         }
+        for (key, moves) in moves { records[key]?.restamp(moves) }
         return changes
     }
 }

@@ -195,6 +195,35 @@ struct LeaseRegisterTests {
         #expect(verdict.isRefusal)
     }
 
+    @Test func acquireWithoutAnswer_mayBeGrantedAnew_toTheHolderThatWasRevoked_onceItIsOver() {
+        let inTime = verdict(.strict) {
+            $0.acquire(1, 0...1, .granted(1))
+            $0.acquire(2, 2...3, .refused(.revoking, .of(1, 1)), takeover: true)
+            $0.acquire(1, 100...100, .unknown)
+            $0.read(140...141, .of(1, 2))
+        }
+        let tooEarly = verdict(.strict) {
+            $0.acquire(1, 10...11, .granted(1))
+            $0.acquire(2, 12...13, .refused(.revoking, .of(1, 1)), takeover: true)
+            $0.acquire(1, 100...100, .unknown)
+            $0.read(140...141, .of(1, 2))
+        }
+        #expect(inTime == .linearizable)
+        #expect(tooEarly.isRefusal)
+    }
+
+    @Test func acquiresWithoutAnswer_thatAskForTheSame_mayAllHaveBeenGranted() {
+        let verdict = verdict {
+            $0.acquire(1, 0...0, .unknown)
+            $0.acquire(1, 1...1, .unknown)
+            $0.read(2...3, .of(1, 1))
+            $0.release(1, 1, 4...5)
+            $0.read(6...7, .of(nil, 1))
+            $0.read(8...9, .of(1, 2))
+        }
+        #expect(verdict == .linearizable)
+    }
+
     @Test func repeatedRequest_hasTheSameAnswer() {
         let verdict = verdict {
             $0.acquire(1, 0...0, .unknown, request: 5)

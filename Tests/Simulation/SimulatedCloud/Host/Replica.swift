@@ -26,6 +26,8 @@ struct Replica {
     var seen: Set<RecordKey> = []
     /// The greatest stamp that the cloud accepted from here or sent.
     var accepted: Stamp?
+    /// By the wall clock, milliseconds since 1970, when a deletion was learned of.
+    var learned: [RecordKey: Int64] = [:]
     var parked = 0
     var session: SessionID
     /// By meter, whether a person wants it.
@@ -38,7 +40,7 @@ struct Replica {
     // MARK: Local writes
 
     mutating func write(
-        _ value: SettingValue?, _ key: RecordKey, _ property: String?, physical: UInt64, boot: UInt64,
+        _ value: SettingValue?, _ key: RecordKey, _ property: String?, physical: UInt64, wall: Int64, boot: UInt64,
         at now: MonotonicTime
     ) -> Stamp {
         let stamp = clock.tick(physical: physical)
@@ -47,6 +49,7 @@ struct Replica {
             change = Record(key: key, properties: [property: Register(value: value, stamp: stamp)])
         }
         records[key] = records[key]?.merged(with: change) ?? change
+        if property == nil { learned[key] = wall }
         outbox.removeAll { $0.key == key && ($0.property == property || property == nil) }
         outbox.append(
             Waiting(key: key, property: property, stamp: stamp, boot: boot, madeAt: now, wasTold: false))
@@ -80,7 +83,7 @@ struct Replica {
     }
 
     mutating func settle(
-        _ batch: OutboxBatch, _ outcome: PushOutcome, merge: Merge, settlesUnsent: Bool
+        _ batch: OutboxBatch, _ outcome: PushOutcome, merge: Merge, settlesUnsent: Bool, wall: Int64
     ) -> MergeOutcome {
         var changed: [RecordKey] = []
         for result in outcome.results {
@@ -96,29 +99,38 @@ struct Replica {
                 continue
             }
             observe(sent)
-            if let merged = result.merged, take(merged, merge) { changed.append(result.key) }
+            // The cloud holds it, so a refetch that is under way will not find it missing.
+            if refetching.contains(sent.key.type) { seen.insert(sent.key) }
+            if let merged = result.merged, take(merged, merge, wall: wall) { changed.append(result.key) }
         }
         return MergeOutcome(changed: changed)
     }
 
     // MARK: Reading
 
-    mutating func apply(_ page: ChangesPage, merge: Merge) -> MergeOutcome {
+    mutating func apply(_ page: ChangesPage, merge: Merge, wall: Int64) -> MergeOutcome {
         var outcome = MergeOutcome()
+        let isRefetching = refetching.contains(page.type)
         for record in page.records {
-            if take(record, merge) { outcome.changed.append(record.key) } else { outcome.unchanged += 1 }
-            if refetching.contains(page.type) { seen.insert(record.key) }
+            if isRefetching { forget(record.key, keeping: record) }
+            if take(record, merge, wall: wall) { outcome.changed.append(record.key) } else { outcome.unchanged += 1 }
+            if isRefetching { seen.insert(record.key) }
         }
         tokens[page.type] = page.token
-        if !page.moreComing, refetching.contains(page.type) {
-            let waiting = Set(outbox.map(\.key))
-            records = records.filter {
-                $0.key.type != page.type || seen.contains($0.key) || waiting.contains($0.key)
-            }
+        if !page.moreComing, isRefetching {
+            for key in records.keys where key.type == page.type && !seen.contains(key) { forget(key, keeping: nil) }
             refetching.remove(page.type)
             seen = seen.filter { $0.type != page.type }
         }
         return outcome
+    }
+
+    /// In a refetch: takes away what the cloud has no more, but for what waits to be told.
+    private mutating func forget(_ key: RecordKey, keeping sent: Record?) {
+        let waiting = outbox.filter { $0.key == key }.map(\.property)
+        records[key] = records[key]?.keeping(
+            properties: Set(waiting.compactMap { $0 }).union(sent?.properties.keys ?? [:].keys),
+            deletion: waiting.contains(nil) || sent?.deletion != nil)
     }
 
     mutating func beginRefetch(of type: RecordType) {
@@ -127,8 +139,9 @@ struct Replica {
         seen = seen.filter { $0.type != type }
     }
 
-    mutating func adopt(epoch: String, boot: UInt64, at now: MonotonicTime) {
+    mutating func adopt(epoch: String) {
         self.epoch = epoch
+        accepted = nil
         tokens = [:]
         refetching = []
         seen = []
@@ -136,24 +149,27 @@ struct Replica {
         let keys = records.keys.sorted { ($0.type.rawValue, $0.name) < ($1.type.rawValue, $1.name) }
         for record in keys.compactMap({ records[$0] }) {
             for (name, register) in record.properties.sorted(by: { $0.key < $1.key }) {
-                queue(record.key, name, register.stamp, boot, now)
+                queue(record.key, name, register.stamp)
             }
-            if let deletion = record.deletion { queue(record.key, nil, deletion.stamp, boot, now) }
+            if let deletion = record.deletion { queue(record.key, nil, deletion.stamp) }
         }
     }
 
-    private mutating func queue(
-        _ key: RecordKey, _ property: String?, _ stamp: Stamp, _ boot: UInt64, _ now: MonotonicTime
-    ) {
+    /// What was not written just now: it keeps its stamp, whatever the calendar was.
+    private mutating func queue(_ key: RecordKey, _ property: String?, _ stamp: Stamp) {
         guard !outbox.contains(where: { $0.key == key && $0.property == property }) else { return }
-        outbox.append(Waiting(key: key, property: property, stamp: stamp, boot: boot, madeAt: now, wasTold: true))
+        outbox.append(
+            Waiting(key: key, property: property, stamp: stamp, boot: 0, madeAt: .origin, wasTold: true))
     }
 
-    private mutating func take(_ record: Record, _ merge: Merge) -> Bool {
+    private mutating func take(_ record: Record, _ merge: Merge, wall: Int64) -> Bool {
         observe(record)
         let before = records[record.key]
-        let after = before.map { merge.merged($0, record) } ?? record
+        let ingest = Ingest(record) { records[$0] }
+        let after = merge.takesEqual ? before.map { merge.merged($0, record) } ?? record : ingest.arrived.after
         records[record.key] = after
+        if let deletion = after.deletion, deletion != before?.deletion { learned[record.key] = wall }
+        if merge.tellsAgain { ingest.mergesToTell.forEach { tell($0) } }
         // What was overwritten waits no more: the cloud has something younger.
         outbox.removeAll { waiting in
             guard waiting.key == record.key else { return false }
@@ -163,17 +179,50 @@ struct Replica {
         return before != after
     }
 
+    /// What the cloud lacks: it has forgotten a deletion, or has not been told yet.
+    private mutating func tell(_ lacking: RecordMerge) {
+        let record = lacking.after
+        for name in lacking.news {
+            if let register = record.properties[name] { queue(record.key, name, register.stamp) }
+        }
+        if lacking.deletionIsNews, let deletion = record.deletion { queue(record.key, nil, deletion.stamp) }
+    }
+
     private mutating func observe(_ record: Record) {
         guard let newest = record.newestStamp else { return }
         clock.observe(newest)
         accepted = max(accepted ?? newest, newest)
     }
 
+    /// Forgets tombstones that were stamped and learned of before a time.
+    ///
+    /// - Parameter limit: by the wall clock, milliseconds since 1970.
+    /// - Returns: those that went.
+    mutating func cleanUp(before limit: Int64) -> [RecordKey] {
+        let old = records.values.filter { record in
+            guard record.isTombstone, let deletion = record.deletion, let time = learned[record.key] else {
+                return false
+            }
+            return time < limit && Int64(deletion.stamp.milliseconds) < limit
+                && !outbox.contains { $0.key == record.key }
+        }
+        for record in old {
+            records[record.key] = nil
+            learned[record.key] = nil
+        }
+        return old.map(\.key)
+    }
+
     // MARK: Wrong calendars
 
     /// - Returns: the stamps that changed, old and new.
     mutating func restamp(from physical: UInt64) -> [(old: Stamp, new: Stamp)] {
-        restamp { HybridClock.Waiting(refused: $0.stamp, now: physical) }
+        // Half of what the cloud allows: what lies between may have been accepted by an answer that got lost.
+        let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
+        let latest = max(limit, accepted?.milliseconds ?? 0)
+        return restamp {
+            HybridClock.Waiting(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil)
+        }
     }
 
     /// - Parameter wall: the corrected wall clock, milliseconds since 1970.

@@ -51,6 +51,8 @@ struct SimulatedHost {
     var calls: [UInt64: OpenCall] = [:]
     /// The last acquire of each meter.
     var acquireCalls: [UInt64?]
+    /// When it last asked for renewals, for the planted single heartbeat.
+    var lastRenewal: MonotonicTime?
 
     /// A request whose answer is awaited.
     struct OpenCall {

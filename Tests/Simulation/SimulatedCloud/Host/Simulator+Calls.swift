@@ -104,11 +104,11 @@ extension Simulator {
         }
     }
 
-    /// The process is gone with its open calls: nobody will know what became of them.
+    /// The process is gone with its open calls, or the run is over: nobody will know what became of them.
     mutating func loseOpenCalls(_ index: Int) {
         for id in hosts[index].calls.keys.sorted() {
             guard let open = hosts[index].calls[id] else { continue }
-            record(open.call, .failed(SyncFailure(.network, "crashed")), returnedAt: now)
+            record(open.call, .failed(SyncFailure(.network, "never answered")), returnedAt: now)
         }
         hosts[index].calls = [:]
     }

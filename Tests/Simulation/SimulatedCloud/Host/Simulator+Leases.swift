@@ -52,6 +52,12 @@ extension Simulator {
             leases.append((meter, token))
         }
         guard !leases.isEmpty else { return }
+        if scenario.bug == .heartbeatOnce, let last = hosts[index].lastRenewal,
+            moment - last < scenario.terms.heartbeat * 9 / 10
+        {
+            return
+        }
+        hosts[index].lastRenewal = moment
         send(.renew(leases, session: hosts[index].store.value.session), from: index)
     }
 

@@ -71,13 +71,14 @@ extension Simulator {
         let moment = hosts[index].clock.now(at: now)
         let boot = hosts[index].clock.boot
         let merge = server.merge
+        let wall = hosts[index].clock.wall(at: now).millisecondsSince1970
         switch operation {
         case .readProgress: sync(index, .progressRead(hosts[index].store.value.progress))
         case .readBatch(let recordsMax, _):
             guard let batch = commit(index, { $0.nextBatch(recordsMax: recordsMax) }) else { return }
             sync(index, .batchRead(batch))
         case .adopt(let epoch):
-            guard commit(index, { $0.adopt(epoch: epoch, boot: boot, at: moment) }) != nil else { return }
+            guard commit(index, { $0.adopt(epoch: epoch) }) != nil else { return }
             coverage.note(.adopted)
             sync(index, .adopted)
         case .correct(let offset):
@@ -85,7 +86,7 @@ extension Simulator {
             var changes: [(old: Stamp, new: Stamp)] = []
             let isDone: Void? = commit(index) { changes = $0.correct(wall: wall, boot: boot, at: moment) }
             // Also where it was killed in it: the commit may have survived.
-            judge.restamps(changes, by: index)
+            restamped(index, changes, isCertain: isDone != nil)
             guard isDone != nil else { return }
             if !changes.isEmpty { coverage.note(.corrected) }
             sync(index, .corrected)
@@ -93,14 +94,14 @@ extension Simulator {
             let wall = UInt64(clamping: (hosts[index].clock.wall(at: now) + offset).millisecondsSince1970)
             var changes: [(old: Stamp, new: Stamp)] = []
             let isDone: Void? = commit(index) { changes = $0.restamp(from: wall) }
-            judge.restamps(changes, by: index)
+            restamped(index, changes, isCertain: isDone != nil)
             guard isDone != nil else { return }
             coverage.note(.restamped)
             sync(index, .restamped)
         case .settle(let batch, let outcome):
             let settlesUnsent = scenario.bug == .settlesUnsent
             let merged = commit(index) {
-                $0.settle(batch, outcome, merge: merge, settlesUnsent: settlesUnsent)
+                $0.settle(batch, outcome, merge: merge, settlesUnsent: settlesUnsent, wall: wall)
             }
             guard let merged else { return }
             if outcome.results.contains(where: { $0.failure != nil }) { coverage.note(.parked) }
@@ -110,17 +111,39 @@ extension Simulator {
             coverage.note(.refetch)
             sync(index, .refetchBegun)
         case .apply(let page): apply(index, page, merge)
-        case .cleanUp: sync(index, .cleanedUp)
+        case .cleanUp: cleanUp(index)
         case .checkAccount, .createZone, .push, .fetch: break
         }
     }
 
+    private mutating func restamped(_ index: Int, _ changes: [(old: Stamp, new: Stamp)], isCertain: Bool) {
+        for (old, new) in changes { note("\(hosts[index].name): \(old) becomes \(new)") }
+        judge.restamps(changes, by: index, isCertain: isCertain)
+    }
+
     private mutating func apply(_ index: Int, _ page: ChangesPage, _ merge: Merge) {
-        guard let outcome = commit(index, { $0.apply(page, merge: merge) }) else { return }
+        guard page.epoch == hosts[index].store.value.epoch else {
+            judge.object("\(hosts[index].name) is to store a page of \(page.epoch) beside those of another epoch")
+            return
+        }
+        let wall = hosts[index].clock.wall(at: now).millisecondsSince1970
+        guard let outcome = commit(index, { $0.apply(page, merge: merge, wall: wall) }) else { return }
         coverage.note(.pageApplied)
         judge.read(
             hosts[index].store.value, upTo: page.token, of: page.type, from: server.store.value, by: hosts[index].name)
         sync(index, .applied(outcome))
+    }
+
+    /// Its own tombstones live as long as the cloud's, by whatever its calendar says.
+    private mutating func cleanUp(_ index: Int) {
+        let limit = hosts[index].clock.wall(at: now).millisecondsSince1970 - scenario.tombstoneAge / .millisecond
+        // Also where it is killed in it: the commit may survive.
+        var keys: [RecordKey] = []
+        let isDone: Void? = commit(index) { keys = $0.cleanUp(before: limit) }
+        judge.forgot(keys)
+        guard isDone != nil else { return }
+        coverage.note(.cleanedUp, keys.count)
+        sync(index, .cleanedUp)
     }
 
     // MARK: The cloud

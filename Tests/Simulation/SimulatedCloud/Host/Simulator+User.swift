@@ -29,11 +29,15 @@ extension Simulator {
         guard !isHealed else { return }
         queue.add(.user(host: index, run: hosts[index].run), at: some(scenario.userGap))
         let meter = dice.number(below: scenario.meters)
+        if scenario.kind == .edge, dice.happens(onceIn: 2) {
+            want(index, meter)
+            return
+        }
         switch dice.number(below: 100) {
         case 0..<45: write(index)
         case 45..<48: for _ in 0..<12 { write(index) }
-        case 48..<52: delete(index)
-        case 52..<74: want(index, meter)
+        case 48..<56: delete(index)
+        case 56..<74: want(index, meter)
         case 74..<82: unwant(index, meter)
         case 82..<88: breakLink(index, meter)
         case 88..<91: sync(index, .triggered(.asked))
@@ -46,8 +50,8 @@ extension Simulator {
     // MARK: Settings
 
     private mutating func someKey() -> RecordKey {
-        let types: [RecordType] = [.deviceSettings, .deviceSettings, .meterAlias, .host]
-        return RecordKey(type: dice.pick(types) ?? .host, name: "r\(dice.number(below: 5))")
+        let types: [RecordType] = scenario.names > 1 ? [.deviceSettings, .deviceSettings, .meterAlias, .host] : [.host]
+        return RecordKey(type: dice.pick(types) ?? .host, name: "r\(dice.number(below: scenario.names))")
     }
 
     private mutating func write(_ index: Int, property: String? = nil) {
@@ -72,18 +76,20 @@ extension Simulator {
     ) {
         let physical = hosts[index].physical(at: now)
         let moment = hosts[index].clock.now(at: now)
+        let wall = hosts[index].clock.wall(at: now).millisecondsSince1970
         let boot = hosts[index].clock.boot
         let stamp = hosts[index].store.commit {
-            $0.write(value, key, property, physical: physical, boot: boot, at: moment)
+            $0.write(value, key, property, physical: physical, wall: wall, boot: boot, at: moment)
         }
+        note("\(hosts[index].name): \(key.name).\(property ?? "deleted") = \(value.map { "\($0)" } ?? "") of \(stamp)")
         if killsHost == index {
             killsHost = nil
             coverage.note(.storeKilled)
+            judge.overwrites(key, property, by: index)
             crash(index, reboots: false)
             return
         }
         hosts[index].store.sync()
-        note("\(hosts[index].name): \(key.name).\(property ?? "deleted") = \(value.map { "\($0)" } ?? "") of \(stamp)")
         if isPromised { judge.acknowledges(value, of: key, property, stamp: stamp, by: index) }
         sync(index, .triggered(.localChange))
     }

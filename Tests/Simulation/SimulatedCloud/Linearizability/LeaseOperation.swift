@@ -77,3 +77,45 @@ package struct LeaseOperation: Hashable, Sendable {
         self.returnedAt = returnedAt
     }
 }
+
+/// For the person who reads a counterexample: hosts and sessions by their first digits.
+extension LeaseOperation: CustomStringConvertible {
+    package var description: String { "\(calledAt.sinceOrigin)...\(returnedAt.sinceOrigin): \(request): \(outcome)" }
+}
+
+extension LeaseOperation.Request: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .acquire(let acquire):
+            "\(acquire.host.short)/\(acquire.session.short) acquires"
+                + (acquire.isTakeover ? " by take-over" : "")
+                + (acquire.previousSession.map { " after \($0.short)" } ?? "")
+        case .renew(let session, let token): "\(session.short) renews \(token.rawValue)"
+        case .release(let session, let token): "\(session.short) releases \(token.rawValue)"
+        case .revoke: "is revoked"
+        case .read: "is read"
+        }
+    }
+}
+
+extension LeaseOperation.Outcome: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .granted(let token): "granted \(token.rawValue)"
+        case .refused(let reason, let sight): "\(reason.rawValue)\(sight.map { ", seen \($0)" } ?? "")"
+        case .renewed: "renewed"
+        case .lost(let loss): "lost, \(loss.rawValue)"
+        case .done: "done"
+        case .seen(let sight): "\(sight)"
+        case .unknown: "no answer"
+        }
+    }
+}
+
+extension LeaseOperation.Sight: CustomStringConvertible {
+    package var description: String { "\(holder?.short ?? "nobody") \(token?.rawValue ?? 0)" }
+}
+
+extension CustomStringConvertible {
+    fileprivate var short: Substring { description.prefix(4) }
+}

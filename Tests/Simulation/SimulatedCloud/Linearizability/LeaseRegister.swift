@@ -103,7 +103,7 @@ package struct LeaseRegister: Hashable, Sendable {
         case .refused(let reason, let sight):
             return refuse(acquire, reason) && (sight.map { shows($0) } ?? true)
         case .unknown:
-            if isHeld(by: acquire) { return false }
+            if isHeld(by: acquire), holder?.isRevoked == false { return false }
             if acquire.isTakeover, terms.policy == .strict, holder?.isRevoked == false { return revoke() }
             give(to: acquire, terms: terms, slack: slack)
             token = .above(token?.floor ?? FencingToken(rawValue: 0))

@@ -33,7 +33,7 @@ package struct LinearizabilityChecker: Sendable {
     }
 
     /// How far the search came, for the person who has to find the fault.
-    package struct Counterexample: Hashable, Sendable {
+    package struct Counterexample: Hashable, Sendable, CustomStringConvertible {
         package var meter: String
         /// The longest order that was found, its last operations.
         package var lastPlaced: [LeaseOperation]
@@ -41,6 +41,15 @@ package struct LinearizabilityChecker: Sendable {
         package var stuck: [LeaseOperation]
         /// The lease before them.
         package var register: LeaseRegister
+
+        package var description: String {
+            """
+            meter \(meter), after
+              \(lastPlaced.map { "\($0)" }.joined(separator: "\n  "))
+            the lease is \(register), and none of these can come next:
+              \(stuck.map { "\($0)" }.joined(separator: "\n  "))
+            """
+        }
     }
 
     /// - Parameter history: in any order.
@@ -63,6 +72,8 @@ package struct LinearizabilityChecker: Sendable {
 private struct Search {
     private let known: [LeaseOperation]
     private let unknown: [LeaseOperation]
+    /// For each of `unknown` the one before it that asks for the same; nil: none.
+    private let twin: [Int?]
     private let checker: LinearizabilityChecker
     /// By register and placed operations, the sets of unknown operations used on the way; a superset of one of them can
     /// do nothing more.
@@ -71,6 +82,18 @@ private struct Search {
     private var path: [Step] = []
     /// Where the longest order ended, for the counterexample.
     private var longest: (count: Int, lastPlaced: [LeaseOperation], stuck: [LeaseOperation], register: LeaseRegister)?
+
+    /// What an operation does to the register, whoever repeats it.
+    private struct Effect: Hashable {
+        var request: LeaseOperation.Request
+
+        init(_ operation: LeaseOperation) {
+            request = operation.request
+            guard case .acquire(var acquire) = request else { return }
+            acquire.requestID = RequestID(high: 0, low: 0)
+            request = .acquire(acquire)
+        }
+    }
 
     private struct Place: Hashable {
         var base: Int
@@ -97,6 +120,8 @@ private struct Search {
         known = history.filter { $0.outcome != .unknown }.sorted { $0.calledAt < $1.calledAt }
         unknown = history.filter { $0.outcome == .unknown && $0.hasEffectWithoutAnswer }
             .sorted { $0.calledAt < $1.calledAt }
+        var last: [Effect: Int] = [:]
+        twin = unknown.enumerated().map { last.updateValue($0.offset, forKey: Effect($0.element)) }
     }
 
     mutating func run(meter: String) -> LinearizabilityChecker.Verdict {
@@ -201,18 +226,22 @@ private struct Search {
         }
         guard let firstReturn else { return ([], nil) }
         found.removeAll { known[$0].calledAt > firstReturn }
-        for index in unknown.indices where !used.contains(index) {
+        for index in unknown.indices {
             if unknown[index].calledAt > firstReturn { break }
+            // Of those that ask for the same the first called is the most that can have happened.
+            guard !used.contains(index), twin[index].map({ used.contains($0) }) ?? true else { continue }
             found.append(~index)
         }
         return (found, firstReturn)
     }
 
     private func isSubset(_ part: [Int], of whole: [Int]) -> Bool {
-        var rest = whole[...]
+        guard part.count <= whole.count else { return false }
+        var place = 0
         for element in part {
-            guard let found = rest.firstIndex(of: element) else { return false }
-            rest = rest[(found + 1)...]
+            while place < whole.count, whole[place] < element { place += 1 }
+            guard place < whole.count, whole[place] == element else { return false }
+            place += 1
         }
         return true
     }

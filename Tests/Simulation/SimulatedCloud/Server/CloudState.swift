@@ -45,14 +45,14 @@ struct CloudState {
         return .changed
     }
 
-    /// - Returns: how many went.
-    mutating func purge(before time: TrueTime) -> Int {
+    /// - Returns: those that went.
+    mutating func purge(before time: TrueTime) -> [RecordKey] {
         let old = records.filter { $0.value.tombstoneSince.map { $0 < time } ?? false }
         for (key, stored) in old {
             floor = max(floor, stored.sequence)
             records[key] = nil
         }
-        return old.count
+        return Array(old.keys)
     }
 
     /// nil: the token is good for nothing any more.
@@ -75,9 +75,11 @@ struct CloudState {
     }
 }
 
-/// How records are merged: as they should be, or with the fault that a test plants.
+/// How records are merged and told: as they should be, or with the fault that a test plants.
 struct Merge {
     var takesEqual: Bool
+    /// A host tells the cloud what it lacks of a record that it sent.
+    var tellsAgain: Bool
 
     func merged(_ mine: Record, _ theirs: Record) -> Record {
         guard takesEqual else { return mine.merged(with: theirs) }

@@ -50,7 +50,9 @@ struct SimulatedServer {
         self.meters = meters
         terms = scenario.terms
         bug = scenario.bug
-        merge = Merge(takesEqual: scenario.bug == .mergeTakesEqual)
+        merge = Merge(
+            takesEqual: scenario.bug == .mergeTakesEqual,
+            tellsAgain: scenario.bug != .neverTellsAgain && scenario.bug != .settlesUnsent)
         lines = Array(repeating: Line(), count: meters.count)
         streams = Array(repeating: nil, count: members.count)
         formerHolders = Array(repeating: nil, count: meters.count)

@@ -1,6 +1,6 @@
 /// How often what happened: a run in which a fault never struck proves nothing about it.
 package struct Coverage: Sendable {
-    package enum Item: String, CaseIterable, Sendable {
+    package enum Item: Int, CaseIterable, Sendable {
         // Faults.
         case hostCrash, hostReboot, hostPause, serverCrash, serverReboot, serverPause, serverRestore, partition
         case oneWayPartition, wallStep, rateChange, messageLost, messageDoubled, messageSlow, storeKilled, serverKilled
@@ -14,20 +14,18 @@ package struct Coverage: Sendable {
         case written, deleted, pushed, pageApplied, refetch, adopted, restamped, corrected, zoneCreated, split, parked
         case notAuthenticated, permissionDenied, zoneNotFound, tokenExpiredFloor, tokenExpiredEpoch, limitExceeded
         case rateLimited, serviceUnavailable, clockSkew, badRequest, network, wrongCertificate
-        case purged, halted, cancelled, streamBroke, pollRun, counterTwin
+        case purged, cleanedUp, halted, cancelled, streamBroke, pollRun, counterTwin
         // Runs.
-        case runStrict, runKeep, runOneLoss, historyLinearizable, historyUndecided, converged
+        case runStrict, runKeep, runOneLoss, runEdge, historyLinearizable, historyUndecided, converged
     }
 
     private var counts = [Int](repeating: 0, count: Item.allCases.count)
-    private static let places = Dictionary(
-        uniqueKeysWithValues: Item.allCases.enumerated().map { ($0.element, $0.offset) })
 
     package init() {}
 
-    package subscript(_ item: Item) -> Int { counts[Self.places[item] ?? 0] }
+    package subscript(_ item: Item) -> Int { counts[item.rawValue] }
 
-    package mutating func note(_ item: Item, _ times: Int = 1) { counts[Self.places[item] ?? 0] += times }
+    package mutating func note(_ item: Item, _ times: Int = 1) { counts[item.rawValue] += times }
 
     package static func += (left: inout Self, right: Self) {
         for index in left.counts.indices { left.counts[index] += right.counts[index] }

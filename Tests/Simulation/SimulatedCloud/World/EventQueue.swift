@@ -9,22 +9,26 @@ extension TrueTime {
 
 /// What happens next. Events of one moment come in the order in which they were added, so that a seed has one history.
 struct EventQueue<Event> {
+    /// Small, because a heap moves its entries often; the events stay where they are.
     private struct Entry {
         var time: TrueTime
         var number: UInt64
-        var event: Event
+        /// Of its event in `events`.
+        var place: Int
 
         func isBefore(_ other: Entry) -> Bool { (time, number) < (other.time, other.number) }
     }
 
     private var heap: [Entry] = []
+    private var events: [Event?] = []
+    private var freePlaces: [Int] = []
     private var count: UInt64 = 0
-
-    var nextTime: TrueTime? { heap.first?.time }
 
     mutating func add(_ event: Event, at time: TrueTime) {
         count += 1
-        heap.append(Entry(time: time, number: count, event: event))
+        let place = freePlaces.popLast() ?? events.count
+        if place == events.count { events.append(event) } else { events[place] = event }
+        heap.append(Entry(time: time, number: count, place: place))
         var child = heap.count - 1
         while child > 0, heap[child].isBefore(heap[(child - 1) / 2]) {
             heap.swapAt(child, (child - 1) / 2)
@@ -33,20 +37,26 @@ struct EventQueue<Event> {
     }
 
     mutating func next() -> (time: TrueTime, event: Event)? {
-        guard let first = heap.first, let last = heap.popLast() else { return nil }
-        guard !heap.isEmpty else { return (first.time, first.event) }
-        heap[0] = last
+        guard let first = heap.first, let last = heap.popLast(), let event = events[first.place].take() else {
+            return nil
+        }
+        freePlaces.append(first.place)
+        if !heap.isEmpty { sink(last) }
+        return (first.time, event)
+    }
+
+    /// Takes the place of the first.
+    private mutating func sink(_ entry: Entry) {
+        heap[0] = entry
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child].isBefore(heap[least])
-            {
-                least = child
-            }
-            guard least != parent else { break }
+            let left = 2 * parent + 1
+            if left < heap.count, heap[left].isBefore(heap[least]) { least = left }
+            if left + 1 < heap.count, heap[left + 1].isBefore(heap[least]) { least = left + 1 }
+            guard least != parent else { return }
             heap.swapAt(parent, least)
             parent = least
         }
-        return (first.time, first.event)
     }
 }

@@ -2,6 +2,7 @@ import CloudAPI
 import LeaseCore
 import MeterModel
 import SettingsCore
+import SyncCore
 
 /// Watches the whole run from outside, on true time, and notes the first promise that is broken.
 struct Judge {
@@ -12,18 +13,27 @@ struct Judge {
         /// nil: the record's deletion.
         var property: String?
         var value: SettingValue?
-        /// All that it was ever stamped with.
+        /// What it is stamped with; several where nobody knows which.
         var stamps: [Stamp]
         /// Whoever is not younger than the least of them has not overwritten it.
         var least: Stamp
+    }
+
+    private struct Place: Hashable {
+        var host: Int
+        var key: RecordKey
     }
 
     private(set) var violation: String?
     private(set) var history: [LeaseOperation] = []
     private var granted: [(token: FencingToken, session: SessionID?)]
     private var changes: [Change] = []
-    /// The greatest deletion of each record that anybody was told of, also after it was purged.
+    /// The greatest deletion of each record that the cloud accepted, also after it was purged.
     private var deletions: [RecordKey: Stamp] = [:]
+    /// Records whose tombstones the cloud or a host purged: what they hid may be back.
+    private var forgotten: Set<RecordKey> = []
+    /// Records that a host may have otherwise than the cloud at the end.
+    private var excused: Set<Place> = []
 
     init(meters: Int) { granted = Array(repeating: (FencingToken(rawValue: 0), nil), count: meters) }
 
@@ -55,29 +65,50 @@ struct Judge {
     mutating func acknowledges(
         _ value: SettingValue?, of key: RecordKey, _ property: String?, stamp: Stamp, by host: Int
     ) {
-        if property == nil { deletions[key] = max(deletions[key] ?? stamp, stamp) }
-        // What the same host wrote before is overwritten by this, whatever becomes of its stamp.
-        changes.removeAll { $0.host == host && $0.key == key && ($0.property == property || property == nil) }
+        overwrites(key, property, by: host)
         changes.append(Change(host: host, key: key, property: property, value: value, stamps: [stamp], least: stamp))
     }
 
-    mutating func restamps(_ pairs: [(old: Stamp, new: Stamp)], by host: Int) {
+    /// What the same host wrote before is overwritten, whatever becomes of the stamp; also where it was killed in the
+    /// middle of the write and nobody knows whether it is there.
+    mutating func overwrites(_ key: RecordKey, _ property: String?, by host: Int) {
+        changes.removeAll { $0.host == host && $0.key == key && ($0.property == property || property == nil) }
+    }
+
+    /// - Parameter isCertain: false where the host was killed in the middle: the old stamps may still be there.
+    mutating func restamps(_ pairs: [(old: Stamp, new: Stamp)], by host: Int, isCertain: Bool) {
         guard !pairs.isEmpty else { return }
         let new = Dictionary(pairs, uniquingKeysWith: { $1 })
         for index in changes.indices where changes[index].host == host {
             guard let stamp = changes[index].stamps.lazy.compactMap({ new[$0] }).first else { continue }
-            changes[index].stamps.append(stamp)
-            changes[index].least = min(changes[index].least, stamp)
+            changes[index].stamps = (isCertain ? [] : changes[index].stamps) + [stamp]
+            changes[index].least = isCertain ? stamp : min(changes[index].least, stamp)
         }
     }
 
-    mutating func cloudAccepted(_ record: Record) {
-        guard let stamp = record.deletion?.stamp else { return }
-        deletions[record.key] = max(deletions[record.key] ?? stamp, stamp)
+    /// The cloud merged a batch: a record only grows, whatever came first.
+    mutating func merged(
+        _ batch: OutboxBatch, _ outcome: PushOutcome, from before: [RecordKey: CloudState.Stored],
+        to after: [RecordKey: CloudState.Stored]
+    ) {
+        for (record, result) in zip(batch.records, outcome.results) where result.failure == nil {
+            guard let new = after[record.key]?.record, record.newestStamp != nil else { continue }
+            let old = before[record.key]?.record ?? record
+            guard new.merged(with: old).merged(with: record) != new else { continue }
+            object("the cloud had \(record.key.name) as \(old), was told \(record) and has \(new)")
+        }
     }
 
-    /// The greatest that anybody was told of.
-    func deletion(of key: RecordKey) -> Stamp? { deletions[key] }
+    /// An answer to a batch leaves the server.
+    mutating func accepted(_ batch: OutboxBatch, _ outcome: PushOutcome) {
+        for (record, result) in zip(batch.records, outcome.results) where result.failure == nil {
+            guard let stamp = record.deletion?.stamp else { continue }
+            deletions[record.key] = max(deletions[record.key] ?? stamp, stamp)
+        }
+    }
+
+    /// Tombstones are purged.
+    mutating func forgot(_ keys: [RecordKey]) { forgotten.formUnion(keys) }
 
     /// A host has read a type up to `token`: it has all that the cloud has before it.
     mutating func read(
@@ -85,14 +116,26 @@ struct Judge {
     ) {
         guard let token = ChangeToken(token), token.epoch == cloud.epoch else { return }
         for stored in cloud.records.values where stored.record.key.type == type && stored.sequence <= token.sequence {
-            let mine = replica.records[stored.record.key]
-            guard mine == nil || mine?.merged(with: stored.record) != mine else { continue }
-            object("\(host) has read up to \(token) and misses \(stored.record.key.name) of \(stored.sequence)")
+            let key = stored.record.key
+            let mine = replica.records[key] ?? Record(key: key)
+            let merged = mine.merged(with: stored.record)
+            // A tombstone may be gone here, with what it hid.
+            guard forgotten.contains(key) ? merged.properties != mine.properties : merged != mine else { continue }
+            object("\(host) has read up to \(token) and misses \(key.name) of \(stored.sequence)")
         }
     }
 
+    /// A host that has not read a type once holds a record of it, and the cloud forgets that it was deleted.
+    mutating func excuses(_ key: RecordKey, at host: Int) { excused.insert(Place(host: host, key: key)) }
+
+    func isExcused(_ key: RecordKey, at host: Int) -> Bool { excused.contains(Place(host: host, key: key)) }
+
     /// After everything is healed and quiet.
     mutating func judgeEnd(_ cloud: CloudState) {
+        for (key, stamp) in deletions where !forgotten.contains(key) {
+            guard cloud.records[key]?.record.deletion.map({ $0.stamp < stamp }) ?? true else { continue }
+            object("the deletion \(stamp) of \(key.name) was accepted and is lost")
+        }
         for change in changes {
             let record = cloud.records[change.key]?.record
             let deleted = max(deletions[change.key], record?.deletion?.stamp)
@@ -102,7 +145,9 @@ struct Judge {
                 continue
             }
             let register = record?.properties[property]
-            let survives = register.map { $0.value == change.value || $0.stamp >= change.least } ?? false
+            // Of two with one stamp the greater value wins.
+            let least = Register(value: change.value ?? .null, stamp: change.least)
+            let survives = register.map { $0.value == change.value || $0 >= least } ?? false
             guard !survives else { continue }
             object(
                 "\(change.key.name).\(property) = \(change.value ?? .null) of \(change.least) is lost: "

@@ -17,8 +17,13 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case countsFromReceipt
     /// The authority forgets its tokens when a backup is restored.
     case tokensNotRaised
-    /// The host settles whatever waits for a record, also what was written since it was sent.
+    /// The host settles whatever waits for a record, also what was written since it was sent, and does not tell again
+    /// what the cloud turns out to lack. (The first alone is healed by the second.)
     case settlesUnsent
+    /// The host does not tell again of a deletion that the cloud has forgotten.
+    case neverTellsAgain
+    /// A heartbeat whose answer is lost is not repeated before the next is due.
+    case heartbeatOnce
 }
 
 /// What a seed stands for: who takes part and what befalls them.
@@ -28,6 +33,9 @@ struct Scenario {
         case storm
         /// One message may be lost in each heartbeat, and nothing else happens: no lease may be lost.
         case oneLoss
+        /// A storm under `strict` with clocks as far apart as the rules stand it and answers that take long; hosts are
+        /// often cut off while another waits for their meter.
+        case edge
     }
 
     var kind: Kind
@@ -50,6 +58,8 @@ struct Scenario {
     var userGap: TrueTime
     /// The second host is a copy of the first, clock and all, and stamps with its id.
     var hasTwin: Bool
+    /// Records of each type that are written to.
+    var names: Int
     var mayRestore: Bool
     /// Older tombstones are purged.
     var tombstoneAge: TrueTime
@@ -84,19 +94,30 @@ struct Scenario {
         faultGap = TrueTime(dice.pick([40, 120, 400]) ?? 120) * .second
         userGap = TrueTime(dice.pick([6, 20, 60]) ?? 20) * .second
         hasTwin = !isCalm && dice.happens(onceIn: 8)
+        names = hasTwin ? 1 : dice.pick([1, 5]) ?? 5
         mayRestore = dice.happens(onceIn: 4)
-        tombstoneAge = TrueTime(6 + dice.number(below: 20)) * .minute
-        if !isCalm, dice.happens(onceIn: 5) {
-            // As far apart as the rules stand it, and answers that take long.
-            serverRate = 1100
-            hostRates = hostRates.map { _ in 900 }
-            (slowPermille, slowest) = (300, 9 * .second)
-        }
+        tombstoneAge = TrueTime(dice.pick([2, 6, 15]) ?? 6) * .minute
+        if !isCalm, dice.happens(onceIn: 5) { goToTheEdge(&dice) }
         if hasTwin {
             hostRates[1] = hostRates[0]
             wallErrors[1] = wallErrors[0]
             (wallTicks[0], wallTicks[1]) = (5000, 5000)
+            // Often enough that both write one property within a tick.
+            userGap = 6 * .second
         }
+    }
+
+    private mutating func goToTheEdge(_ dice: inout SeededDice) {
+        kind = .edge
+        let timeToLive = dice.pick([30, 60] as [Int64]) ?? 30
+        terms = LeaseTerms(
+            timeToLive: .seconds(timeToLive), lockDelay: .seconds(timeToLive) / 8, policy: .strict)
+        meters = 1
+        serverRate = 1100
+        hostRates = hostRates.map { _ in 900 }
+        (slowPermille, slowest) = (300, 9 * .second)
+        faultGap = 30 * .second
+        userGap = 10 * .second
     }
 
     private static func rate(_ drift: Int, _ dice: inout SeededDice) -> Int64 {

@@ -47,6 +47,11 @@ struct SimulatedClock {
         self.rate = rate
     }
 
+    /// Somebody tells it what time it is.
+    mutating func setWall(at time: TrueTime) {
+        wallOrigin = Self.calendarOrigin + (time - microseconds(at: time)) / .millisecond
+    }
+
     mutating func stepWall(by milliseconds: Int64) { wallOrigin += milliseconds }
 
     /// The machine boots: its counting clock begins anew, and its wall clock where the error says.

@@ -18,7 +18,11 @@ extension Simulator {
             queue.add(.request(call), at: now + 500 * .millisecond)
             return
         }
+        let before = server.store.value.records
         let response = server.handle(call, at: now, &dice)
+        if case .modify(let batch) = call.request, case .pushed(let outcome) = response {
+            judge.merged(batch, outcome, from: before, to: server.store.value.records)
+        }
         note("cloud: \(hosts[call.host].name) \(call.request.name)\(call.isCopy ? " (copy)" : ""): \(response.name)")
         server.pendingResponses.append((call, response))
         if server.pendingResponses.count == 1 { scheduleFlush() }
@@ -44,7 +48,9 @@ extension Simulator {
             if case .granted(let lease) = response, case .acquire(let request, let meter) = call.request {
                 judge.grants(lease.token, to: request.session, meter: meter)
             }
-            if case .modify(let batch) = call.request { batch.records.forEach { judge.cloudAccepted($0) } }
+            if case .modify(let batch) = call.request, case .pushed(let outcome) = response {
+                judge.accepted(batch, outcome)
+            }
             if call.isCopy { continue }
             for delay in hosts[call.host].link.send(.down, at: now, &dice).prefix(1) {
                 queue.add(.response(host: call.host, run: call.run, call: call.id, response), at: now + delay)
@@ -72,18 +78,25 @@ extension Simulator {
         queue.add(.ping(run: run), at: now + 15 * .second)
         guard !server.isPaused else { return }
         for host in hosts.indices where server.streams[host] != nil { stream(.ping, to: host) }
-        let purged = server.store.value.records.isEmpty ? 0 : purge()
-        if purged > 0 { coverage.note(.purged, purged) }
+        purge()
     }
 
-    private mutating func purge() -> Int {
+    private mutating func purge() {
         let limit = now - scenario.tombstoneAge
         guard server.store.value.records.values.contains(where: { $0.tombstoneSince.map { $0 < limit } ?? false })
-        else { return 0 }
-        let count = server.store.commit { $0.purge(before: limit) }
+        else { return }
+        let keys = server.store.commit { $0.purge(before: limit) }
         server.store.sync()
-        note("cloud: purged \(count)")
-        return count
+        note("cloud: purged \(keys.count)")
+        coverage.note(.purged, keys.count)
+        judge.forgot(keys)
+        for (index, host) in hosts.enumerated() {
+            let replica = host.store.value
+            // The known limit of the README: nothing tells it that the record is gone.
+            for key in keys where replica.tokens[key.type] == nil && !replica.refetching.contains(key.type) {
+                if replica.records[key] != nil { judge.excuses(key, at: index) }
+            }
+        }
     }
 
     mutating func settleLines(_ run: Int) {

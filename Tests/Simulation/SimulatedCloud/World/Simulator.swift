@@ -108,11 +108,12 @@ package struct Simulator {
     private mutating func begin() {
         coverage.note(scenario.terms.policy == .strict ? .runStrict : .runKeep)
         if scenario.kind == .oneLoss { coverage.note(.runOneLoss) }
+        if scenario.kind == .edge { coverage.note(.runEdge) }
         if scenario.hasTwin { coverage.note(.counterTwin) }
         queue.add(.ping(run: server.run), at: 15 * .second)
         queue.add(.settleLines(run: server.run), at: .second)
         queue.add(.healEverything, at: scenario.length)
-        if scenario.kind == .storm { queue.add(.fault, at: some(scenario.faultGap)) }
+        if scenario.kind != .oneLoss { queue.add(.fault, at: some(scenario.faultGap)) }
         for host in hosts.indices { start(host) }
     }
 
@@ -202,6 +203,7 @@ package struct Simulator {
     /// sequential lease explains.
     private mutating func judgeHistory() {
         guard !hasRestored else { return }
+        for host in hosts.indices { loseOpenCalls(host) }
         // The history is on true time, the server's clock runs at its own rate.
         let slack = scenario.terms.over / 5
         let checker = LinearizabilityChecker(terms: scenario.terms, slack: slack, configurationsMax: 20_000)

@@ -37,12 +37,15 @@ bench: release ## speed, memory and disk, as ratios (ARGS=cloud: a part)
 fuzz: setup ## every decoder against random bytes, 30 s each
 	Tests/Fuzz/run 30
 
-soak: setup ## the long runs: every decoder, 10 minutes each
+soak: setup ## the long runs: 10,000 simulated lives, and every decoder, 10 minutes each
+	swift build -c release --product Simulation
+	.build/release/Simulation --seeds 10000 --jobs $$(nproc)
 	Tests/Fuzz/run 600
 
-simulate: setup ## hosts and a cloud over virtual time, 200 random lives
+simulate: setup ## hosts and a cloud over virtual time: 1,000 random lives, and bugs put in on purpose
 	swift build -c release --product Simulation
-	.build/release/Simulation --seeds 200
+	.build/release/Simulation --planted --jobs $$(nproc)
+	.build/release/Simulation --seeds 1000 --jobs $$(nproc)
 
 lease-histories: build ## concurrent hosts, a cloud that is killed, and whether any order explains what they saw
 	swift build --product LeaseHistories

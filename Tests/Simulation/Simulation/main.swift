@@ -18,7 +18,8 @@ if options.huntsBugs {
     campaign.summarise(after: ContinuousClock.now - start)
     if let first = campaign.failing.first {
         let seeds = campaign.failing.map { "\($0)" }.joined(separator: ", ")
-        print("FAILED: seeds \(seeds); again: .build/release/Simulation --seed \(first) --trace")
+        let bug = options.bug.map { " --bug \($0.rawValue)" } ?? ""
+        print("FAILED: seeds \(seeds); again: .build/release/Simulation --seed \(first)\(bug) --trace")
         exit(1)
     }
     // One seed proves nothing about faults; a thousand must have met each.

@@ -1,0 +1,134 @@
+import LeaseCore
+import MeterModel
+import Testing
+
+/// The holder's machine: taking over, and standing in line.
+struct LeaseMachineTakeoverTests {
+    @Test func revoked_closesFirst_thenReleases_thenPauses() {
+        var machine = LeaseMachine.held(.strict)
+
+        let seen = machine.leaseSeen(.of(token: 1, .strict, state: .revoking), at: .seconds(5), dice: 0)
+        let again = machine.wanted(.resume, at: .seconds(5))
+        let closed = machine.channelClosed(.letGo, at: .seconds(6))
+        let released = machine.released(1, at: .seconds(7))
+
+        #expect(seen == .withdraw(.revoked))
+        #expect(again == .none)
+        #expect(closed == .sendRelease(1))
+        #expect(released == .none)
+        #expect(machine.nextWake == .seconds(35))
+    }
+
+    @Test func pause_isNotEnded_byTheNewsOfOurOwnRelease() {
+        var machine = LeaseMachine.held(.strict)
+        _ = machine.leaseSeen(.of(token: 1, .strict, state: .revoking), at: .seconds(5), dice: 0)
+        _ = machine.wanted(.resume, at: .seconds(5))
+        _ = machine.channelClosed(.letGo, at: .seconds(6))
+        _ = machine.released(1, at: .seconds(7))
+
+        _ = machine.leaseSeen(.free(token: 1), at: .seconds(7), dice: 0)
+
+        #expect(machine.nextWake == .seconds(35))
+    }
+
+    @Test func personsWord_endsThePause() {
+        var machine = LeaseMachine.held(.strict)
+        _ = machine.leaseSeen(.of(token: 1, .strict, state: .revoking), at: .seconds(5), dice: 0)
+        _ = machine.channelClosed(.letGo, at: .seconds(6))
+        _ = machine.released(1, at: .seconds(7))
+
+        let asked = machine.wanted(LeaseWish(isAsked: true), at: .seconds(8))
+
+        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+    }
+
+    @Test func revokedByRenewal_isTheSame() {
+        var machine = LeaseMachine.held(.strict)
+        _ = machine.joinRenewal(at: .seconds(60), dice: 0)
+
+        let lost = machine.renewalLost(.revoking, of: 1, .of(token: 1), at: .seconds(61), dice: 0)
+
+        #expect(lost == .withdraw(.revoked))
+    }
+
+    @Test func takenOver_closesTheLink_underKeepToo_andReleasesNothing() {
+        var machine = LeaseMachine.held(.keep)
+
+        let seen = machine.leaseSeen(.of(token: 2, holder: 2), at: .seconds(5), dice: 0)
+        let closed = machine.channelClosed(.letGo, at: .seconds(6))
+
+        #expect(seen == .withdraw(.takenOver))
+        #expect(closed == .none)
+        #expect(machine.phase(at: .seconds(6)) == .none)
+    }
+
+    /// Rule 4: it ran out in a partition, and on return another has it.
+    @Test func takenOver_showsTheConflict_whenTheLeaseHadRunOutUnderKeep() {
+        var machine = LeaseMachine.held(.keep)
+        _ = machine.wokeUntilQuiet(at: .seconds(300))
+
+        let lost = machine.renewalLost(.takenOver, of: 1, .of(token: 2, holder: 2), at: .seconds(301), dice: 0)
+
+        #expect(lost == .permitUnleased)
+        #expect(machine.phase(at: .seconds(301)) == .unleased(.held))
+    }
+
+    @Test func takeover_isAskedForOnce_thenWaitsInLine() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+
+        let asked = machine.wanted(
+            LeaseWish(isTakeover: true, waitsInLine: true, isAsked: true), at: .seconds(0))
+        let refused = machine.refused(
+            .revoking, .of(token: 4, .strict, holder: 2), retryAfter: .seconds(100), at: .seconds(1), dice: 0)
+        let offered = machine.offered(at: .seconds(2))
+
+        #expect(asked == .sendAcquire(again: false, isTakeover: true))
+        #expect(refused == .joinQueue)
+        #expect(offered == .sendAcquire(again: false, isTakeover: false))
+    }
+
+    @Test func takeover_isAskedForAtOnce_whenAPersonInsistsWhileItWaits() {
+        var machine = LeaseMachine.refused()
+
+        let pressed = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(2))
+
+        #expect(pressed == .sendAcquire(again: false, isTakeover: true))
+    }
+
+    @Test func takeover_followsTheRefusal_whenAPersonInsistsMeanwhile() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(.resume, at: .seconds(0))
+        _ = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(1))
+
+        let refused = machine.refused(
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(2), dice: 0)
+
+        #expect(refused == .sendAcquire(again: false, isTakeover: true))
+    }
+
+    @Test func queue_isLeft_whenNobodyWaitsAnyMore() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(LeaseWish(waitsInLine: true, isAsked: true), at: .seconds(0))
+        let joined = machine.refused(
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(1), dice: 0)
+
+        let left = machine.unwanted(at: .seconds(2))
+
+        #expect(joined == .joinQueue)
+        #expect(left == .leaveQueue)
+    }
+
+    @Test func queue_isJoinedAgain_afterTheConnectionBroke() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(LeaseWish(waitsInLine: true, isAsked: true), at: .seconds(0))
+        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(1), dice: 0)
+        machine.cloudReached(at: .seconds(3), dice: 0)
+
+        let asked = machine.woke(at: .seconds(3), dice: 0)
+        let refused = machine.refused(
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(4), dice: 0)
+
+        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(refused == .joinQueue)
+    }
+}

@@ -278,6 +278,8 @@ enum Program {
           rebuild                 Fold records of one meter under several names into
                                   one.
           cloud                   Membership of a cloud: join, leave, status.
+          doctor                  Looks why something does not work, and says what to
+                                  do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.
           simulate                A meter that speaks the real protocol on a

@@ -22,6 +22,9 @@ extension HTTPClient.Configuration {
         configuration.timeout.connect = .seconds(10)
         // Whoever asked knows better when to try again, and should hear why it failed.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Longer than any heartbeat, so that a renewal need not say hello anew; shorter than the cloud's own patience,
+        // which would close a connection under a request.
+        configuration.connectionPool.idleTimeout = .seconds(310)
         // The cloud sends a ping each 15 s, so a stream that is silent for longer than two of them is dead.
         configuration.timeout.read = .seconds(40)
         var tls = TLSConfiguration.makeClientConfiguration()

@@ -20,7 +20,8 @@ final class ChannelProbe: Sendable {
         var value: Int { number.withLock { $0 } }
     }
 
-    init(_ path: String, on loop: IOLoop, stallLimit: Duration = .seconds(5)) async throws {
+    /// - Parameter stallLimit: by default longer than any busy machine keeps a test waiting.
+    init(_ path: String, on loop: IOLoop, stallLimit: Duration = .seconds(3600)) async throws {
         let (stream, report) = AsyncStream.makeStream(of: ChannelEvent.self)
         let counter = Counter()
         let opener = SerialChannelOpener(loop: loop, stallLimit: stallLimit)

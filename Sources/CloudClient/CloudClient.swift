@@ -200,18 +200,6 @@ enum CallFailure: Error {
 }
 
 extension String {
-    /// Everything but letters, digits and `-_~` as `%XX`, so that the text is one part of a path. A dot too: a part of
-    /// dots alone means another path.
-    var urlPart: String {
-        var text = ""
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                text.unicodeScalars.append(UnicodeScalar(byte))
-            default: text += "%" + Hex.encode([byte]).uppercased()
-            }
-        }
-        return text
-    }
+    /// As one part of a path. Dots are encoded too: a part of dots alone means another path.
+    var urlPart: String { percentEncoded.replacing(".", with: "%2E") }
 }

@@ -55,28 +55,9 @@ struct Call {
     /// A part of the path, its percent escapes resolved.
     private func parameter(_ name: String) throws(CloudFailure) -> String {
         let raw = context.parameters.get(name) ?? ""
-        guard let decoded = raw.decodedPath, !decoded.isEmpty else {
+        guard let decoded = raw.percentDecoded, !decoded.isEmpty else {
             throw CloudFailure(.badRequest, "\"\(raw)\" is not properly percent-encoded; encode % as %25")
         }
         return decoded
-    }
-}
-
-extension String {
-    /// The text with its percent escapes resolved; nil when one of them is broken.
-    fileprivate var decodedPath: String? {
-        var bytes: [UInt8] = []
-        var rest = utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -73,28 +73,9 @@ package struct MeterRoutes: Sendable {
     /// The meter named in the path, in any form a person may type.
     static func reference(in context: BasicRequestContext) throws -> String {
         let raw = try context.parameters.require("meter")
-        guard let decoded = raw.decodedPath else {
+        guard let decoded = raw.percentDecoded else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
         }
         return decoded
-    }
-}
-
-extension String {
-    /// The text with its percent escapes resolved; nil when one of them is broken.
-    fileprivate var decodedPath: String? {
-        var bytes: [UInt8] = []
-        var rest = utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -184,22 +184,3 @@ struct ControlClient: Sendable {
         }
     }
 }
-
-extension String {
-    /// Everything but letters, digits and `-._~` as `%XX`, so that a path is one part of a URL.
-    var percentEncoded: String {
-        var text = ""
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                text.unicodeScalars.append(UnicodeScalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.count == 1 ? "0" : "") + digits
-            }
-        }
-        return text
-    }
-}

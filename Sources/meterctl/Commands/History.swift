@@ -1,5 +1,6 @@
 import ArgumentParser
 import GatewayAPI
+import MeterModel
 import ProgramKit
 
 struct History: AsyncParsableCommand {

@@ -28,7 +28,10 @@ package struct LeaseRoutes: RouteGroup {
         var meters: [String: MeterStatus] = [:]
         for meter in await directory.status() { meters[meter.id] = meter }
         var names: [String: String] = [:]
-        for meter in try await settings.meters() { names[meter.id.description] = meter.name }
+        // Reads the settings of all meters, which only those that are elsewhere are worth.
+        if leases.contains(where: { meters[$0.meter] == nil }) {
+            for meter in try await settings.meters() { names[meter.id.description] = meter.name }
+        }
         for index in leases.indices {
             let meter = meters[leases[index].meter]
             leases[index].name = meter?.name ?? names[leases[index].meter]

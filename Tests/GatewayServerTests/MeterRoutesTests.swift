@@ -119,6 +119,7 @@ struct MeterRoutesTests {
     }
 
     @Test func settings_areWrittenAndRead_andNullTakesOneBack() async throws {
+        try await bench.directory.restore()
         try await bench.plugIn()
         let route = ServerBench.meter("/settings")
         let keys = MeterSettings.Key.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ",")

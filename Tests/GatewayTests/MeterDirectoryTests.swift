@@ -280,6 +280,7 @@ struct MeterDirectoryTests {
     }
 
     @Test func name_standsForOneMeter() async throws {
+        try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         try await bench.plugIn(.tc66c, id: .tc, at: "/dev/ttyACM0")
         _ = try await bench.directory.set(["name": "Bench"], for: "\(MeterID.um)")
@@ -307,6 +308,7 @@ struct MeterDirectoryTests {
     }
 
     @Test func meter_mayBeCalledByItsName() async throws {
+        try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.set(["name": "Bench meter"], for: "\(MeterID.um)")
 
@@ -316,6 +318,7 @@ struct MeterDirectoryTests {
     // MARK: - Settings
 
     @Test func settings_takeEffect_andNullTakesThemBack() async throws {
+        try await bench.directory.restore()
         try await bench.plugIn(.um25c)
         #expect(try await bench.directory.set(["poll-interval": "2s"], for: "\(MeterID.um)") == ["poll-interval": "2s"])
         #expect(try await bench.status().poll_interval_ms == 2000)

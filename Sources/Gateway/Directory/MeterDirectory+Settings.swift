@@ -24,9 +24,7 @@ extension MeterDirectory {
         let profile = await sessions[id]?.profile
         let valid = try MeterSettings.validated(changes, for: profile)
         if let name = valid["name"] ?? nil { try await checkUnique(name, for: id) }
-        let texts = try await edges.settings.set(valid, of: id, for: profile)
-        await settingsChanged(of: [id])
-        return texts
+        return try await edges.settings.set(valid, of: id, for: profile)
     }
 
     /// What people call each meter of this host.

@@ -3,6 +3,7 @@ import CloudAPI
 import FoundationEssentials
 import Glibc
 import LeaseCore
+import LinuxIO
 package import MeterModel
 
 /// The one folder of a cloud: its store, its certificate and key, the first token, the console's socket.
@@ -76,16 +77,10 @@ package struct CloudFolder: Hashable, Sendable {
 
     /// Writes a file that only its owner may read, whole or not at all.
     private func write(_ text: String, to path: String) throws(CloudSetupError) {
-        let temporary = path + ".new"
-        _ = unlink(temporary)
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CloudSetupError("\(temporary) cannot be written: \(Self.reason)") }
-        let bytes = Array(text.utf8)
-        let isWritten = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } == bytes.count
-        let isSafe = isWritten && fsync(descriptor) == 0
-        let reason = Self.reason
-        guard close(descriptor) == 0, isSafe, rename(temporary, path) == 0 else {
-            throw CloudSetupError("\(path) cannot be written: \(isSafe ? Self.reason : reason)")
+        do throws(Errno) {
+            try WholeFile.replace(path, with: Array(text.utf8))
+        } catch {
+            throw CloudSetupError("\(path) cannot be written: \(error.words)")
         }
     }
 

@@ -24,6 +24,14 @@ package enum IPAddress {
         return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
+    /// `0.0.0.0` and `::`: whatever addresses this machine has.
+    package static func isAny(_ host: String) -> Bool { bytes(of: host)?.allSatisfy { $0 == 0 } ?? false }
+
+    /// A host and a port as they stand in a URL.
+    package static func authority(_ host: String, _ port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
     /// Those of this machine's interfaces, but for loopback and those that only mean something on one link.
     package static func ofThisMachine() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?

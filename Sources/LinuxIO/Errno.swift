@@ -12,10 +12,10 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The system's own words, and the number to look it up by. (glibc's `strerror` has been safe in threads since
     /// 2.32; Debian 12 has 2.36.)
-    package var description: String {
-        let words = strerror(code).map { String(cString: $0) } ?? "unknown error"
-        return "\(words) (errno \(code))"
-    }
+    package var description: String { "\(words) (errno \(code))" }
+
+    /// The system's own words alone.
+    package var words: String { strerror(code).map { String(cString: $0) } ?? "unknown error" }
 
     /// Runs a call that answers -1 on failure, again as long as a signal interrupts it. The one place for EINTR.
     @discardableResult

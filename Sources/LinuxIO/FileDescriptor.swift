@@ -12,8 +12,10 @@ package final class FileDescriptor: Sendable {
     }
 
     /// Opens a file. `flags` as for open(2); close-on-exec is added.
-    package convenience init(opening path: String, _ flags: Int32) throws(Errno) {
-        self.init(owning: try Errno.check { Glibc.open(path, flags | O_CLOEXEC) })
+    ///
+    /// - Parameter mode: of a file that this makes, where `flags` say so.
+    package convenience init(opening path: String, _ flags: Int32, mode: UInt32 = 0) throws(Errno) {
+        self.init(owning: try Errno.check { Glibc.open(path, flags | O_CLOEXEC, mode) })
     }
 
     deinit { close() }

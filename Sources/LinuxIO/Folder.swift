@@ -23,3 +23,11 @@ package enum Folder {
         return stat(path, &status) == 0 && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
     }
 }
+
+extension String {
+    /// The folder that a path is in.
+    package var parentFolder: String {
+        guard let slash = lastIndex(of: "/") else { return "." }
+        return slash == startIndex ? "/" : String(self[..<slash])
+    }
+}

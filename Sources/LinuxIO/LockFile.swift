@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// A file that one process at a time can hold: a flock(2) on it, and the holder's process id in it.
 ///
@@ -19,23 +18,19 @@ package final class LockFile: Sendable {
     }
 
     private let descriptor: FileDescriptor
-    private let isHeld = Atomic(true)
 
     /// Takes the lock, or throws at once.
     ///
     /// - Parameter mode: who may open a file that this call makes, as for open(2).
     package init(_ path: String, mode: UInt32) throws(Refusal) {
         do {
-            descriptor = FileDescriptor(
-                owning: try Errno.check { Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode) })
+            descriptor = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: mode)
         } catch {
             throw .unopened(error)
         }
         do {
             try Errno.check { flock(descriptor.raw, LOCK_EX | LOCK_NB) }
         } catch {
-            // Here it never was held.
-            isHeld.store(false, ordering: .relaxed)
             throw error.code == EWOULDBLOCK ? .held(owner: Self.owner(descriptor.raw)) : .unlockable(error)
         }
         Self.write(owner: getpid(), to: descriptor.raw)
@@ -45,7 +40,6 @@ package final class LockFile: Sendable {
 
     /// Lets others have it. Calling it twice is harmless.
     package func release() {
-        guard isHeld.exchange(false, ordering: .relaxed) else { return }
         // Unlocked and not only closed: a process that another thread is just starting has copies of all our
         // descriptors until it runs its program, and each of them would keep the lock.
         _ = flock(descriptor.raw, LOCK_UN)

@@ -47,7 +47,7 @@ struct ConsoleClient {
     private func askServer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration()) { http in
             var call = HTTPClientRequest(
-                url: "http+unix://\(folder.consoleSocketPath.urlPart)\(ConsoleApplication.path)")
+                url: "http+unix://\(folder.consoleSocketPath.percentEncoded)\(ConsoleApplication.path)")
             call.method = .POST
             call.headers.add(name: "content-type", value: "application/json")
             call.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(request)))
@@ -88,21 +88,5 @@ extension CommandFailure {
             default: advice ?? "metercloud --help shows the commands"
             }
         self.init(content.code == .badRequest ? .usage : .error, parts.first ?? content.message, next: next)
-    }
-}
-
-extension String {
-    /// Everything but letters, digits and `-_~` as `%XX`, so that a path is one part of a URL.
-    fileprivate var urlPart: String {
-        var text = ""
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                text.unicodeScalars.append(UnicodeScalar(byte))
-            default: text += "%" + Hex.encode([byte]).uppercased()
-            }
-        }
-        return text
     }
 }

@@ -30,14 +30,8 @@ struct ServeAddress: ExpressibleByArgument, Hashable {
     }
 
     var isLoopback: Bool { IPAddress.isLoopback(host) }
-    /// `0.0.0.0` and `::`: whatever addresses this machine has.
-    var isAny: Bool { IPAddress.bytes(of: host).map { $0.allSatisfy { $0 == 0 } } ?? false }
+    var isAny: Bool { IPAddress.isAny(host) }
 
-    var description: String { Self.authority(host, port) }
+    var description: String { IPAddress.authority(host, port) }
     var defaultValueDescription: String { description }
-
-    /// As it stands in a URL.
-    static func authority(_ host: String, _ port: Int) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
 }

@@ -72,7 +72,7 @@ struct Server {
         logger.notice(
             "metercloud is ready",
             metadata: [
-                "version": "\(VersionBody.current.version)", "address": "\(ServeAddress.authority(address.host, port))",
+                "version": "\(VersionBody.current.version)", "address": "\(IPAddress.authority(address.host, port))",
                 "data": "\(folder.path)",
             ])
         for line in joinLines(port: port, pin: pin, hasToken: hasToken) { Terminal.line(line) }
@@ -80,7 +80,7 @@ struct Server {
 
     /// How a host joins, for people to copy.
     func joinLines(port: Int, pin: CertificatePin?, hasToken: Bool) -> [String] {
-        let authority = ServeAddress.authority(publicName, port)
+        let authority = IPAddress.authority(publicName, port)
         let join = "meterctl cloud join \(usesTLS ? "https" : "http")://\(authority) --token-file "
         let pinned = pin.map { " --pin \($0)" } ?? ""
         guard hasToken else {
@@ -95,20 +95,14 @@ struct Server {
     }
 
     private var publicName: String {
-        names.first ?? (address.isAny ? Self.hostName : address.host)
+        names.first ?? (address.isAny ? HostName.system : address.host)
     }
 
     private var certificateNames: Set<String> {
-        var all = Set(names + [Self.hostName, "localhost", "127.0.0.1", "::1"] + IPAddress.ofThisMachine())
-        if !Self.hostName.contains(".") { all.insert("\(Self.hostName).local") }
+        var all = Set(names + [HostName.system, "localhost", "127.0.0.1", "::1"] + IPAddress.ofThisMachine())
+        if !HostName.system.contains(".") { all.insert("\(HostName.system).local") }
         if !address.isAny { all.insert(address.host) }
         return all
-    }
-
-    private static var hostName: String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
-        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     // MARK: What there is

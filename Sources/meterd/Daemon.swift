@@ -52,14 +52,14 @@ struct Daemon {
     }
 
     private func makeHosts(loop: IOLoop) async throws -> [Host] {
-        let scanner = PortScanner(host: Host.systemName)
+        let scanner = PortScanner(host: HostName.system)
         let first = try await Host(configuration: configuration, loop: loop, scanner: scanner, logger: logger)
         guard isDemo else { return [first] }
         var logger = logger
         logger[metadataKey: "host"] = "\(Demo.secondHostName)"
         let second = try await Host(
             configuration: Demo.secondHost(beside: configuration), loop: loop,
-            scanner: PortScanner(host: Host.systemName, deviceFolder: "/nowhere"), logger: logger)
+            scanner: PortScanner(host: HostName.system, deviceFolder: "/nowhere"), logger: logger)
         return [first, second]
     }
 

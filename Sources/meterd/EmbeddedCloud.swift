@@ -21,8 +21,8 @@ struct EmbeddedCloud {
         self.listen = listen
         cloud = try HostedCloud(folder: CloudFolder(path: path), logger: logger)
         _ = try await cloud.prepareFirstZone()
-        var names = Set([Host.systemName, "localhost", "127.0.0.1", "::1"] + IPAddress.ofThisMachine())
-        if !listen.isAny { names.insert(listen.host) }
+        var names = Set([HostName.system, "localhost", "127.0.0.1", "::1"] + IPAddress.ofThisMachine())
+        if !IPAddress.isAny(listen.host) { names.insert(listen.host) }
         certificate = try cloud.folder.certificate(names: names, at: cloud.clock.wallNow())
     }
 
@@ -45,22 +45,13 @@ struct EmbeddedCloud {
             return nil
         }
         let token = text.filter { !$0.isWhitespace }
-        let url = "https://\(authority(listen.isAny ? "127.0.0.1" : listen.host, port))"
+        let url = "https://\(IPAddress.authority(IPAddress.isAny(listen.host) ? "127.0.0.1" : listen.host, port))"
         return CloudJoinRequest(urls: [url], token: token, pin: certificate.pin.description)
     }
 
     /// The line that joins another host, for people to copy.
     func joinLine(port: Int) -> String {
-        let url = "https://\(authority(listen.isAny ? Host.systemName : listen.host, port))"
+        let url = "https://\(IPAddress.authority(IPAddress.isAny(listen.host) ? HostName.system : listen.host, port))"
         return "meterctl cloud join \(url) --token-file \(cloud.folder.enrolmentTokenPath) --pin \(certificate.pin)"
     }
-
-    private func authority(_ host: String, _ port: Int) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
-}
-
-extension Configuration.Cloud.Listen {
-    /// All addresses of this machine.
-    fileprivate var isAny: Bool { IPAddress.bytes(of: host).map { $0.allSatisfy { $0 == 0 } } ?? false }
 }

@@ -28,7 +28,7 @@ struct Host {
     init(configuration: Configuration, loop: IOLoop, scanner: PortScanner, logger: Logger) async throws {
         self.configuration = configuration
         self.logger = logger
-        name = configuration.hostName ?? Self.systemName
+        name = configuration.hostName ?? HostName.system
         try Self.prepareDirectories(configuration)
         let machine = Machine.present
         store = try MeterStore.open(
@@ -41,7 +41,7 @@ struct Host {
             edges: MeterDirectory.Edges(
                 loop: loop, opener: SerialChannelOpener(loop: loop),
                 sightings: PortWatcher(scanner: scanner, clock: ContinuousClock()), repository: store,
-                settings: settings, recorder: recorder, hostName: Self.systemName,
+                settings: settings, recorder: recorder, hostName: HostName.system,
                 makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
         let fetched = FetchedOnce()
@@ -112,13 +112,6 @@ struct Host {
 
     func close() throws {
         try store.close()
-    }
-
-    /// What the system calls this machine.
-    static var systemName: String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
-        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Gateway
 import GatewayAPI
 import Glibc
+import LinuxIO
 
 /// The cloud that this host belongs to, in a file of its own that only its owner may read, because it holds the token.
 ///
@@ -43,10 +44,11 @@ struct MembershipFile: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try replace(with: Array(try encoder.encode(content)))
+            try WholeFile.replace(path, with: Array(try encoder.encode(content)))
         } catch {
             throw GatewayError(
-                .internalError, "the membership cannot be written to \(path): \(error)",
+                .internalError,
+                "the membership cannot be written to \(path): \((error as? Errno)?.words ?? "\(error)")",
                 next: "make room or correct the folder's mode, then join again")
         }
     }
@@ -57,39 +59,5 @@ struct MembershipFile: Sendable {
                 .internalError, "\(path) cannot be removed: \(String(cString: strerror(errno)))",
                 next: "remove it by hand, or this host belongs to the cloud again after a restart")
         }
-    }
-
-    private func replace(with bytes: [UInt8]) throws {
-        let new = path + ".new"
-        // What a crash left of an earlier attempt, perhaps with another mode.
-        _ = unlink(new)
-        let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw FileFailure(errno) }
-        defer { close(file) }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            guard count >= 0 || errno == EINTR else { throw FileFailure(errno) }
-            written += max(0, count)
-        }
-        guard fsync(file) == 0, rename(new, path) == 0 else { throw FileFailure(errno) }
-        let folder = open(path.parentFolder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw FileFailure(errno) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw FileFailure(errno) }
-    }
-
-    private struct FileFailure: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ code: Int32) { description = String(cString: strerror(code)) }
-    }
-}
-
-extension String {
-    /// The folder that a path is in.
-    var parentFolder: String {
-        guard let slash = lastIndex(of: "/") else { return "." }
-        return slash == startIndex ? "/" : String(self[..<slash])
     }
 }

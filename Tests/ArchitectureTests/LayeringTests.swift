@@ -33,8 +33,8 @@ private let allowedImports: [String: Set<String>] = [
         "Synchronization",
     ],
     "CloudServer": [
-        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "Crypto", "Hummingbird", "HummingbirdCore",
-        "HummingbirdTLS",
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "Crypto", "Hummingbird",
+        "HummingbirdCore", "HummingbirdTLS",
         "Logging", "NIOCore", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials", "Glibc", "Synchronization",
         "ServiceLifecycle",
     ],

@@ -47,13 +47,12 @@ struct TokenCommand: AsyncParsableCommand {
         }
 
         private static func create(_ path: String) throws -> FileDescriptor {
-            // LinuxIO's opening has no mode for a new file.
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else {
+            do throws(Errno) {
+                return try FileDescriptor(opening: path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            } catch {
                 throw CommandFailure(
-                    .error, "\(path) cannot be made: \(Errno(errno))", next: "choose a path where nothing is yet")
+                    .error, "\(path) cannot be made: \(error)", next: "choose a path where nothing is yet")
             }
-            return FileDescriptor(owning: descriptor)
         }
 
         private static func write(_ text: String, to file: FileDescriptor, path: String) throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GatewayAPI
 import Glibc
+import LinuxIO
 import ProgramKit
 
 struct Doctor: AsyncParsableCommand {
@@ -16,7 +17,7 @@ struct Doctor: AsyncParsableCommand {
         let client = daemon.client
         let facts = await Self.ask(client)
         var folder: String?
-        if case .answers(_, let status, _) = facts { folder = Self.folder(of: status.store.path) }
+        if case .answers(_, let status, _) = facts { folder = status.store.path.parentFolder }
         let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
         let findings = Checkup(machine: machine, daemon: facts).findings
         if json {
@@ -37,10 +38,6 @@ struct Doctor: AsyncParsableCommand {
         } catch {
             return .fails(CommandFailure(.error, "\(error)", next: "are meterctl and meterd of one version?"))
         }
-    }
-
-    private static func folder(of path: String) -> String {
-        "/" + path.split(separator: "/").dropLast().joined(separator: "/")
     }
 
     /// Whose socket it is runs meterd.

@@ -1,0 +1,11 @@
+import Glibc
+
+/// What this machine is called.
+package enum HostName {
+    /// As the system has it, "localhost" where it has none.
+    package static var system: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -44,6 +44,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
+        .target(name: "BluetoothCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "ConnectionCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "SettingsCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "LeaseCore", dependencies: ["MeterModel"], swiftSettings: strict),
@@ -75,7 +76,19 @@ let package = Package(
 
         .target(name: "CLinux"),
         .target(name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "Gateway"], swiftSettings: strict),
-        .target(name: "USBTransport", dependencies: ["LinuxIO", "Gateway", "MeterModel"], swiftSettings: strict),
+        .systemLibrary(name: "CUdev"),
+        .target(
+            name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Gateway", "MeterModel"], swiftSettings: strict
+        ),
+        .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
+        .target(
+            name: "BlueZTransport",
+            dependencies: [
+                "CBluetooth", "LinuxIO", "Gateway", "GatewayAPI", "BluetoothCore", "MeterModel",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "SimulatedPort",
             dependencies: ["LinuxIO", "Gateway", "MeterModel", "MeterSimulator"],
@@ -165,7 +178,7 @@ let package = Package(
             name: "meterd",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+                "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
                 "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -282,6 +295,7 @@ let package = Package(
             name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"],
             swiftSettings: strict
         ),
+        .testTarget(name: "BluetoothCoreTests", dependencies: ["MeterModel", "BluetoothCore"], swiftSettings: strict),
         .testTarget(
             name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict
         ),
@@ -401,6 +415,15 @@ let package = Package(
         .testTarget(
             name: "USBTransportTests",
             dependencies: ["MeterTestKit", "USBTransport", "LinuxIO", "Gateway", "MeterModel"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "BlueZTransportTests",
+            dependencies: [
+                "MeterTestKit", "BlueZTransport", "BluetoothCore", "LinuxIO", "Gateway", "GatewayAPI", "MeterModel",
+                "MeterCodec", "MeterSimulator",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

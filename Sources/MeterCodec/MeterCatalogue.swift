@@ -3,19 +3,26 @@ package import MeterModel
 /// Which driver speaks to which model, and which decoder reads bytes that a person names a model for.
 /// A new family adds a line in each.
 package enum MeterCatalogue {
-    /// A driver for one link to a meter of a model.
-    package static func driver(for model: ModelName) -> (any MeterDriver)? {
-        switch model.family {
-        case .um: UMDriver(model: model)
-        case .atorch: AtorchDriver(model: model)
-        case .tc66: TC66Driver(model: model)
-        case .km003c: KM003CDriver(model: model)
+    /// A driver for one link to a meter of a model; nil where the model has no such link, or none that is spoken here.
+    package static func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        switch (model.family, transport) {
+        case (.um, .serial), (.um, .ble), (.um, .spp): UMDriver(model: model)
+        case (.atorch, .serial), (.atorch, .ble), (.atorch, .spp): AtorchDriver(model: model)
+        case (.tc66, .serial): TC66Driver(model: model)
+        case (.km003c, .serial): KM003CDriver(model: model)
+        case (.fnirsi, .hid): FNIRSIUSBDriver(model: model)
+        case (.fnirsi, .ble): FNIRSIBLEDriver(model: model)
         default: nil
         }
     }
 
-    /// The models that have a driver.
-    package static let drivenModels = ModelName.allCases.filter { driver(for: $0) != nil }
+    /// The driver of a model over the first kind of link that it has: for what does not depend on the link.
+    package static func driver(for model: ModelName) -> (any MeterDriver)? {
+        LinkAddress.Transport.allCases.lazy.compactMap { driver(for: model, over: $0) }.first
+    }
+
+    /// The models that can be read over a serial port.
+    package static let serialModels = ModelName.allCases.filter { driver(for: $0, over: .serial) != nil }
 
     /// The names that `meterctl decode --model` takes (spec/cli.md).
     package static let decoderNames = [

@@ -2,18 +2,84 @@
 package enum LinkAddress: Hashable, Sendable {
     /// A terminal device: USB CDC, a USB serial adapter, a bound RFCOMM port or a pseudo-terminal.
     case serial(path: String)
+    /// A raw HID device node, `/dev/hidraw…`.
+    case hid(path: String)
+    /// Bluetooth LE: bytes through GATT characteristics.
+    case ble(RadioLink)
+    /// Bluetooth Classic: the Serial Port Profile, over RFCOMM.
+    case spp(RadioLink)
 
-    /// The transport's name in output: `serial` (later `ble`, `spp`, `hid`).
-    package var transport: String {
+    /// The kind of link. The raw value is its name in output and in the store.
+    package enum Transport: String, CaseIterable, Sendable {
+        case serial, hid, ble, spp
+    }
+
+    package var transport: Transport {
         switch self {
-        case .serial: "serial"
+        case .serial: .serial
+        case .hid: .hid
+        case .ble: .ble
+        case .spp: .spp
         }
     }
 
-    /// The address as a person would look for it.
+    /// The address as a person would look for it: the device node, or over which adapter the meter is heard.
     package var display: String {
         switch self {
-        case .serial(let path): path
+        case .serial(let path), .hid(let path): path
+        case .ble(let link), .spp(let link): "via \(link.adapter)"
         }
     }
+
+    /// How the link is written down: with `transport`, all there is to know. Read back by `init(transport:stored:)`.
+    package var stored: String {
+        switch self {
+        case .serial(let path), .hid(let path): path
+        case .ble(let link), .spp(let link): link.description
+        }
+    }
+
+    /// - Returns: nil for what no `stored` ever was, or was in a later version.
+    package init?(transport: String, stored: String) {
+        switch Transport(rawValue: transport) {
+        case .serial: self = .serial(path: stored)
+        case .hid: self = .hid(path: stored)
+        case .ble:
+            guard let link = RadioLink(stored) else { return nil }
+            self = .ble(link)
+        case .spp:
+            guard let link = RadioLink(stored) else { return nil }
+            self = .spp(link)
+        case nil: return nil
+        }
+    }
+}
+
+/// A meter's radio as one adapter of this host hears it.
+package struct RadioLink: Hashable, Sendable {
+    /// The meter's radio.
+    package var address: MACAddress
+    /// The meter's LE address is of the random kind, which a connect has to say. False over Bluetooth Classic.
+    package var isRandom: Bool
+    /// This host's adapter, by its own address: `hci0` may be another one after a reset.
+    package var adapter: MACAddress
+
+    package init(address: MACAddress, isRandom: Bool = false, adapter: MACAddress) {
+        self.address = address
+        self.isRandom = isRandom
+        self.adapter = adapter
+    }
+
+    /// Reads what `description` prints.
+    init?(_ text: String) {
+        let parts = text.split(separator: " ")
+        guard parts.count == 3 || parts.count == 4 && parts[1] == "random", parts[parts.count - 2] == "via",
+            let address = MACAddress(parts[0]), let adapter = MACAddress(parts[parts.count - 1])
+        else { return nil }
+        self.init(address: address, isRandom: parts.count == 4, adapter: adapter)
+    }
+}
+
+extension RadioLink: CustomStringConvertible {
+    package var description: String { "\(address)\(isRandom ? " random" : "") via \(adapter)" }
 }

@@ -38,7 +38,7 @@ extension MeterStore: MeterRepository {
                     last_seen_ms = excluded.last_seen_ms
                 """,
             arguments: [
-                meter.id.description, meter.model?.rawValue, meter.link?.transport, meter.link?.display,
+                meter.id.description, meter.model?.rawValue, meter.link?.transport.rawValue, meter.link?.stored,
                 meter.isDeclared, meter.isWanted, meter.lastSeen?.millisecondsSince1970,
             ])
     }
@@ -67,21 +67,15 @@ extension KnownMeter {
         self.init(
             id: id,
             model: model.flatMap { ModelName(rawValue: $0) },
-            link: LinkAddress(transport: row["transport"], address: row["link"]),
+            link: Self.link(transport: row["transport"], stored: row["link"]),
             isDeclared: row["is_declared"],
             isWanted: row["is_wanted"],
             lastSeen: lastSeen.map { WallTime(millisecondsSince1970: $0) }
         )
     }
-}
 
-extension LinkAddress {
-    /// Reads what `transport` and `display` gave.
-    fileprivate init?(transport: String?, address: String?) {
-        guard let transport, let address else { return nil }
-        switch transport {
-        case "serial": self = .serial(path: address)
-        default: return nil
-        }
+    private static func link(transport: String?, stored: String?) -> LinkAddress? {
+        guard let transport, let stored else { return nil }
+        return LinkAddress(transport: transport, stored: stored)
     }
 }

@@ -2,7 +2,7 @@ package import Gateway
 import Synchronization
 
 /// A watcher that sees what a test says, and remembers which ports it was told to watch.
-package final class ScriptedSightings: SightingSource {
+package final class ScriptedSightings: PortSource {
     private struct State {
         var watched: [DeclaredPort] = []
         var early: [SightingEvent] = []

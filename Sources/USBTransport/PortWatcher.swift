@@ -4,7 +4,7 @@ import Synchronization
 
 /// Watches serial ports by looking again and again: works in every container and needs no library, and a second is
 /// soon enough for a cable that a person plugs in.
-package final class PortWatcher<WatchClock: Clock>: SightingSource where WatchClock.Duration == Duration {
+package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.Duration == Duration {
     private let scanner: PortScanner
     private let interval: Duration
     private let clock: WatchClock

@@ -18,11 +18,9 @@ package struct SerialChannelOpener: ChannelOpener {
     package func open(
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
-        switch link {
-        case .serial(let path):
-            let channel = SerialChannel(path: path, baudRate: baudRate, loop: loop, stallLimit: stallLimit, handle)
-            loop.execute { channel.begin() }
-            return channel
-        }
+        guard case .serial(let path) = link else { preconditionFailure("\(link) is no serial link") }
+        let channel = SerialChannel(path: path, baudRate: baudRate, loop: loop, stallLimit: stallLimit, handle)
+        loop.execute { channel.begin() }
+        return channel
     }
 }

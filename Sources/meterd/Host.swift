@@ -40,7 +40,7 @@ struct Host {
         directory = MeterDirectory(
             edges: MeterDirectory.Edges(
                 loop: loop, opener: SerialChannelOpener(loop: loop),
-                sightings: PortWatcher(scanner: scanner, clock: ContinuousClock()), repository: store,
+                ports: PortWatcher(scanner: scanner, clock: ContinuousClock()), repository: store,
                 settings: settings, recorder: recorder, hostName: HostName.system,
                 makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)

@@ -8,6 +8,7 @@ private let allowedImports: [String: Set<String>] = [
     "MeterModel": [],
     "MeterCodec": ["MeterModel", "Crypto", "CryptoExtras"],
     "MeterSimulator": ["MeterModel", "MeterCodec"],
+    "BluetoothCore": ["MeterModel"],
     "ConnectionCore": ["MeterModel"],
     "SettingsCore": ["MeterModel"],
     "LeaseCore": ["MeterModel"],
@@ -22,7 +23,11 @@ private let allowedImports: [String: Set<String>] = [
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
     "LinuxIO": ["MeterModel", "Gateway", "CLinux", "Glibc", "Synchronization"],
-    "USBTransport": ["MeterModel", "Gateway", "LinuxIO", "Synchronization"],
+    "USBTransport": ["MeterModel", "Gateway", "LinuxIO", "CUdev", "Glibc", "Synchronization"],
+    "BlueZTransport": [
+        "MeterModel", "BluetoothCore", "Gateway", "GatewayAPI", "LinuxIO", "CBluetooth", "Glibc", "Logging",
+        "Synchronization",
+    ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
     "MeterStore": [
         "MeterModel", "SettingsCore", "SyncCore", "Gateway", "LinuxIO", "GRDB", "Foundation", "Glibc",
@@ -54,7 +59,7 @@ private let allowedImports: [String: Set<String>] = [
     // Layer 3: composition.
     "meterd": [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-        "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+        "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
         "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
         "Glibc",
         "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",
@@ -76,6 +81,8 @@ private let allowedImports: [String: Set<String>] = [
         "LeaseCore", "SyncCore", "CloudAPI", "Cloud", "Foundation", "Synchronization", "Logging",
     ],
     "CLinux": [],
+    "CBluetooth": [],
+    "CUdev": [],
     "CBuildInfo": [],
 ]
 

@@ -30,7 +30,7 @@ struct ServerBench {
             repository: repository as? any SettingsRepository ?? records,
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)
         let edges = MeterDirectory.Edges(
-            loop: loop, opener: links, sightings: ScriptedSightings(), repository: repository ?? store,
+            loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
             settings: settings, recorder: recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) })
         directory = MeterDirectory(edges: edges, logger: log.logger)
         routes = MeterRoutes(

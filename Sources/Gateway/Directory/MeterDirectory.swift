@@ -10,7 +10,9 @@ package actor MeterDirectory {
     package struct Edges: Sendable {
         package var loop: any SessionLoop
         package var opener: any ChannelOpener
-        package var sightings: any SightingSource
+        package var ports: any PortSource
+        /// nil: this host uses none.
+        package var radios: (any RadioSource)?
         package var repository: any MeterRepository
         package var settings: SettingsService
         package var recorder: SampleRecorder
@@ -22,13 +24,14 @@ package actor MeterDirectory {
         package var gate: (any LinkGate)?
 
         package init(
-            loop: any SessionLoop, opener: any ChannelOpener, sightings: any SightingSource,
-            repository: any MeterRepository, settings: SettingsService, recorder: SampleRecorder, hostName: String,
+            loop: any SessionLoop, opener: any ChannelOpener, ports: any PortSource,
+            radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService, recorder: SampleRecorder, hostName: String,
             makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.loop = loop
             self.opener = opener
-            self.sightings = sightings
+            self.ports = ports
+            self.radios = radios
             self.repository = repository
             self.settings = settings
             self.recorder = recorder
@@ -57,7 +60,7 @@ package actor MeterDirectory {
         for meter in try await edges.repository.meters() {
             known[meter.id] = meter
             _ = try await makeSession(for: meter)
-            if meter.isDeclared, let port = declaredPort(of: meter) { edges.sightings.watch(port) }
+            if meter.isDeclared, let port = declaredPort(of: meter) { edges.ports.watch(port) }
         }
         let wanted = known.values.count(where: \.isWanted)
         logger.info("meters remembered", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
@@ -67,8 +70,13 @@ package actor MeterDirectory {
     package func run() async {
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
         await withDiscardingTaskGroup { group in
-            group.addTask { [sightings = edges.sightings] in
-                await sightings.run { continuation.yield($0) }
+            let sources: [(any SightingSource)?] = [edges.ports, edges.radios]
+            group.addTask {
+                await withDiscardingTaskGroup { group in
+                    for source in sources.compactMap(\.self) {
+                        group.addTask { await source.run { continuation.yield($0) } }
+                    }
+                }
                 continuation.finish()
             }
             for await event in stream { await take(event) }
@@ -150,7 +158,7 @@ package actor MeterDirectory {
     ///   one since then counts for more.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
-        try checkDriven(port.model)
+        try checkSerial(port.model)
         let id = port.id ?? .port(host: edges.hostName, path: port.path)
         var meter = known[id] ?? KnownMeter(id: id, isWanted: wanted)
         meter.model = port.model
@@ -159,7 +167,7 @@ package actor MeterDirectory {
         try await save(meter)
         await release(.serial(path: port.path), to: id)
         if sessions[id] == nil { try await open(meter) }
-        edges.sightings.watch(DeclaredPort(path: port.path, model: port.model, id: id, name: port.name))
+        edges.ports.watch(DeclaredPort(path: port.path, model: port.model, id: id, name: port.name))
     }
 }
 
@@ -172,10 +180,10 @@ extension MeterDirectory {
         }
         guard let text = request.model else {
             throw GatewayError(
-                .badRequest, "nobody said which model is at \(path)", next: "--model takes \(drivenModels)")
+                .badRequest, "nobody said which model is at \(path)", next: "--model takes \(serialModels)")
         }
         guard let model = ModelName(text) else {
-            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(drivenModels)")
+            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(serialModels)")
         }
         var id: MeterID?
         if let text = request.id {
@@ -189,14 +197,14 @@ extension MeterDirectory {
     }
 
     /// A model without a driver would be tried for ever in vain.
-    private func checkDriven(_ model: ModelName) throws(GatewayError) {
-        guard !MeterCatalogue.drivenModels.contains(model) else { return }
+    private func checkSerial(_ model: ModelName) throws(GatewayError) {
+        guard !MeterCatalogue.serialModels.contains(model) else { return }
         throw GatewayError(
             .badRequest, "a \(model.displayName) cannot be read over a serial port yet",
-            next: "those that can are \(drivenModels)")
+            next: "those that can are \(serialModels)")
     }
 
-    private var drivenModels: String { MeterCatalogue.drivenModels.map(\.rawValue).joined(separator: ", ") }
+    private var serialModels: String { MeterCatalogue.serialModels.map(\.rawValue).joined(separator: ", ") }
 
     /// A port that a wanted meter is declared on is not taken away by a slip of the finger. A meter known by its port
     /// only is the same one, whose id a person now gives.
@@ -205,7 +213,7 @@ extension MeterDirectory {
             guard meter.id != id, meter.isDeclared, meter.isWanted, case .serial(let other)? = meter.link else {
                 return false
             }
-            return other == path ? !meter.id.isLocalOnly : edges.sightings.isSamePort(other, path)
+            return other == path ? !meter.id.isLocalOnly : edges.ports.isSamePort(other, path)
         }
         guard let holder else { return }
         throw GatewayError(
@@ -245,6 +253,8 @@ extension MeterDirectory {
                     "a meter that is there cannot be taken up",
                     metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
             }
+        case .heard(let id, let link, let rssi):
+            await sessions[id]?.heard(over: link, rssi: rssi)
         case .vanished(let sighting):
             await sessions[sighting.id]?.vanished(from: sighting.link)
         }

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Makes links of one kind (serial now; BLE, RFCOMM and hidraw have theirs).
+/// Makes links of one kind.
 package protocol ChannelOpener: Sendable {
     /// Starts to open a link. Called on the loop; does not block.
     ///
@@ -39,6 +39,12 @@ package struct ChannelFailure: Error, Hashable, Sendable, CustomStringConvertibl
         case lost
         /// It takes no more bytes.
         case stalled
+        /// Nobody answered in time: out of range, switched off, or in somebody else's hands.
+        case unreachable
+        /// The link is there, but it is none of the kind that a meter known here has.
+        case unsuitable
+        /// The adapter cannot make a link just now: off, blocked, gone, or with as many links as it bears.
+        case adapter
         /// Anything else the system said.
         case system
     }

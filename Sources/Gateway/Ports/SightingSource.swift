@@ -1,17 +1,30 @@
+package import GatewayAPI
 package import MeterModel
 
 /// Tells which meters are there: plugged in, or heard.
 package protocol SightingSource: Sendable {
     /// Watches until the task is cancelled. `report` may be called from any thread, in order.
     func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
+}
+
+/// This host's plugs: meters that are plugged in, and ports that a person declared.
+package protocol PortSource: SightingSource {
     /// Watches a port that a person declared, from now on. Declaring the same path again replaces what was said of it.
     func watch(_ port: DeclaredPort)
     /// Whether two paths lead to one device, as a link and what it points to do.
     func isSamePort(_ first: String, _ second: String) -> Bool
 }
 
+/// This host's radios: they hear meters, and have a health of their own.
+package protocol RadioSource: SightingSource {
+    /// Every adapter there is, or was and is missed, by address.
+    func adapters() async -> [AdapterStatus]
+}
+
 package enum SightingEvent: Hashable, Sendable {
     case appeared(Sighting)
+    /// A radio that is there already was heard again, this loud, in dBm. Told now and then, not for each advertisement.
+    case heard(MeterID, LinkAddress, rssi: Int)
     case vanished(Sighting)
 }
 
@@ -23,12 +36,15 @@ package struct Sighting: Hashable, Sendable {
     /// What the device calls itself.
     package var name: String?
     package var link: LinkAddress
+    /// How loud a radio was when it was first heard, in dBm; nil over a cable, and where the adapter does not say.
+    package var rssi: Int?
 
-    package init(id: MeterID, model: ModelName?, name: String?, link: LinkAddress) {
+    package init(id: MeterID, model: ModelName?, name: String?, link: LinkAddress, rssi: Int? = nil) {
         self.id = id
         self.model = model
         self.name = name
         self.link = link
+        self.rssi = rssi
     }
 }
 

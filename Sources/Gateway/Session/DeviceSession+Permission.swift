@@ -160,5 +160,11 @@ extension DeviceSession {
             next: "meterctl cloud status says why; the lease comes back by itself once the cloud answers")
     }
 
-    private var leaseTransport: LeaseTransport { LeaseTransport(rawValue: link?.transport ?? "") ?? .usb }
+    private var leaseTransport: LeaseTransport {
+        switch link?.transport {
+        case .ble: .ble
+        case .spp: .spp
+        case .serial, .hid, nil: .usb
+        }
+    }
 }

@@ -12,7 +12,7 @@ extension DeviceSession {
             local_only: id.isLocalOnly, wanted: machine.isWanted, counters: counters)
         status.model = (device?.model ?? model)?.displayName
         status.name = settings.name ?? deviceName
-        status.transport = link?.transport
+        status.transport = link?.transport.rawValue
         status.port = link?.display
         if let latest {
             status.reading = ReadingBody(latest.reading)
@@ -35,7 +35,7 @@ extension DeviceSession {
         guard machine.isPresent, let link else { return nil }
         var entry = ScanEntry(
             id: id.description, model: (device?.model ?? model)?.displayName, name: settings.name ?? deviceName,
-            transport: link.transport, port: link.display, state: machine.state.rawValue)
+            transport: link.transport.rawValue, port: link.display, state: machine.state.rawValue)
         entry.holder = gate?.lease(of: id).holder
         return entry
     }

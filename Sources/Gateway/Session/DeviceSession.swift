@@ -30,6 +30,8 @@ package actor DeviceSession {
     var model: ModelName?
     var link: LinkAddress?
     var deviceName: String?
+    /// How loud its radio was when last heard, in dBm.
+    var rssi: Int?
     var settings: MeterSettings
 
     var channel: (any ByteChannel)?
@@ -98,6 +100,12 @@ package actor DeviceSession {
         adoptSettings()
         note("device present at \(sighting.link.display)") { machine.appeared(at: loop.now) }
         wake()
+    }
+
+    /// The device, known to be there, was heard again.
+    package func heard(over heardLink: LinkAddress, rssi: Int) {
+        guard heardLink == link else { return }
+        self.rssi = rssi
     }
 
     /// The device is gone from a link. It may be there on another one since, and then nothing happens.

@@ -69,7 +69,7 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     let ownPath = await port.path
     let path = link ?? ownPath ?? ""
     Terminal.line(path)
-    if MeterCatalogue.driver(for: meter.model) != nil {
+    if MeterCatalogue.driver(for: meter.model, over: .serial) != nil {
         Terminal.talk("connect it: meterctl connect \(path) --model \(meter.model.rawValue)")
     } else {
         Terminal.talk("meterd cannot read a \(meter.model.displayName) over a serial port yet")

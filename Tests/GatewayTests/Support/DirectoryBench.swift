@@ -26,7 +26,7 @@ struct DirectoryBench {
             repository: failing ?? records,
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         let edges = MeterDirectory.Edges(
-            loop: host.loop, opener: host.links, sightings: sightings, repository: repository, settings: settings,
+            loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
             recorder: host.recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) }, gate: gate)
         directory = MeterDirectory(edges: edges, logger: host.log.logger)
     }

@@ -1,0 +1,32 @@
+package import MeterModel
+
+/// One opener for every kind of link: those of the transports, behind one door.
+package struct ChannelOpeners: ChannelOpener {
+    private let openers: [LinkAddress.Transport: any ChannelOpener]
+    private let loop: any SessionLoop
+
+    /// - Parameter openers: a kind without an opener is one that this host cannot use, and a link of it fails.
+    package init(_ openers: [LinkAddress.Transport: any ChannelOpener], loop: any SessionLoop) {
+        self.openers = openers
+        self.loop = loop
+    }
+
+    package func open(
+        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        if let opener = openers[link.transport] { return opener.open(link, baudRate: baudRate, handle: handle) }
+        let failure = ChannelFailure(
+            .adapter, "This meterd has no \(link.transport.rawValue) links: radios are off in its configuration.")
+        // On the loop, and never before this call has returned.
+        return NoChannel(
+            loop: loop, timer: loop.schedule(at: loop.now) { handle(.closed(failure)) })
+    }
+
+    private struct NoChannel: ByteChannel {
+        let loop: any SessionLoop
+        let timer: LoopTimer
+
+        func send(_ bytes: [UInt8]) {}
+        func close() { loop.cancel(timer) }
+    }
+}

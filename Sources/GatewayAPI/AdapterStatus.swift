@@ -1,0 +1,67 @@
+/// One Bluetooth adapter of this host in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
+package struct AdapterStatus: Codable, Hashable, Sendable {
+    /// Its own address, by which it is known for ever.
+    package var address: String
+    /// What the kernel calls it just now, `hci0`; null while it is gone.
+    package var name: String?
+    package var state: State
+    /// Since when, RFC 3339.
+    package var since: String
+    /// Links to meters that are open or opening, and how many the adapter is taken to bear.
+    package var links: Int
+    package var links_max: Int
+    /// Devices of any kind heard in the last minute. An adapter that hears none for long is looked after.
+    package var heard: Int
+    /// Steps of the recovery ladder taken since the daemon started.
+    package var recoveries: Int
+    /// What is wrong, and what to do about it; null while nothing is.
+    package var error: String?
+
+    package enum State: String, Codable, Sendable, CaseIterable {
+        /// It looks for meters.
+        case searching
+        /// It is on and does not look for meters, as it makes a link or another program keeps it from looking.
+        case idle
+        /// It is being switched on or set up.
+        case starting
+        /// Something went wrong, and a remedy is being tried.
+        case recovering
+        /// Switched off by a person or program: by rfkill, or through the system's settings.
+        case blocked
+        /// Every remedy was tried: a person has to do something, and `error` says what.
+        case failed
+        /// This program may not use it; `error` says what is missing.
+        case forbidden
+        /// It was there and is not any more.
+        case gone
+    }
+
+    package init(
+        address: String, name: String?, state: State, since: String, links: Int = 0, links_max: Int = 0, heard: Int = 0,
+        recoveries: Int = 0, error: String? = nil
+    ) {
+        self.address = address
+        self.name = name
+        self.state = state
+        self.since = since
+        self.links = links
+        self.links_max = links_max
+        self.heard = heard
+        self.recoveries = recoveries
+        self.error = error
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(address, forKey: .address)
+        try container.encode(name, forKey: .name)
+        try container.encode(state, forKey: .state)
+        try container.encode(since, forKey: .since)
+        try container.encode(links, forKey: .links)
+        try container.encode(links_max, forKey: .links_max)
+        try container.encode(heard, forKey: .heard)
+        try container.encode(recoveries, forKey: .recoveries)
+        try container.encode(error, forKey: .error)
+    }
+}

@@ -1,0 +1,2 @@
+import BluetoothCore
+import Testing

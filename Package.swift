@@ -178,7 +178,8 @@ let package = Package(
             name: "meterd",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+                "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
+                "SyncCore", "CloudAPI",
                 "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -59,7 +59,8 @@ private let allowedImports: [String: Set<String>] = [
     // Layer 3: composition.
     "meterd": [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-        "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+        "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore",
+        "CloudAPI",
         "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
         "Glibc",
         "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",

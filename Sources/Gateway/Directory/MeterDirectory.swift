@@ -25,7 +25,8 @@ package actor MeterDirectory {
 
         package init(
             loop: any SessionLoop, opener: any ChannelOpener, ports: any PortSource,
-            radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService, recorder: SampleRecorder, hostName: String,
+            radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
+            recorder: SampleRecorder, hostName: String,
             makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.loop = loop

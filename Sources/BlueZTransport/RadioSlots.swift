@@ -1,0 +1,19 @@
+package import Gateway
+package import MeterModel
+
+/// Says whether an adapter bears one more link, and hears what becomes of it. Only used on the loop.
+///
+/// Whoever opens a link to a meter calls `take` before the first packet, and after a take that was granted exactly one
+/// `giveBack`, however the attempt or the link ended; between the two, `linkUp` at most once. Many controllers scan and
+/// connect badly at once, so the adapter may rest its discovery from `take` until `linkUp` or `giveBack`.
+package protocol RadioSlots: Sendable {
+    /// A link over `link.adapter` is about to be attempted.
+    ///
+    /// - Parameter transport: `.ble` or `.spp`.
+    /// - Returns: nil where it may be; otherwise why not, for people, and nothing is to be given back.
+    func take(_ link: RadioLink, over transport: LinkAddress.Transport) -> ChannelFailure?
+    /// The link is up: the attempt needs no quiet any more.
+    func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport)
+    /// The attempt failed, or the link is gone.
+    func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport)
+}

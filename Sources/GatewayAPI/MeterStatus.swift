@@ -14,6 +14,10 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     package var wanted: Bool
     package var transport: String?
     package var port: String?
+    /// Every kind of link that leads to it now, the one that would be used first.
+    package var transports: [String] = []
+    /// How loud its radio was when last heard, in dBm; null over a cable, and where the adapter does not say.
+    package var rssi: Int?
     /// The last reading, null before the first.
     package var reading: ReadingBody?
     /// How old that reading is.
@@ -69,6 +73,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         try container.encode(wanted, forKey: .wanted)
         try container.encode(transport, forKey: .transport)
         try container.encode(port, forKey: .port)
+        try container.encode(transports, forKey: .transports)
+        try container.encode(rssi, forKey: .rssi)
         try container.encode(reading, forKey: .reading)
         try container.encode(age_ms, forKey: .age_ms)
         try container.encode(device, forKey: .device)
@@ -107,10 +113,13 @@ package struct DeviceBody: Codable, Hashable, Sendable {
 /// `GET /v1/status`.
 package struct GatewayStatus: Codable, Hashable, Sendable {
     package var meters: [MeterStatus]
+    /// Empty where this host has no radio, or uses none.
+    package var adapters: [AdapterStatus]
     package var store: StoreStatus
 
-    package init(meters: [MeterStatus], store: StoreStatus) {
+    package init(meters: [MeterStatus], adapters: [AdapterStatus] = [], store: StoreStatus) {
         self.meters = meters
+        self.adapters = adapters
         self.store = store
     }
 }

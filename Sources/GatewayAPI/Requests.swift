@@ -12,6 +12,8 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var queue_ms: Int64?
     /// Do not ask the cloud. It is used beside whoever holds it, and nobody sees that it is.
     package var no_lease: Bool?
+    /// The kind of link to use where the meter has several: `serial`, `hid`, `ble` or `spp`.
+    package var over: String?
 
     package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil) {
         self.wait_ms = wait_ms
@@ -86,8 +88,15 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
     package var model: String?
     package var name: String?
+    /// The link in use, or that would be used.
     package var transport: String
     package var port: String
+    /// Every kind of link that leads to it now, the one that would be used first.
+    package var transports: [String]
+    /// How loud it was when last heard, in dBm; null over a cable, and where the adapter does not say.
+    package var rssi: Int?
+    /// The adapter of this host that hears it, by address; null over a cable.
+    package var adapter: String?
     package var state: String
     /// The name of the host that has it; null where nobody has, or this host belongs to no cloud.
     package var holder: String?
@@ -99,6 +108,7 @@ package struct ScanEntry: Codable, Hashable, Sendable {
         self.transport = transport
         self.port = port
         self.state = state
+        transports = [transport]
     }
 
     /// Written out so that what is unknown is `null` and not missing.
@@ -109,6 +119,9 @@ package struct ScanEntry: Codable, Hashable, Sendable {
         try container.encode(name, forKey: .name)
         try container.encode(transport, forKey: .transport)
         try container.encode(port, forKey: .port)
+        try container.encode(transports, forKey: .transports)
+        try container.encode(rssi, forKey: .rssi)
+        try container.encode(adapter, forKey: .adapter)
         try container.encode(state, forKey: .state)
         try container.encode(holder, forKey: .holder)
     }

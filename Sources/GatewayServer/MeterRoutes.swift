@@ -26,7 +26,9 @@ package struct MeterRoutes: Sendable {
         let api = router.group("v1")
         api.get("version") { _, _ in try JSON.response(version) }
         api.get("status") { _, _ in
-            try JSON.response(GatewayStatus(meters: await directory.status(), store: storeStatus()))
+            let meters = await directory.status()
+            return try JSON.response(
+                GatewayStatus(meters: meters, adapters: await directory.adapters(), store: storeStatus()))
         }
         api.get("scan") { _, _ in try JSON.response(await directory.scan()) }
         let meter = api.group("meters/:meter")

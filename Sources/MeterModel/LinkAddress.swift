@@ -23,6 +23,21 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
+    package var isRadio: Bool {
+        switch self {
+        case .serial, .hid: false
+        case .ble, .spp: true
+        }
+    }
+
+    /// The adapter of this host that hears it; nil over a cable.
+    package var adapter: MACAddress? {
+        switch self {
+        case .serial, .hid: nil
+        case .ble(let link), .spp(let link): link.adapter
+        }
+    }
+
     /// The address as a person would look for it: the device node, or over which adapter the meter is heard.
     package var display: String {
         switch self {

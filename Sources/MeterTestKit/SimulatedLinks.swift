@@ -95,7 +95,7 @@ package final class SimulatedLinks: ChannelOpener {
     package func open(
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
-        let path = link.display
+        let path = link.simulatedPath
         let now = loop.now
         let (id, failure, isStuck) = state.withLock { state in
             state.attempts.append((path, now))
@@ -182,4 +182,9 @@ private struct SimulatedChannel: ByteChannel {
 
     func send(_ bytes: [UInt8]) { links.send(bytes, over: id) }
     func close() { links.close(id) }
+}
+
+extension LinkAddress {
+    /// Where a test plugs the meter that this link leads to: the device node, or kind and addresses of a radio.
+    package var simulatedPath: String { isRadio ? "\(transport.rawValue) \(stored)" : stored }
 }

@@ -129,3 +129,29 @@ struct ModelNameTests {
         #expect(ModelName(model.displayName.lowercased()) == model)
     }
 }
+
+struct LinkAddressTests {
+    private static let radio = RadioLink(
+        address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001))
+
+    @Test(arguments: [
+        LinkAddress.serial(path: "/dev/serial/by-id/with blanks via x"), .hid(path: "/dev/hidraw0"), .ble(radio),
+        .ble(RadioLink(address: radio.address, isRandom: true, adapter: radio.adapter)), .spp(radio),
+    ])
+    func everyLink_isReadBackAsItWasStored(link: LinkAddress) {
+        #expect(LinkAddress(transport: link.transport.rawValue, stored: link.stored) == link)
+    }
+
+    @Test(arguments: [
+        "", "02:00:00:00:25:0C", "via", "02:00:00:00:25:0C by 00:AA:01:00:00:01", "02:00:00:00:25:0C via",
+        "02:00:00:00:25:0C public via 00:AA:01:00:00:01", "zz via 00:AA:01:00:00:01",
+    ])
+    func whatIsNoRadioLink_isNil(text: String) {
+        #expect(LinkAddress(transport: "ble", stored: text) == nil)
+        #expect(LinkAddress(transport: "spp", stored: text) == nil)
+    }
+
+    @Test func unknownTransport_isNil() {
+        #expect(LinkAddress(transport: "zigbee", stored: "/dev/x") == nil)
+    }
+}

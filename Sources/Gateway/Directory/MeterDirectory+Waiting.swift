@@ -75,6 +75,7 @@ extension ConnectManner {
     init(_ request: ConnectRequest) {
         self.init(
             isTakeover: request.takeover ?? false, standsInLine: request.queue_ms != nil,
-            isExempt: request.no_lease ?? false)
+            isExempt: request.no_lease ?? false,
+            transport: request.over.flatMap { LinkAddress.Transport(rawValue: $0) })
     }
 }

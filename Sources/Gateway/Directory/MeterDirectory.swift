@@ -46,7 +46,7 @@ package actor MeterDirectory {
     let logger: Logger
     var sessions: [MeterID: DeviceSession] = [:]
     var known: [MeterID: KnownMeter] = [:]
-    private var isShuttingDown = false
+    var isShuttingDown = false
     /// How often the settings of a meter were said to have changed: the last reading of them is the one that counts.
     var settingsChanges: [MeterID: Int] = [:]
 
@@ -105,6 +105,8 @@ package actor MeterDirectory {
         return all
     }
 
+    package func adapters() async -> [AdapterStatus] { await edges.radios?.adapters() ?? [] }
+
     package func scan() async -> [ScanEntry] {
         var all: [ScanEntry] = []
         for (_, session) in sessions.sorted(by: { $0.key < $1.key }) {
@@ -131,11 +133,13 @@ package actor MeterDirectory {
         try checkRunning()
         if request.model != nil || request.id != nil { try await declare(path: reference, request) }
         let session = try await session(reference)
-        guard let model = await session.knownModel else {
+        let model = await session.knownModel
+        guard await session.canBeRead else {
             throw GatewayError(
                 .modelUnknown, "nothing tells which model \(session.id) is",
                 next: "name its port and model: meterctl connect /dev/… --model MODEL")
         }
+        try await checkLink(request.over, of: session)
         let wasWanted = known[session.id]?.isWanted ?? false
         let failure = await remember(session.id, model: model, isWanted: true)
         await session.connect(ConnectManner(request))
@@ -223,7 +227,7 @@ extension MeterDirectory {
     }
 
     /// Takes a link from whatever meter was last on it: a node has one device behind it, and this is another one.
-    private func release(_ link: LinkAddress, to id: MeterID) async {
+    func release(_ link: LinkAddress, to id: MeterID) async {
         for other in known.values where other.id != id && other.link == link {
             var other = other
             other.link = nil
@@ -233,7 +237,24 @@ extension MeterDirectory {
         }
     }
 
-    private func checkRunning() throws(GatewayError) {
+    /// Whoever asks for one kind of link does not want another one in its place.
+    private func checkLink(_ kind: String?, of session: DeviceSession) async throws(GatewayError) {
+        guard let kind else { return }
+        let kinds = LinkAddress.Transport.allCases.map(\.rawValue)
+        guard kinds.contains(kind) else {
+            throw GatewayError(
+                .badRequest, "\"\(kind)\" is no kind of link", next: "there are \(kinds.joined(separator: ", "))")
+        }
+        let there = await session.status().transports
+        guard !there.contains(kind) else { return }
+        throw GatewayError(
+            .refused, "\(session.id) is not there over \(kind)",
+            next: there.isEmpty
+                ? "bring it into range and switch it on: meterctl scan"
+                : "it is there over \(there.joined(separator: " and ")); leave --over away to use that")
+    }
+
+    func checkRunning() throws(GatewayError) {
         if isShuttingDown { throw shuttingDown }
     }
 
@@ -241,46 +262,8 @@ extension MeterDirectory {
         GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
     }
 
-    /// What a watcher reported. `run` calls it for each event, in order.
-    package func take(_ event: SightingEvent) async {
-        guard !isShuttingDown else { return }
-        switch event {
-        case .appeared(let sighting):
-            do {
-                let session = try await session(for: sighting)
-                await session.appeared(sighting)
-            } catch {
-                logger.error(
-                    "a meter that is there cannot be taken up",
-                    metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
-            }
-        case .heard(let id, let link, let rssi):
-            await sessions[id]?.heard(over: link, rssi: rssi)
-        case .vanished(let sighting):
-            await sessions[sighting.id]?.vanished(from: sighting.link)
-        }
-    }
-
-    /// The session that a sighting belongs to, made and remembered when it is the first.
-    private func session(for sighting: Sighting) async throws -> DeviceSession {
-        var meter = known[sighting.id] ?? KnownMeter(id: sighting.id)
-        meter.model = sighting.model ?? meter.model
-        meter.link = sighting.link
-        meter.lastSeen = edges.loop.wallNow
-        await saveOrLog(meter)
-        await release(sighting.link, to: meter.id)
-        if let session = sessions[meter.id] { return session }
-        do {
-            return try await makeSession(for: meter)
-        } catch {
-            try checkRunning()
-            logger.error("settings not read", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
-            return try addSession(for: meter, settings: MeterSettings())
-        }
-    }
-
     /// Remembering may fail; the meter is there all the same and is served.
-    private func saveOrLog(_ meter: KnownMeter) async {
+    func saveOrLog(_ meter: KnownMeter) async {
         do {
             try await save(meter)
         } catch {
@@ -288,11 +271,11 @@ extension MeterDirectory {
         }
     }
 
-    private func makeSession(for meter: KnownMeter) async throws -> DeviceSession {
+    func makeSession(for meter: KnownMeter) async throws -> DeviceSession {
         try addSession(for: meter, settings: try await edges.settings.settings(of: meter.id))
     }
 
-    private func addSession(for meter: KnownMeter, settings: MeterSettings) throws(GatewayError) -> DeviceSession {
+    func addSession(for meter: KnownMeter, settings: MeterSettings) throws(GatewayError) -> DeviceSession {
         try checkRunning()
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(

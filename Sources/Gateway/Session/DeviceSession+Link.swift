@@ -6,9 +6,28 @@ import MeterModel
 
 /// The channel: opening it, setting the meter up, leaving it clean.
 extension DeviceSession {
+    /// Takes the link that is next, unless one is in use.
+    func chooseLink() {
+        guard channel == nil, let next = links.next, next != link || driver == nil else { return }
+        let isOtherKind = next.transport != link?.transport
+        link = next
+        if isOtherKind || driver == nil { adoptDriver() }
+    }
+
+    /// The driver for the model over the kind of link that is next.
+    func adoptDriver() {
+        guard let model else { return }
+        driver =
+            if let link { MeterCatalogue.driver(for: model, over: link.transport) } else {
+                MeterCatalogue.driver(for: model)
+            }
+        adoptSettings()
+    }
+
     func openChannel() {
+        chooseLink()
         guard let link, let driver else {
-            lastError = "nothing says how to talk to it: name its port and model, meterctl connect /dev/… --model MODEL"
+            lastError = noDriverCause
             note("no model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
             returnPermission(.attemptFailed)
             return
@@ -18,6 +37,13 @@ extension DeviceSession {
         channel = opener.open(link, baudRate: driver.profile.baudRate) { [weak self] event in
             self?.assumeIsolated { $0.channelEvent(event, number: number) }
         }
+    }
+
+    private var noDriverCause: String {
+        guard let model, let link else {
+            return "nothing says how to talk to it: name its port and model, meterctl connect /dev/… --model MODEL"
+        }
+        return "a \(model.displayName) cannot be read over \(link.transport.rawValue)"
     }
 
     /// Closes without a word to the meter. Harmless where the channel is closed already.
@@ -48,6 +74,7 @@ extension DeviceSession {
     func giveUpLink(_ overdue: ConnectionMachine.Overdue) {
         if overdue == .silent { counters.disconnects += 1 }
         let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
+        if let link { links.failed(link) }
         leaveCleanly()
         returnPermission(end)
     }
@@ -94,6 +121,7 @@ extension DeviceSession {
         var timing = machine.timing
         timing.staleAfter = settings.staleAfter ?? max(.seconds(3), (expectedInterval ?? .seconds(1)) * 3)
         timing.silenceTimeout = max(.seconds(15), timing.staleAfter * 2)
+        timing.connectTimeout = link?.isRadio ?? false ? .radioConnect : .cableConnect
         note("other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
         tellSettings()
@@ -121,4 +149,11 @@ extension DeviceSession {
                 commandSpacing: profile.commandSpacing)
         }
     }
+}
+
+extension Duration {
+    /// A port that does not open in this time will not.
+    fileprivate static let cableConnect = Duration.seconds(10)
+    /// Finding the meter's radio again, pairing, and asking for its services, one after the other.
+    fileprivate static let radioConnect = Duration.seconds(30)
 }

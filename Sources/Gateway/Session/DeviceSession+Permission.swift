@@ -1,7 +1,7 @@
 import ConnectionCore
 import GatewayAPI
 import LeaseCore
-import MeterModel
+package import MeterModel
 
 /// How a person wants a meter connected.
 package struct ConnectManner: Hashable, Sendable {
@@ -11,8 +11,14 @@ package struct ConnectManner: Hashable, Sendable {
     package var standsInLine: Bool
     /// Ask nobody.
     package var isExempt: Bool
+    /// The kind of link to use where the meter has several; nil: as is usual.
+    package var transport: LinkAddress.Transport?
 
-    package init(isTakeover: Bool = false, standsInLine: Bool = false, isExempt: Bool = false) {
+    package init(
+        isTakeover: Bool = false, standsInLine: Bool = false, isExempt: Bool = false,
+        transport: LinkAddress.Transport? = nil
+    ) {
+        self.transport = transport
         self.isTakeover = isTakeover
         self.standsInLine = standsInLine
         self.isExempt = isExempt
@@ -54,6 +60,7 @@ extension DeviceSession {
 
     func take(_ manner: ConnectManner) {
         isExempt = manner.isExempt
+        prefer(manner.transport)
         machine.asksFirst = gate != nil && !isExempt
         standsInLine = manner.standsInLine || manner.isTakeover
         refusal = nil
@@ -62,6 +69,18 @@ extension DeviceSession {
         if channel != nil, manner.isTakeover || permission == nil, machine.asksFirst {
             gate?.ask(for: id, wish, over: leaseTransport, isUp: true)
         }
+    }
+
+    /// A link of another kind than the one asked for is made anew, where the meter has one of that kind.
+    private func prefer(_ transport: LinkAddress.Transport?) {
+        links.preferred = transport
+        links.beginAnew()
+        guard channel != nil, let transport, let link, link.transport != transport, links.next?.transport == transport
+        else { return chooseLink() }
+        leaveCleanly()
+        note("\(transport.rawValue) asked for") { machine.channelClosed(at: loop.now, dice: dice.next()) }
+        returnPermission(.linkLost)
+        chooseLink()
     }
 
     func requestPermission() {

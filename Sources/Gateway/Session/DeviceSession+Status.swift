@@ -14,6 +14,8 @@ extension DeviceSession {
         status.name = settings.name ?? deviceName
         status.transport = link?.transport.rawValue
         status.port = link?.display
+        status.transports = transports
+        status.rssi = link.flatMap { links.rssi(of: $0) }
         if let latest {
             status.reading = ReadingBody(latest.reading)
             status.age_ms = (now - latest.time).milliseconds
@@ -36,8 +38,18 @@ extension DeviceSession {
         var entry = ScanEntry(
             id: id.description, model: (device?.model ?? model)?.displayName, name: settings.name ?? deviceName,
             transport: link.transport.rawValue, port: link.display, state: machine.state.rawValue)
+        entry.transports = transports
+        entry.rssi = links.rssi(of: link)
+        entry.adapter = link.adapter?.description
         entry.holder = gate?.lease(of: id).holder
         return entry
+    }
+
+    /// The kinds of link that lead to it, each once.
+    private var transports: [String] {
+        var kinds: [LinkAddress.Transport] = []
+        for link in links.inOrder where !kinds.contains(link.transport) { kinds.append(link.transport) }
+        return kinds.map(\.rawValue)
     }
 
     /// The name a person gave, or the device's own.
@@ -47,6 +59,12 @@ extension DeviceSession {
     package nonisolated var now: MonotonicTime { loop.now }
 
     package var knownModel: ModelName? { model }
+
+    /// Its model is known, or can be found out by asking it.
+    var canBeRead: Bool { model != nil || link?.isRadio ?? false }
+
+    /// Nobody wants it, nothing leads to it, and nothing ever told what it is.
+    var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }
 
     /// The model's rhythm and abilities, nil while the model is unknown.
     package var profile: MeterProfile? { driver?.profile }

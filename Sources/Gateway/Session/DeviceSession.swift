@@ -28,10 +28,11 @@ package actor DeviceSession {
     var exchange: ExchangeMachine?
     var driver: (any MeterDriver)?
     var model: ModelName?
+    /// What leads to the meter now.
+    var links = LinkChoice()
+    /// The link in use, or the one that is tried next; the last one while there is none.
     var link: LinkAddress?
     var deviceName: String?
-    /// How loud its radio was when last heard, in dBm.
-    var rssi: Int?
     var settings: MeterSettings
 
     var channel: (any ByteChannel)?
@@ -94,23 +95,27 @@ package actor DeviceSession {
     package func appeared(_ sighting: Sighting) {
         guard !isShutDown else { return }
         attachToGate()
-        link = sighting.link
         deviceName = sighting.name.map { String($0.filter(\.isPrintable)) } ?? deviceName
+        links.appeared(sighting.link, rssi: sighting.rssi)
         if let seen = sighting.model, seen != model { change(to: seen) }
+        chooseLink()
         adoptSettings()
         note("device present at \(sighting.link.display)") { machine.appeared(at: loop.now) }
         wake()
     }
 
     /// The device, known to be there, was heard again.
-    package func heard(over heardLink: LinkAddress, rssi: Int) {
-        guard heardLink == link else { return }
-        self.rssi = rssi
+    package func heard(over link: LinkAddress, rssi: Int) {
+        links.heard(link, rssi: rssi)
     }
 
-    /// The device is gone from a link. It may be there on another one since, and then nothing happens.
+    /// The device is gone from a link. Where another one leads to it, that one is next.
     package func vanished(from goneLink: LinkAddress) {
-        guard goneLink == link else { return }
+        guard links.vanished(goneLink), goneLink == link else { return }
+        guard links.isEmpty else {
+            if channel != nil { channelClosed(ChannelFailure(.lost, "\(goneLink.display) is gone.")) }
+            return chooseLink()
+        }
         if isLinkUp { counters.disconnects += 1 }
         let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
         let wasAsking = machine.awaitsPermission
@@ -189,7 +194,7 @@ package actor DeviceSession {
         }
         model = seen
         device = nil
-        driver = MeterCatalogue.driver(for: seen)
+        adoptDriver()
     }
 
     private func letGo(_ cause: String) {
@@ -222,6 +227,7 @@ package actor DeviceSession {
         if isLinkUp { counters.disconnects += 1 }
         lastError = failure.message
         let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
+        if let link { links.failed(link) }
         dropChannel()
         note(failure.message) { machine.channelClosed(at: loop.now, dice: dice.next()) }
         returnPermission(end)
@@ -256,6 +262,7 @@ package actor DeviceSession {
             metadata: ["from": "\(before.rawValue)", "to": "\(machine.state.rawValue)", "cause": "\(cause)"])
         if machine.state == .dataAvailable {
             lastError = nil
+            if let link { links.broughtData(link) }
             endWaits(with: .data)
         }
     }

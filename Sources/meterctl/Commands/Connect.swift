@@ -16,6 +16,8 @@ struct Connect: AsyncParsableCommand {
     var model: String?
     @Option(help: "For a device path: the meter's own address or id, where you know it.")
     var id: String?
+    @Option(help: "The kind of link, where the meter has several: serial, hid, ble or spp.")
+    var over: String?
     @Flag(help: "Return at once.")
     var detach = false
     @Option(help: "How long to wait for data.")
@@ -46,6 +48,7 @@ struct Connect: AsyncParsableCommand {
         request.takeover = takeover ? true : nil
         request.queue_ms = queue?.duration.milliseconds
         request.no_lease = noLease ? true : nil
+        request.over = over?.lowercased()
         return request
     }
 

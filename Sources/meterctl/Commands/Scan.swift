@@ -23,15 +23,22 @@ struct Scan: AsyncParsableCommand {
         if json { return Terminal.line(try JSONOutput.pretty(entries)) }
         guard !entries.isEmpty else {
             Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
+            let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
+            AdapterWords.talk(status.adapters)
             return
         }
-        var table = Table(["ID", "MODEL", "NAME", "TRANSPORT", "PORT", "STATE", "HOLDER"])
+        var table = Table(["ID", "MODEL", "NAME", "TRANSPORT", "RSSI", "PORT", "STATE", "HOLDER"])
         for entry in entries {
             table.add([
-                .init(entry.id), .init(entry.model ?? "–"), .init(entry.name ?? "–"), .init(entry.transport),
-                .init(entry.port), .init(entry.state, Words.colour(of: entry.state)), .init(entry.holder ?? "–"),
+                .init(entry.id), .init(entry.model ?? "?"), .init(entry.name ?? "–"),
+                .init(entry.transports.joined(separator: ", ")),
+                .init(entry.rssi.map { "\($0) dBm" } ?? "–"), .init(entry.port),
+                .init(entry.state, Words.colour(of: entry.state)), .init(entry.holder ?? "–"),
             ])
         }
         table.print()
+        if let unknown = entries.first(where: { $0.model == nil }) {
+            Terminal.talk("\(unknown.id) may be a meter; connecting finds out: meterctl connect \(unknown.id)")
+        }
     }
 }

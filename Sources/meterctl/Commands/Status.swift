@@ -34,14 +34,21 @@ struct Status: AsyncParsableCommand {
         if watch { Terminal.clear() }
         guard !status.meters.isEmpty else {
             Terminal.talk("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
+            if !status.adapters.isEmpty { AdapterWords.table(status.adapters).print() }
+            AdapterWords.talk(status.adapters)
             return
         }
         var table = Table(["ID", "MODEL", "NAME", "STATE", "LEASE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
         for meter in status.meters { table.add(row(meter)) }
         table.print()
+        if !status.adapters.isEmpty {
+            Terminal.line("")
+            AdapterWords.table(status.adapters).print()
+        }
         for meter in status.meters {
             if let error = meter.error { Terminal.talk("\(meter.name ?? meter.id): \(error)") }
         }
+        AdapterWords.talk(status.adapters)
         if let error = status.store.error { Terminal.talk("store: \(error)") }
     }
 
@@ -70,7 +77,7 @@ struct Status: AsyncParsableCommand {
         add("state", "\(meter.state) since \(meter.since)")
         add("wanted", meter.wanted ? "yes" : "no")
         add("lease", LeaseWords.detail(meter.lease))
-        add("link", meter.transport.map { "\($0) \(meter.port ?? "")" })
+        add("link", linkText(meter))
         add("device", deviceText(meter.device))
         meter.reading?.reading.forEach { quantity, value in add(quantity.key, Words.quantity(quantity, value)) }
         add("age", meter.age_ms.map { Words.age(milliseconds: $0) })
@@ -82,6 +89,14 @@ struct Status: AsyncParsableCommand {
             "\(counters.readings) readings, \(counters.connects) connects, \(counters.disconnects) disconnects, "
                 + "\(counters.timeouts) time-outs, \(counters.skipped_bytes) bytes skipped")
         table.print()
+    }
+
+    private func linkText(_ meter: MeterStatus) -> String? {
+        guard let transport = meter.transport else { return nil }
+        var text = "\(transport) \(meter.port ?? "")"
+        if let rssi = meter.rssi { text += ", \(rssi) dBm" }
+        let others = meter.transports.filter { $0 != transport }
+        return others.isEmpty ? text : text + "; also over " + others.joined(separator: ", ")
     }
 
     private func deviceText(_ device: DeviceBody?) -> String? {

@@ -1,0 +1,60 @@
+import Logging
+import MeterModel
+
+/// What the watchers of plugs and radios report.
+extension MeterDirectory {
+    /// What a watcher reported. `run` calls it for each event, in order.
+    package func take(_ event: SightingEvent) async {
+        guard !isShuttingDown else { return }
+        switch event {
+        case .appeared(let sighting):
+            do {
+                let session = try await session(for: sighting)
+                await session.appeared(sighting)
+            } catch {
+                logger.error(
+                    "a meter that is there cannot be taken up",
+                    metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
+            }
+        case .heard(let id, let link, let rssi):
+            await sessions[id]?.heard(over: link, rssi: rssi)
+        case .vanished(let sighting):
+            await sessions[sighting.id]?.vanished(from: sighting.link)
+            await forgetPasserBy(sighting.id)
+        }
+    }
+
+    /// Drops the session of what only looked like a meter, and went as it came.
+    private func forgetPasserBy(_ id: MeterID) async {
+        guard known[id] == nil, let session = sessions[id], await session.isPasserBy, known[id] == nil else { return }
+        sessions[id] = nil
+        await session.shutdown()
+    }
+
+    /// The model that a meter turned out to be, once it was asked.
+    func identified(_ id: MeterID, as model: ModelName) async {
+        var meter = known[id] ?? KnownMeter(id: id)
+        guard meter.model != model else { return }
+        meter.model = model
+        await saveOrLog(meter)
+    }
+
+    /// The session that a sighting belongs to, made and remembered when it is the first.
+    private func session(for sighting: Sighting) async throws -> DeviceSession {
+        var meter = known[sighting.id] ?? KnownMeter(id: sighting.id)
+        meter.model = sighting.model ?? meter.model
+        meter.link = sighting.link
+        meter.lastSeen = edges.loop.wallNow
+        // What only looks like a meter is remembered once a person wants it: radios of that kind are everywhere.
+        if meter.model != nil || meter.isWanted { await saveOrLog(meter) }
+        await release(sighting.link, to: meter.id)
+        if let session = sessions[meter.id] { return session }
+        do {
+            return try await makeSession(for: meter)
+        } catch {
+            try checkRunning()
+            logger.error("settings not read", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+            return try addSession(for: meter, settings: MeterSettings())
+        }
+    }
+}

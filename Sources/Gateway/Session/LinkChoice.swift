@@ -1,0 +1,88 @@
+package import MeterModel
+
+/// The links that lead to one meter just now, and which of them is to be tried next. A value without a clock.
+///
+/// A cable comes before a radio and LE before Classic, unless a person asked for one kind; of two adapters that hear the
+/// same radio, the one that hears it louder; of two that are alike, the one that appeared last. A link that fails makes
+/// room for the next one, round and round, and one that brought data is the first to be tried again.
+package struct LinkChoice: Sendable {
+    private struct Entry {
+        var link: LinkAddress
+        var rssi: Int?
+        /// Attempts that failed since data last came over it.
+        var failures = 0
+    }
+
+    private var entries: [Entry] = []
+
+    package init() {}
+
+    /// The kind that a person asked for. Others are used only while there is none of it.
+    package var preferred: LinkAddress.Transport?
+
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// Every link, the one to be tried next first.
+    package var inOrder: [LinkAddress] { sorted.map(\.link) }
+
+    /// The link to be tried next; nil while there is none.
+    package var next: LinkAddress? { sorted.first?.link }
+
+    /// How loud the radio at the other end of a link was when it was last heard, in dBm.
+    package func rssi(of link: LinkAddress) -> Int? { entries.first { $0.link == link }?.rssi }
+
+    package mutating func appeared(_ link: LinkAddress, rssi: Int?) {
+        if let index = index(of: link) {
+            entries[index].rssi = rssi ?? entries[index].rssi
+        } else {
+            entries.append(Entry(link: link, rssi: rssi))
+        }
+    }
+
+    package mutating func heard(_ link: LinkAddress, rssi: Int) {
+        guard let index = index(of: link) else { return }
+        entries[index].rssi = rssi
+    }
+
+    /// - Returns: false where it was not there.
+    package mutating func vanished(_ link: LinkAddress) -> Bool {
+        guard let index = index(of: link) else { return false }
+        entries.remove(at: index)
+        return true
+    }
+
+    package mutating func failed(_ link: LinkAddress) {
+        guard let index = index(of: link) else { return }
+        entries[index].failures += 1
+        // Counts only to compare: with every link failing for years, nothing overflows.
+        guard let fewest = entries.map(\.failures).min(), fewest > 0 else { return }
+        for index in entries.indices { entries[index].failures -= fewest }
+    }
+
+    package mutating func broughtData(_ link: LinkAddress) {
+        for index in entries.indices { entries[index].failures = entries[index].link == link ? 0 : 1 }
+    }
+
+    /// Forgets what failed: somebody wants to see it tried now, in the usual order.
+    package mutating func beginAnew() {
+        for index in entries.indices { entries[index].failures = 0 }
+    }
+
+    private var sorted: [Entry] {
+        entries.enumerated().sorted { first, second in
+            let ranks = (rank(first.element), rank(second.element))
+            return ranks.0 == ranks.1 ? first.offset > second.offset : ranks.0.lexicographicallyPrecedes(ranks.1)
+        }.map(\.element)
+    }
+
+    /// Smaller is sooner.
+    private func rank(_ entry: Entry) -> [Int] {
+        let transport = entry.link.transport
+        return [
+            preferred == nil || preferred == transport ? 0 : 1, entry.failures,
+            LinkAddress.Transport.allCases.firstIndex(of: transport) ?? 0, -(entry.rssi ?? -127),
+        ]
+    }
+
+    private func index(of link: LinkAddress) -> Int? { entries.firstIndex { $0.link == link } }
+}

@@ -1,0 +1,32 @@
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+/// This host's radios in a person's words.
+enum AdapterWords {
+    static func table(_ adapters: [AdapterStatus]) -> Table {
+        var table = Table(["ADAPTER", "NAME", "RADIO", "LINKS", "HEARD"])
+        for adapter in adapters {
+            table.add([
+                .init(adapter.address), .init(adapter.name ?? "–"), .init(adapter.state.rawValue, colour(of: adapter)),
+                .init("\(adapter.links) of \(adapter.links_max)"), .init("\(adapter.heard) in the last minute"),
+            ])
+        }
+        return table
+    }
+
+    /// What is wrong with each, on stderr.
+    static func talk(_ adapters: [AdapterStatus]) {
+        for adapter in adapters {
+            if let error = adapter.error { Terminal.talk("adapter \(adapter.address): \(error)") }
+        }
+    }
+
+    private static func colour(of adapter: AdapterStatus) -> Terminal.Colour? {
+        switch adapter.state {
+        case .searching, .idle: .green
+        case .starting, .recovering: .yellow
+        case .blocked, .failed, .forbidden, .gone: .red
+        }
+    }
+}

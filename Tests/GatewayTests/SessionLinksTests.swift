@@ -1,0 +1,110 @@
+import Gateway
+import GatewayAPI
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Testing
+
+/// A meter that several links lead to.
+@Suite(.timeLimit(.minutes(10)))
+struct SessionLinksTests {
+    private let host = VirtualHost()
+    private static let radio = RadioLink(
+        address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001))
+    private let ble = LinkAddress.ble(radio)
+    private let spp = LinkAddress.spp(radio)
+
+    /// A UM25C that is heard over LE and Classic, and wanted.
+    private func dualMode() async throws -> DeviceSession {
+        let session = host.session(.um25c)
+        for link in [ble, spp] {
+            host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: link.simulatedPath)
+            await session.appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: link, rssi: -60))
+        }
+        return session
+    }
+
+    @Test func meterWithTwoRadios_isReadOverLE_andBothAreSeen() async throws {
+        let session = try await dualMode()
+        host.loop.advance(by: .seconds(3))
+
+        let status = await session.status()
+        #expect(status.state == "data-available")
+        #expect(status.transport == "ble")
+        #expect(status.transports == ["ble", "spp"])
+        #expect(status.rssi == -60)
+        #expect(await session.scanEntry()?.adapter == "00:AA:01:00:00:01")
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func linkThatFails_isFollowedByTheOther() async throws {
+        host.links.refuse(ble.simulatedPath, with: ChannelFailure(.unreachable, "nobody answered"))
+        let session = try await dualMode()
+        host.loop.advance(by: .seconds(5))
+
+        let status = await session.status()
+        #expect(status.state == "data-available")
+        #expect(status.transport == "spp")
+        #expect(status.transports.first == "spp")
+        #expect(host.links.attemptTimes(at: ble.simulatedPath).count == 1)
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func linkInUse_thatVanishes_isFollowedByTheOther_andCountsAsOneLoss() async throws {
+        let session = try await dualMode()
+        host.loop.advance(by: .seconds(3))
+        host.links.unplug(ble.simulatedPath)
+        await session.vanished(from: ble)
+        host.loop.advance(by: .seconds(5))
+
+        let status = await session.status()
+        #expect(status.state == "data-available")
+        #expect(status.transport == "spp")
+        #expect(status.counters.disconnects == 1)
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func linkThatIsNotInUse_vanishesWithoutANotice() async throws {
+        let session = try await dualMode()
+        host.loop.advance(by: .seconds(3))
+        await session.vanished(from: spp)
+
+        let status = await session.status()
+        #expect(status.state == "data-available")
+        #expect(status.transports == ["ble"])
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func otherKind_isTaken_whenAPersonAsksForIt() async throws {
+        let session = try await dualMode()
+        host.loop.advance(by: .seconds(3))
+        await session.connect(ConnectManner(transport: .spp))
+        host.loop.advance(by: .seconds(3))
+
+        #expect(await session.status().transport == "spp")
+        #expect(await session.state == "data-available")
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func linkAttemptOverARadio_mayTakeHalfAMinute() async throws {
+        host.links.makeStuck(ble.simulatedPath)
+        host.links.makeStuck(spp.simulatedPath)
+        let session = try await dualMode()
+        host.loop.advance(by: .seconds(29))
+        #expect(await session.state == "connecting")
+
+        host.loop.advance(by: .seconds(2))
+        #expect(await session.status().error == "the link did not open within 30000 ms")
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func modelThatIsNotSpokenOverALink_saysSo() async throws {
+        let session = host.session(.km003c)
+        await session.appeared(Sighting(id: .um, model: .km003c, name: nil, link: ble))
+        host.loop.advance(by: .seconds(1))
+
+        #expect(await session.status().error == "a KM003C cannot be read over ble")
+        #expect(host.links.attempts == 0)
+        #expect(await host.leave(session) == .none)
+    }
+}

@@ -67,7 +67,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "meterctl": [
         "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-        "ArgumentParser",
+        "USBTransport", "ArgumentParser",
         "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "Synchronization", "UnixSignals",
     ],
     "metercloud": [

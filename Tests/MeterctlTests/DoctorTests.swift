@@ -1,5 +1,6 @@
 import Foundation
 import GatewayAPI
+import MeterModel
 import ProgramKit
 import Testing
 
@@ -12,6 +13,7 @@ struct DoctorTests {
         facts.ports = [MachineFacts.Node(path: "/dev/ttyACM0", group: "dialout", mode: 0o660, isOpen: true)]
         facts.isClockSynchronised = true
         facts.freeSpace = MachineFacts.FreeSpace(folder: "/var/lib/meterd", bytes: 5_000_000_000)
+        facts.udevRules = ["60-meter-gateway.rules"]
         change(&facts)
         return facts
     }
@@ -26,12 +28,13 @@ struct DoctorTests {
     }
 
     private func answers(
-        _ meters: [MeterStatus], store: StoreStatus? = nil, cloud: CloudStatus? = nil
+        _ meters: [MeterStatus], adapters: [AdapterStatus] = [.searching], store: StoreStatus? = nil,
+        cloud: CloudStatus? = nil
     ) -> Checkup.DaemonFacts {
         .answers(
             .current,
             GatewayStatus(
-                meters: meters,
+                meters: meters, adapters: adapters,
                 store: store ?? StoreStatus(path: "/var/lib/meterd/m", unsaved: 0, saved: 9, dropped: 0, error: nil)),
             cloud ?? CloudStatus(joined: false, host_id: "6f1c", host_name: "pi"))
     }
@@ -47,7 +50,9 @@ struct DoctorTests {
 
         #expect(all.allSatisfy { $0.verdict == .ok && $0.next == nil })
         #expect(
-            all.map(\.check) == ["daemon", "meters", "store", "cloud", "disk", "clock", "ports", "adapter", "kernel"])
+            all.map(\.check) == [
+                "daemon", "meters", "store", "cloud", "disk", "clock", "ports", "udev rules", "adapter", "kernel",
+            ])
     }
 
     @Test func daemonThatDoesNotRun_isTheProblem_andTheMachineIsLookedAtAllTheSame() {
@@ -82,6 +87,60 @@ struct DoctorTests {
                 == Finding(
                     "ports", .problem, "/dev/ttyUSB0 is closed to meterd (group dialout, mode 660)",
                     next: "sudo usermod -aG dialout meterd, then start meterd anew"))
+    }
+
+    @Test func meterBehindANodeOfRoots_asksForTheRules() {
+        let closed = machine {
+            $0.ports = [
+                MachineFacts.Node(path: "/dev/hidraw0", model: .fnb58, group: "root", mode: 0o600, isOpen: false)
+            ]
+            $0.udevRules = []
+        }
+
+        let all = findings(answers([]), closed)
+
+        #expect(
+            all.first { $0.check == "ports" }
+                == Finding(
+                    "ports", .problem, "/dev/hidraw0, a FNB58, is closed to meterd (group root, mode 600)",
+                    next: "install the udev rules, udev/README.md says how, and plug it in anew"))
+        #expect(all.first { $0.check == "udev rules" }?.verdict == .problem)
+    }
+
+    @Test(arguments: [
+        (AdapterStatus.State.searching, Finding.Verdict.ok), (.idle, .ok), (.starting, .ok), (.recovering, .note),
+        (.blocked, .problem), (.failed, .problem), (.forbidden, .problem), (.gone, .problem),
+    ])
+    func adapter_isJudged(state: AdapterStatus.State, verdict: Finding.Verdict) {
+        var adapter = AdapterStatus.searching
+        adapter.state = state
+        adapter.error = verdict == .ok ? nil : "it hears nothing"
+
+        let found = findings(answers([], adapters: [adapter])).first { $0.check == "adapter" }
+        #expect(found?.verdict == verdict)
+        #expect(found?.message.hasPrefix("00:AA:01:00:00:01 (hci0)") == true)
+        #expect(verdict == .ok || found?.message.contains("it hears nothing") == true)
+    }
+
+    @Test func radios_areLookedAtBeyondTheDaemon() {
+        let pi = machine {
+            $0.adapters = [.init(name: "hci0"), .init(name: "hci1", usb: .init(vendor: 0x0A12, product: 1))]
+            $0.boardModel = "Raspberry Pi 4 Model B Rev 1.4"
+            $0.wirelessInterface = "wlan0"
+            $0.bluetoothDaemon = "5.66"
+        }
+
+        let all = findings(answers([], adapters: []), pi)
+
+        #expect(all.contains { $0.check == "adapter" && $0.message == "hci0, hci1: meterd uses none of them" })
+        #expect(all.contains { $0.check == "adapter" && $0.message.hasPrefix("hci1 calls itself a CSR8510") })
+        #expect(all.first { $0.check == "coexistence" }?.message.contains("wlan0") == true)
+        #expect(all.first { $0.check == "bluetoothd" }?.message.hasPrefix("BlueZ 5.66 runs beside meterd") == true)
+    }
+
+    @Test func machineWithoutARadio_isToldSo() {
+        let all = findings(answers([], adapters: []))
+        #expect(all.first { $0.check == "adapter" }?.message.contains("the kernel has no Bluetooth loaded") == true)
     }
 
     @Test(arguments: [
@@ -122,6 +181,7 @@ struct DoctorTests {
                 MachineFacts.RadioSwitch(name: "hci0", isOffBySoftware: true, isOffByHardware: false)
             ]
             $0.isClockSynchronised = false
+            $0.udevRules = []
             $0.ports = []
         }
 
@@ -176,6 +236,19 @@ struct MachineReaderTests {
         try write("", to: "/dev/tty0")
         try write("", to: "/sys/class/bluetooth/hci0/address")
         try write("", to: "/sys/class/bluetooth/hci0:64/x")
+        try write("0a12\n", to: "/sys/class/bluetooth/hci1/device/idVendor")
+        try write("0001\n", to: "/sys/class/bluetooth/hci1/device/idProduct")
+        try write("bluetoothd\n", to: "/proc/500/comm")
+        try write("#!/bin/sh\necho 5.66\n", to: "/usr/libexec/bluetooth/bluetoothd", mode: 0o755)
+        try write("x", to: "/usr/lib/udev/rules.d/61-meter-gateway-access.rules")
+        try write("Raspberry Pi 5 Model B Rev 1.0\0", to: "/proc/device-tree/model")
+        try write("", to: "/sys/class/net/wlan0/wireless/x")
+        try write("up\n", to: "/sys/class/net/wlan0/operstate")
+        try write("", to: "/dev/hidraw0", mode: 0o600)
+        try write("", to: "/dev/hidraw1", mode: 0o600)
+        try write(
+            "HID_ID=0003:00002E3C:00005558\nHID_NAME=FNIRSI FNB58\n", to: "/sys/class/hidraw/hidraw0/device/uevent")
+        try write("HID_ID=0003:0000046D:0000C31C\nHID_NAME=Keyboard\n", to: "/sys/class/hidraw/hidraw1/device/uevent")
         for (file, text) in ["type": "bluetooth", "name": "hci0", "soft": "1", "hard": "0"] {
             try write(text + "\n", to: "/sys/class/rfkill/rfkill0/\(file)")
         }
@@ -187,10 +260,21 @@ struct MachineReaderTests {
         let facts = MachineReader(root: root).facts(user: 65_534, storeFolder: root)
 
         #expect(facts.kernel == "6.12.1-rpi")
-        #expect(facts.ports.map(\.path) == ["\(root)/dev/ttyACM0", "\(root)/dev/ttyUSB3"])
-        #expect(facts.ports.map(\.isOpen) == [true, false])
-        #expect(facts.ports.map(\.mode) == [0o666, 0o660])
-        #expect(facts.adapters == ["hci0"])
+        #expect(
+            facts.ports.map(\.path) == ["ttyACM0", "ttyUSB3", "hidraw0"].map { "\(root)/dev/\($0)" })
+        #expect(facts.ports.map(\.isOpen) == [true, false, false])
+        #expect(facts.ports.map(\.mode) == [0o666, 0o660, 0o600])
+        #expect(facts.ports.map(\.model) == [nil, nil, .fnb58])
+        #expect(
+            facts.adapters == [
+                MachineFacts.Adapter(name: "hci0"),
+                MachineFacts.Adapter(name: "hci1", usb: MachineFacts.USBIdentity(vendor: 0x0A12, product: 1)),
+            ])
+        #expect(facts.hasBluetooth)
+        #expect(facts.udevRules == ["61-meter-gateway-access.rules"])
+        #expect(facts.boardModel == "Raspberry Pi 5 Model B Rev 1.0")
+        #expect(facts.wirelessInterface == "wlan0")
+        #expect(facts.bluetoothDaemon == "5.66")
         #expect(
             facts.bluetoothSwitches == [
                 MachineFacts.RadioSwitch(name: "hci0", isOffBySoftware: true, isOffByHardware: false)
@@ -207,4 +291,10 @@ struct MachineReaderTests {
         #expect(facts.user == "4000000000")
         #expect(facts.kernel == nil && facts.ports.isEmpty && facts.freeSpace == nil)
     }
+}
+
+extension AdapterStatus {
+    static let searching = AdapterStatus(
+        address: "00:AA:01:00:00:01", name: "hci0", state: .searching, since: "2026-11-21T13:40:05.250Z", links: 1,
+        links_max: 5, heard: 12)
 }

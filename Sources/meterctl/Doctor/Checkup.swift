@@ -15,18 +15,20 @@ struct Checkup {
 
     var findings: [Finding] {
         var all: [Finding] = []
+        var adapters: [AdapterStatus] = []
         switch daemon {
         case .fails(let failure):
             all.append(Finding("daemon", .problem, failure.message, next: failure.next))
         case .answers(let version, let status, let cloud):
             all.append(Self.daemon(version))
+            adapters = status.adapters
             all += Self.meters(status.meters)
             all.append(Self.store(status.store))
             all.append(Self.cloud(cloud))
             if let clock = Self.cloudClock(cloud) { all.append(clock) }
         }
         all += [disk, clock].compactMap { $0 }
-        all += ports + drivers + bluetooth
+        all += ports + rules + drivers + radios(adapters)
         all.append(Finding("kernel", .ok, machine.kernel.map { "Linux \($0)" } ?? "unknown"))
         return all
     }
@@ -118,50 +120,5 @@ struct Checkup {
             return Finding("disk", .note, words, next: "keep-days and max-megabytes in meterd.toml bound the readings")
         }
         return Finding("disk", .ok, words)
-    }
-
-    private var ports: [Finding] {
-        guard !machine.ports.isEmpty else {
-            return [
-                Finding("ports", .note, "no serial port is there", next: "a meter with USB makes one when plugged in")
-            ]
-        }
-        return machine.ports.map { port in
-            if port.isOpen { return Finding("ports", .ok, "\(port.path) is open to \(machine.user)") }
-            let mode = String(port.mode, radix: 8)
-            return Finding(
-                "ports", .problem, "\(port.path) is closed to \(machine.user) (group \(port.group), mode \(mode))",
-                next: "sudo usermod -aG \(port.group) \(machine.user), then start meterd anew")
-        }
-    }
-
-    private var drivers: [Finding] {
-        var all: [Finding] = []
-        if machine.runsModemManager {
-            all.append(
-                Finding(
-                    "modems", .note, "ModemManager runs, and talks to each new serial port for some seconds",
-                    next: "where no modem is used: sudo systemctl disable --now ModemManager"))
-        }
-        if !machine.powerzInterfaces.isEmpty {
-            let interfaces = machine.powerzInterfaces.joined(separator: ", ")
-            all.append(
-                Finding(
-                    "powerz", .ok,
-                    "the kernel's powerz driver has \(interfaces); meterd uses the meter's serial port beside it"))
-        }
-        return all
-    }
-
-    private var bluetooth: [Finding] {
-        var all = machine.bluetoothSwitches.filter { $0.isOffBySoftware || $0.isOffByHardware }.map { radio in
-            Finding(
-                "rfkill", .note,
-                "\(radio.name) is switched off \(radio.isOffByHardware ? "by a switch" : "by software")",
-                next: radio.isOffByHardware ? "use the machine's own switch" : "sudo rfkill unblock bluetooth")
-        }
-        let adapters = machine.adapters.isEmpty ? "none" : machine.adapters.joined(separator: ", ")
-        all.append(Finding("adapter", .ok, "\(adapters); this version reads meters over serial ports only"))
-        return all
     }
 }

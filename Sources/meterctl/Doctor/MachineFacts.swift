@@ -1,8 +1,12 @@
+import MeterModel
+
 /// What of a machine decides whether meters can be reached. Read by `MachineReader`.
 struct MachineFacts: Hashable {
-    /// A serial port.
+    /// A device node that a meter may be behind.
     struct Node: Hashable {
         var path: String
+        /// The meter behind it, as far as its USB ids tell.
+        var model: ModelName?
         /// The group that it belongs to.
         var group: String
         /// The nine bits of its mode.
@@ -18,11 +22,35 @@ struct MachineFacts: Hashable {
         var isOffByHardware: Bool
     }
 
+    /// A Bluetooth adapter, as the kernel's files show it.
+    struct Adapter: Hashable {
+        /// `hci0`.
+        var name: String
+        /// nil where it is not on USB, as a Raspberry Pi's own.
+        var usb: USBIdentity?
+    }
+
+    struct USBIdentity: Hashable {
+        var vendor: UInt16
+        var product: UInt16
+    }
+
     var kernel: String?
     /// Who runs meterd, or would: the owner of its socket, else whoever asks.
     var user: String
+    /// Serial ports, and the raw HID nodes of meters.
     var ports: [Node] = []
-    var adapters: [String] = []
+    var adapters: [Adapter] = []
+    /// The kernel has its part of Bluetooth.
+    var hasBluetooth = false
+    /// What `bluetoothd` says of its version; empty where it runs and does not say, nil where it does not run.
+    var bluetoothDaemon: String?
+    /// Of this project's udev rules, those that are installed.
+    var udevRules: [String] = []
+    /// `Raspberry Pi 4 Model B Rev 1.4` and the like; nil on what is no such board.
+    var boardModel: String?
+    /// A Wi-Fi network interface that is up.
+    var wirelessInterface: String?
     var bluetoothSwitches: [RadioSwitch] = []
     /// USB interfaces that the kernel's `powerz` driver has.
     var powerzInterfaces: [String] = []

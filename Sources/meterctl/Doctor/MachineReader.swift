@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import USBTransport
 
 /// Reads `MachineFacts` from the kernel's files.
 struct MachineReader {
@@ -13,19 +14,72 @@ struct MachineReader {
         let account = Account(user)
         var facts = MachineFacts(user: account.name)
         facts.kernel = FileTree.text(at: "\(root)/proc/sys/kernel/osrelease")
-        facts.ports = FileTree.names(in: "\(root)/dev")
-            .filter { name in ["ttyACM", "ttyUSB", "rfcomm"].contains { name.hasPrefix($0) } }
+        let nodes = FileTree.names(in: "\(root)/dev")
+        facts.ports =
+            nodes.filter { name in ["ttyACM", "ttyUSB", "rfcomm"].contains { name.hasPrefix($0) } }
             .compactMap { port("\(root)/dev/\($0)", for: account) }
-        facts.adapters = FileTree.names(in: "\(root)/sys/class/bluetooth").filter { !$0.contains(":") }
+            + nodes.filter { $0.hasPrefix("hidraw") }.compactMap { hidNode($0, for: account) }
+        readRadios(into: &facts)
+        facts.udevRules = Self.rulesFiles.filter { file in
+            Self.rulesFolders.contains { FileTree.text(at: "\(root)\($0)/\(file)") != nil }
+        }
         facts.bluetoothSwitches = FileTree.names(in: "\(root)/sys/class/rfkill").compactMap { radioSwitch($0) }
         facts.powerzInterfaces = FileTree.names(in: "\(root)/sys/bus/usb/drivers/powerz").filter { $0.contains(":") }
-        facts.runsModemManager = FileTree.names(in: "\(root)/proc").contains { name in
-            name.first?.isNumber == true && FileTree.text(at: "\(root)/proc/\(name)/comm") == "ModemManager"
-        }
+        facts.runsModemManager = processRuns("ModemManager")
         facts.hasHardwareClock = !FileTree.names(in: "\(root)/sys/class/rtc").isEmpty
         facts.isClockSynchronised = LinuxClock.isSynchronised
         facts.freeSpace = folder.flatMap { Self.freeSpace(in: $0) }
         return facts
+    }
+
+    private static let rulesFiles = ["60-meter-gateway.rules", "61-meter-gateway-access.rules"]
+    private static let rulesFolders = [
+        "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/lib/udev/rules.d", "/lib/udev/rules.d",
+    ]
+
+    private func readRadios(into facts: inout MachineFacts) {
+        let folder = "\(root)/sys/class/bluetooth"
+        facts.adapters = FileTree.names(in: folder).filter { !$0.contains(":") }.sorted().map { name in
+            MachineFacts.Adapter(name: name, usb: usbIdentity(below: "\(folder)/\(name)/device"))
+        }
+        facts.hasBluetooth = !facts.adapters.isEmpty || !FileTree.names(in: "\(root)/sys/module/bluetooth").isEmpty
+        facts.boardModel = FileTree.text(at: "\(root)/proc/device-tree/model").map { $0.filter { $0 != "\0" } }
+        facts.wirelessInterface = FileTree.names(in: "\(root)/sys/class/net").sorted().first { name in
+            !FileTree.names(in: "\(root)/sys/class/net/\(name)/wireless").isEmpty
+                && FileTree.text(at: "\(root)/sys/class/net/\(name)/operstate") == "up"
+        }
+        if processRuns("bluetoothd") { facts.bluetoothDaemon = BluetoothDaemon.version(root: root) ?? "" }
+    }
+
+    private func processRuns(_ name: String) -> Bool {
+        FileTree.names(in: "\(root)/proc").contains { number in
+            number.first?.isNumber == true && FileTree.text(at: "\(root)/proc/\(number)/comm") == name
+        }
+    }
+
+    /// The ids of the USB device that a device is part of.
+    private func usbIdentity(below path: String) -> MachineFacts.USBIdentity? {
+        // The adapter is the USB interface, its parent the device that has the ids.
+        for folder in [path, "\(path)/.."] {
+            if let vendor = FileTree.text(at: "\(folder)/idVendor").flatMap({ UInt16($0, radix: 16) }),
+                let product = FileTree.text(at: "\(folder)/idProduct").flatMap({ UInt16($0, radix: 16) })
+            {
+                return MachineFacts.USBIdentity(vendor: vendor, product: product)
+            }
+        }
+        return nil
+    }
+
+    /// Raw HID nodes are of keyboards too: only those of meters count.
+    private func hidNode(_ name: String, for account: Account) -> MachineFacts.Node? {
+        guard let text = FileTree.text(at: "\(root)/sys/class/hidraw/\(name)/device/uevent"),
+            let device = HIDDevice(uevent: text),
+            let model = DeviceTable.builtIn.model(
+                vendor: device.vendor, product: device.product, subsystem: .hidraw, texts: [device.name])
+        else { return nil }
+        var node = port("\(root)/dev/\(name)", for: account)
+        node?.model = model
+        return node
     }
 
     private func port(_ path: String, for account: Account) -> MachineFacts.Node? {
@@ -87,5 +141,44 @@ private struct Account {
     static func groupName(_ id: gid_t) -> String {
         guard let name = getgrgid(id)?.pointee.gr_name else { return "\(id)" }
         return String(cString: name)
+    }
+}
+
+/// What the kernel's `uevent` file of a HID device says.
+private struct HIDDevice {
+    var vendor: UInt16
+    var product: UInt16
+    var name = ""
+
+    /// `HID_ID=0003:00002E3C:00005558`, bus, vendor and product; `HID_NAME=` and the product's text.
+    init?(uevent: String) {
+        var numbers: [Substring] = []
+        for line in uevent.split(separator: "\n") {
+            if line.hasPrefix("HID_ID=") { numbers = line.dropFirst(7).split(separator: ":") }
+            if line.hasPrefix("HID_NAME=") { name = String(line.dropFirst(9)) }
+        }
+        guard numbers.count == 3, let vendor = UInt32(numbers[1], radix: 16),
+            let product = UInt32(numbers[2], radix: 16)
+        else { return nil }
+        self.vendor = UInt16(truncatingIfNeeded: vendor)
+        self.product = UInt16(truncatingIfNeeded: product)
+    }
+}
+
+/// BlueZ's daemon, which other programs use Bluetooth through.
+private enum BluetoothDaemon {
+    private static let paths = [
+        "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
+    ]
+
+    /// What the installed program says of itself, `5.66`; nil where it is elsewhere.
+    static func version(root: String) -> String? {
+        guard let path = paths.map({ root + $0 }).first(where: { access($0, X_OK) == 0 }),
+            let pipe = popen("'\(path)' --version 2>/dev/null", "r")
+        else { return nil }
+        defer { pclose(pipe) }
+        var line = [CChar](repeating: 0, count: 64)
+        guard fgets(&line, Int32(line.count), pipe) != nil else { return nil }
+        return String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -1,0 +1,59 @@
+import MeterModel
+
+/// What keeps a meter on a cable from being read.
+extension Checkup {
+    var ports: [Finding] {
+        guard !machine.ports.isEmpty else {
+            return [
+                Finding(
+                    "ports", .note, "no serial port is there, and no raw HID node of a meter",
+                    next: "a meter with USB makes one when plugged in")
+            ]
+        }
+        return machine.ports.map { port in
+            let path = port.path + (port.model.map { ", a \($0.displayName)," } ?? "")
+            if port.isOpen { return Finding("ports", .ok, "\(path) is open to \(machine.user)") }
+            let mode = String(port.mode, radix: 8)
+            let next =
+                port.group == "root"
+                ? "install the udev rules, udev/README.md says how, and plug it in anew"
+                : "sudo usermod -aG \(port.group) \(machine.user), then start meterd anew"
+            return Finding(
+                "ports", .problem, "\(path) is closed to \(machine.user) (group \(port.group), mode \(mode))",
+                next: next)
+        }
+    }
+
+    var rules: [Finding] {
+        guard machine.udevRules.isEmpty else {
+            return [Finding("udev rules", .ok, machine.udevRules.joined(separator: ", "))]
+        }
+        guard machine.ports.contains(where: { !$0.isOpen && $0.model != nil }) || machine.runsModemManager else {
+            return [Finding("udev rules", .ok, "none of this project's are installed, and none are needed just now")]
+        }
+        return [
+            Finding(
+                "udev rules", .problem, "none of this project's are installed",
+                next: "they open meters to the group plugdev and keep ModemManager away: udev/README.md says how")
+        ]
+    }
+
+    var drivers: [Finding] {
+        var all: [Finding] = []
+        if machine.runsModemManager, machine.udevRules.isEmpty {
+            all.append(
+                Finding(
+                    "modems", .note, "ModemManager runs, and talks to each new serial port for some seconds",
+                    next: "install the udev rules, or where no modem is used: sudo systemctl disable --now ModemManager"
+                ))
+        }
+        if !machine.powerzInterfaces.isEmpty {
+            let interfaces = machine.powerzInterfaces.joined(separator: ", ")
+            all.append(
+                Finding(
+                    "powerz", .ok,
+                    "the kernel's powerz driver has \(interfaces); meterd uses the meter's serial port beside it"))
+        }
+        return all
+    }
+}

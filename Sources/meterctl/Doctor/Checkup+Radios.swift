@@ -1,0 +1,81 @@
+import GatewayAPI
+
+/// What keeps a meter from being heard.
+extension Checkup {
+    /// - Parameter known: what the daemon says of its adapters; empty where it has none, or does not answer.
+    func radios(_ known: [AdapterStatus]) -> [Finding] {
+        var all = machine.bluetoothSwitches.filter { $0.isOffBySoftware || $0.isOffByHardware }.map { radio in
+            Finding(
+                "rfkill", .problem,
+                "\(radio.name) is switched off \(radio.isOffByHardware ? "by a switch" : "by software")",
+                next: radio.isOffByHardware ? "use the machine's own switch" : "sudo rfkill unblock bluetooth")
+        }
+        all += known.isEmpty ? unusedAdapters : known.map(Self.adapter)
+        all += [otherDaemon, sharedAntenna].compactMap { $0 } + clones
+        return all
+    }
+
+    private static func adapter(_ adapter: AdapterStatus) -> Finding {
+        let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"
+        switch adapter.state {
+        case .searching, .idle, .starting:
+            return Finding(
+                "adapter", .ok,
+                "\(name) is \(adapter.state.rawValue), \(adapter.heard) devices heard in the last minute, "
+                    + "\(adapter.links) of \(adapter.links_max) links in use")
+        case .recovering:
+            return Finding(
+                "adapter", .note, "\(name): \(adapter.error ?? "something went wrong")",
+                next: "a remedy is being tried; look again in a minute")
+        case .blocked, .failed, .forbidden, .gone:
+            return Finding(
+                "adapter", .problem, "\(name) is \(adapter.state.rawValue)\(adapter.error.map { ": \($0)" } ?? "")",
+                next: "meterctl status shows how it goes")
+        }
+    }
+
+    private var unusedAdapters: [Finding] {
+        guard !machine.adapters.isEmpty else {
+            let words = machine.hasBluetooth ? "none is there" : "none is there, and the kernel has no Bluetooth loaded"
+            return [
+                Finding(
+                    "adapter", .note, words,
+                    next: "meters on a cable need none; for the others plug in a USB Bluetooth adapter")
+            ]
+        }
+        let names = machine.adapters.map(\.name).joined(separator: ", ")
+        guard case .answers = daemon else { return [Finding("adapter", .ok, names)] }
+        return [
+            Finding(
+                "adapter", .note, "\(names): meterd uses none of them",
+                next: "see [bluetooth] in meterd.toml, and the log of meterd")
+        ]
+    }
+
+    private var otherDaemon: Finding? {
+        guard let version = machine.bluetoothDaemon else { return nil }
+        return Finding(
+            "bluetoothd", .ok,
+            "BlueZ\(version.isEmpty ? "" : " \(version)") runs beside meterd; a meter that it holds is free again after: "
+                + "bluetoothctl disconnect ADDRESS")
+    }
+
+    /// The Pi's radio does Wi-Fi and Bluetooth in turns (peers.md, complaint 4).
+    private var sharedAntenna: Finding? {
+        guard let board = machine.boardModel, board.contains("Raspberry Pi"), let wireless = machine.wirelessInterface,
+            machine.adapters.contains(where: { $0.usb == nil })
+        else { return nil }
+        return Finding(
+            "coexistence", .note, "this \(board) shares one antenna between Bluetooth and \(wireless)",
+            next: "where links drop: use Ethernet or Wi-Fi at 5 GHz, or a USB Bluetooth adapter")
+    }
+
+    /// Adapters that lock up and cannot be reset (peers.md, complaint 3).
+    private var clones: [Finding] {
+        machine.adapters.filter { $0.usb == MachineFacts.USBIdentity(vendor: 0x0A12, product: 0x0001) }.map { adapter in
+            Finding(
+                "adapter", .note, "\(adapter.name) calls itself a CSR8510, as many copies do that lock up for good",
+                next: "where it stops hearing meters, plug it out and in again, or use another one")
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import MeterModel
+
+/// The recovery ladder.
+extension AdapterMachine {
+    /// How far it was climbed.
+    struct Ladder: Hashable, Sendable {
+        /// The last step; nil: none was needed.
+        var taken: Remedy?
+        /// All were taken.
+        var hasFailed = false
+        var cause = Cause.silence
+        /// For people.
+        var reason = ""
+        /// How often all were taken in vain.
+        var rounds = 0
+        /// No step before this.
+        var notBefore: MonotonicTime?
+
+        var isClimbed: Bool { taken != nil || hasFailed }
+
+        var words: String { "It is being looked after as \(reason)." }
+    }
+
+    enum Cause: Hashable, Sendable {
+        /// No device of any kind is heard.
+        case silence
+        /// It does not answer, or reports an error.
+        case fault
+    }
+
+    /// How long it may be silent before the next step.
+    var silenceLimit: Duration {
+        let limit = hasEverHeard ? timing.silenceLimit : timing.silenceLimitNever
+        guard !ladder.hasFailed else {
+            return min(timing.failedRetryMax, timing.failedRetry * (1 << min(max(ladder.rounds - 1, 0), 6)))
+        }
+        return limit * (1 << (ladder.taken?.rawValue ?? 0))
+    }
+
+    /// When the silence has lasted long enough for a remedy.
+    var silenceTime: MonotonicTime? {
+        guard let silentSince else { return nil }
+        let time = silentSince + silenceLimit
+        return max(time, ladder.notBefore ?? time)
+    }
+
+    mutating func silenceChecked(at now: MonotonicTime) -> [AdapterAction] {
+        guard quiet == .none, let silenceTime, now >= silenceTime else { return [] }
+        let minutes = max(1, silenceLimit.milliseconds / 60_000)
+        return climb(.silence, "it has heard no device of any kind for \(minutes) min", at: now)
+    }
+
+    mutating func unanswered(_ command: ManagementCommand, at now: MonotonicTime) -> [AdapterAction] {
+        failures += 1
+        hold(at: now)
+        return climb(.fault, "it did not answer a command (0x\(String(command.opcode, radix: 16)))", at: now)
+    }
+
+    /// Takes the next step of the ladder.
+    mutating func climb(_ cause: Cause, _ reason: String, at now: MonotonicTime) -> [AdapterAction] {
+        switch phase {
+        case .off, .forbidden: return []
+        case .settingUp, .running, .recovering: break
+        }
+        if let notBefore = ladder.notBefore, now < notBefore {
+            // It goes on with what it did, as far as that is possible.
+            if case .recovering = phase { reread(at: now) }
+            return []
+        }
+        ladder.cause = cause
+        ladder.reason = reason
+        silentSince = silentSince == nil ? nil : now
+        guard let remedy = nextRemedy else {
+            ladder.hasFailed = true
+            ladder.rounds += 1
+            // From the beginning the next time.
+            ladder.taken = nil
+            ladder.notBefore = now + silenceLimit
+            reread(at: now)
+            failures += 1
+            hold(at: now)
+            return []
+        }
+        ladder.taken = remedy
+        recoveries += 1
+        return [.note(remedy, because: reason)] + begin(remedy, at: now)
+    }
+
+    /// Power and USB are left alone while any link is up: it is of more use than the search for others.
+    private var nextRemedy: Remedy? {
+        let next = ladder.taken.map { Remedy(rawValue: $0.rawValue + 1) } ?? .restartDiscovery
+        if hasLinks, next != .restartDiscovery { return .restartDiscovery }
+        return next == .resetUSB && !canResetUSB ? nil : next
+    }
+
+    private mutating func begin(_ remedy: Remedy, at now: MonotonicTime) -> [AdapterAction] {
+        switch remedy {
+        case .restartDiscovery:
+            if case .running(.running(let kinds, _, _)) = phase {
+                // An end that is due at once.
+                phase = .running(.running(kinds, since: now - timing.roundMax, isOurs: true))
+            }
+            return []
+        case .cyclePower:
+            // What is out is not waited for: it may be what hangs.
+            phase = .recovering(settings.contains(.powered) ? .switchingOff : .switchingOn)
+            outstanding = nil
+            return []
+        case .resetUSB:
+            phase = .recovering(.resetting(since: now))
+            outstanding = nil
+            return [.resetUSB]
+        }
+    }
+
+    mutating func powered(_ isOn: Bool, _ recovery: Recovery) {
+        switch recovery {
+        case .switchingOff where !isOn: phase = .recovering(.switchingOn)
+        case .switchingOn where isOn:
+            phase = .settingUp
+            info = nil
+        case .switchingOff, .switchingOn, .resetting: break
+        }
+    }
+
+    // MARK: Words
+
+    static let forbiddenWords =
+        "This program may not look for meters over Bluetooth: it needs CAP_NET_ADMIN and CAP_NET_RAW. Grant them with"
+        + " AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW in its systemd unit, or with"
+        + " 'sudo setcap cap_net_admin,cap_net_raw+ep' on the program."
+
+    var blockWords: String {
+        block.isHard
+            ? "It is blocked by a switch or by the firmware (rfkill, hard). Switch it on there."
+            : "It is blocked (rfkill, soft). Unblock it with 'rfkill unblock bluetooth'."
+    }
+
+    var offWords: String {
+        "Another program or a person switched it off. Switch it on with 'bluetoothctl power on'; after a while it is"
+            + " switched on again anyway. To keep it off, block it with 'rfkill block bluetooth'."
+    }
+
+    var failedWords: String {
+        let remedy =
+            canResetUSB
+            ? "Unplug it and plug it in again"
+            : "Unplug it and plug it in again where that can be done, otherwise restart the machine"
+        let doubt =
+            ladder.cause == .silence && !hasEverHeard
+            ? " If no Bluetooth device is near, nothing is wrong with it." : ""
+        return "Everything was tried, and still \(ladder.reason). \(remedy).\(doubt)"
+    }
+}

@@ -1,0 +1,268 @@
+package import MeterModel
+
+/// Keeps one adapter looking for meters, for ever, and looks after it when it does not.
+///
+/// ```
+///  ┌────────────┐ is as it should be ┌─────────┐ silent, faults ┌────────────┐
+///  │ SETTING UP │───────────────────▶│ RUNNING │───────────────▶│ RECOVERING │
+///  └────────────┘◀───────────────────└─────────┘◀───────────────└────────────┘
+///     ▲      │       not powered       ▲     │ denied      remedy taken │
+///     │      │ rfkill                  │     ▼                          │
+///     │   ┌──────┐   ┌─────┐ grace  ┌───────────┐                       │
+///     └───│ OFF  │   └─────┘        │ FORBIDDEN │                       │
+///         └──────┘                  └───────────┘                       │
+///     ▲─────────────────────────────────────────────────────────────────┘
+/// ```
+///
+/// The machine performs no I/O and reads no clock. Each method names something that happened and returns what to do;
+/// `nextWake` says when to call `woke`. At most one command is out at a time. There is no state without a way back to
+/// RUNNING: an adapter that every remedy was tried on goes on searching, and says what a person must do.
+///
+/// One machine lives as long as the kernel's index for the adapter; one that is plugged in again has another.
+package struct AdapterMachine: Sendable {
+    package let timing: AdapterTiming
+    package let linksMax: Int
+    /// A USB reset is possible, as far as is known.
+    package var canResetUSB = false
+    /// nil until the adapter has been asked.
+    package internal(set) var info: ControllerInfo?
+    /// Steps of the ladder taken so far.
+    package internal(set) var recoveries = 0
+
+    var phase = Phase.settingUp
+    var settings: ControllerSettings = []
+    var block = RadioBlock()
+    var outstanding: Outstanding?
+    /// No command before this.
+    var holdUntil: MonotonicTime?
+    /// Commands that failed in a row.
+    var failures = 0
+    /// Settings that the adapter or the kernel would not change: not asked for again.
+    var refused: Set<UInt16> = []
+    var ladder = Ladder()
+    /// Since when discovery has run without a device heard; nil while it is not meant to run.
+    var silentSince: MonotonicTime?
+    var hasEverHeard = false
+    var lastInquiry: MonotonicTime?
+    /// How long the last one who switched the adapter off was respected, and when that was.
+    var lastOff: (grace: Duration, at: MonotonicTime)?
+    var attempts: [SlotKey: MonotonicTime] = [:]
+    var links: Set<SlotKey> = []
+    /// Attempts run, and whether discovery rests for them.
+    var quiet = Quiet.none
+    /// Links of this and of other programs, as the kernel tells.
+    var connected: Set<RadioAddress> = []
+
+    struct Outstanding: Hashable, Sendable {
+        var command: ManagementCommand
+        var since: MonotonicTime
+    }
+
+    enum Phase: Hashable, Sendable {
+        case settingUp
+        case running(Search)
+        case recovering(Recovery)
+        /// Off, and not by us. Nil: until rfkill lets go.
+        case off(until: MonotonicTime?)
+        case forbidden(until: MonotonicTime)
+    }
+
+    enum Quiet: Hashable, Sendable {
+        /// No attempt runs.
+        case none
+        case resting(since: MonotonicTime)
+        /// Attempts have run for long: others are heard in between.
+        case breathing(since: MonotonicTime)
+    }
+
+    enum Search: Hashable, Sendable {
+        /// Nothing is known to run.
+        case none
+        case running(DiscoveryKinds, since: MonotonicTime, isOurs: Bool)
+    }
+
+    enum Recovery: Hashable, Sendable {
+        case switchingOff
+        case switchingOn
+        case resetting(since: MonotonicTime)
+    }
+
+    /// - Parameters:
+    ///   - linksMax: how many links the adapter is taken to bear. Controllers differ; the common ones bear five LE
+    ///     links or more beside scanning.
+    ///   - block: what rfkill says so far.
+    package init(timing: AdapterTiming = AdapterTiming(), linksMax: Int = 5, block: RadioBlock = RadioBlock()) {
+        self.timing = timing
+        self.linksMax = linksMax
+        self.block = block
+    }
+
+    // MARK: What happens
+
+    /// The adapter is there.
+    package mutating func begin(at now: MonotonicTime) -> [AdapterAction] {
+        step(at: now)
+    }
+
+    /// The kernel answered a command.
+    package mutating func answered(
+        opcode: UInt16, _ status: ManagementStatus, parameters: [UInt8], at now: MonotonicTime
+    ) -> [AdapterAction] {
+        // An answer that nobody waits for any more is no news.
+        guard let outstanding, outstanding.command.opcode == opcode else { return [] }
+        self.outstanding = nil
+        guard status != .success else {
+            succeeded(outstanding.command, parameters, at: now)
+            return finish(at: now)
+        }
+        return failed(outstanding.command, status, at: now) + finish(at: now)
+    }
+
+    /// Settings changed, whoever changed them.
+    package mutating func settingsChanged(_ new: ControllerSettings, at now: MonotonicTime) -> [AdapterAction] {
+        let wasPowered = settings.contains(.powered)
+        settings = new
+        guard info != nil else { return [] }
+        if wasPowered, !new.contains(.powered) {
+            switchedOff(at: now)
+        } else if !wasPowered, new.contains(.powered), case .off = phase {
+            phase = .settingUp
+        }
+        return finish(at: now)
+    }
+
+    /// rfkill has something to say of this adapter.
+    package mutating func blockChanged(_ new: RadioBlock, at now: MonotonicTime) -> [AdapterAction] {
+        guard new != block else { return [] }
+        block = new
+        if new.isBlocked {
+            if !settings.contains(.powered) { phase = .off(until: nil) }
+        } else if case .off = phase {
+            phase = .settingUp
+        }
+        return finish(at: now)
+    }
+
+    /// A discovery began or ended, of ours or of another program.
+    package mutating func discovering(_ kinds: DiscoveryKinds, isOn: Bool, at now: MonotonicTime) -> [AdapterAction] {
+        guard case .running(let search) = phase else { return [] }
+        if isOn {
+            begun(kinds, search, at: now)
+        } else {
+            ended(search, at: now)
+        }
+        return finish(at: now)
+    }
+
+    /// A device of any kind was heard. Called for each report, so it costs next to nothing.
+    package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
+        hasEverHeard = true
+        if silentSince != nil { silentSince = now }
+        guard ladder.isClimbed else { return [] }
+        ladder = Ladder()
+        return [.noteRecovered]
+    }
+
+    /// The adapter itself reported an error (Controller Error).
+    package mutating func controllerFailed(code: UInt8, at now: MonotonicTime) -> [AdapterAction] {
+        climb(.fault, "it reported hardware error 0x\(String(code, radix: 16))", at: now) + finish(at: now)
+    }
+
+    package mutating func deviceConnected(_ device: RadioAddress) {
+        // No adapter has more; whoever says so is not believed.
+        if connected.count < 64 { connected.insert(device) }
+    }
+
+    package mutating func deviceDisconnected(_ device: RadioAddress) {
+        connected.remove(device)
+    }
+
+    /// What became of the reset that `resetUSB` asked for. A good one makes the adapter vanish and come back, or fail
+    /// to.
+    package mutating func usbReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
+        guard case .recovering(.resetting) = phase else { return [] }
+        guard !isDone else { return finish(at: now) }
+        canResetUSB = false
+        reread(at: now)
+        return climb(ladder.cause, ladder.reason, at: now) + finish(at: now)
+    }
+
+    /// Time passed. Harmless at any moment.
+    package mutating func woke(at now: MonotonicTime) -> [AdapterAction] {
+        var actions: [AdapterAction] = []
+        if let outstanding, now >= outstanding.since + limit(of: outstanding.command) {
+            self.outstanding = nil
+            actions += unanswered(outstanding.command, at: now)
+        }
+        switch phase {
+        case .off(let until?) where now >= until && !block.isBlocked: phase = .settingUp
+        case .forbidden(let until) where now >= until: phase = .settingUp
+        case .recovering(.resetting(let since)) where now >= since + timing.resetLimit:
+            reread(at: now)
+            actions += climb(ladder.cause, ladder.reason, at: now)
+        case .running: actions += silenceChecked(at: now)
+        case .settingUp, .recovering, .off, .forbidden: break
+        }
+        expireAttempts(at: now)
+        return actions + finish(at: now)
+    }
+}
+
+// MARK: What the machine says of itself
+
+extension AdapterMachine {
+    package var state: AdapterState {
+        switch phase {
+        case .off: return .blocked
+        case .forbidden: return .forbidden
+        case .recovering: return .recovering
+        case .settingUp: return ladder.hasFailed ? .failed : ladder.taken == nil ? .starting : .recovering
+        case .running(let search):
+            if ladder.hasFailed { return .failed }
+            if ladder.taken != nil { return .recovering }
+            if case .running = search { return .searching }
+            return isResting ? .idle : .searching
+        }
+    }
+
+    /// What is wrong and what to do about it; nil while nothing is.
+    package var trouble: String? {
+        switch phase {
+        case .off: return block.isBlocked ? blockWords : offWords
+        case .forbidden: return Self.forbiddenWords
+        case .settingUp, .running, .recovering:
+            return ladder.hasFailed ? failedWords : ladder.taken == nil ? nil : ladder.words
+        }
+    }
+
+    /// Whether devices can be heard at all, so that one that is not has gone.
+    package var isListening: Bool {
+        switch phase {
+        case .running, .settingUp, .recovering: true
+        case .off, .forbidden: false
+        }
+    }
+
+    /// Links that are open or opening.
+    package var linkCount: Int { links.count + attempts.count }
+
+    /// When `woke` has something to do next, nil while only an event can change anything.
+    package var nextWake: MonotonicTime? {
+        var times: [MonotonicTime] = attempts.values.map { $0 + timing.attemptMax }
+        if let outstanding {
+            times.append(outstanding.since + limit(of: outstanding.command))
+        } else if let holdUntil {
+            times.append(holdUntil)
+        } else if case .running(.running(_, let since, let isOurs)) = phase, isOurs || !isResting {
+            times.append(since + (isOurs ? timing.roundMax : timing.busyRetry))
+        }
+        switch phase {
+        case .recovering(.resetting(let since)): times.append(since + timing.resetLimit)
+        case .off(let until?) where !block.isBlocked: times.append(until)
+        case .forbidden(let until): times.append(until)
+        case .running: if let time = quietTime ?? silenceTime { times.append(time) }
+        case .settingUp, .recovering, .off: break
+        }
+        return times.min()
+    }
+}

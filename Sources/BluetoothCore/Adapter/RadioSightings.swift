@@ -1,0 +1,266 @@
+package import MeterModel
+
+/// A meter that is heard, or what may be one, over one adapter and one kind of radio.
+package struct RadioSighting: Hashable, Sendable {
+    package var device: RadioAddress
+    package var adapter: MACAddress
+    /// nil: perhaps a meter.
+    package var model: ModelName?
+    package var name: String?
+    package var rssi: Int?
+
+    package init(device: RadioAddress, adapter: MACAddress, model: ModelName?, name: String?, rssi: Int?) {
+        self.device = device
+        self.adapter = adapter
+        self.model = model
+        self.name = name
+        self.rssi = rssi
+    }
+}
+
+package enum RadioSightingEvent: Hashable, Sendable {
+    /// First heard, or identified better than before.
+    case appeared(RadioSighting)
+    /// Still there. Told now and then.
+    case heard(RadioSighting)
+    case vanished(RadioSighting)
+}
+
+/// The times of what is heard.
+package struct SightingTiming: Hashable, Sendable {
+    /// A meter that is there is told of no more often.
+    package var heardInterval: Duration = .seconds(5)
+    /// Without an advertisement for so long, it is gone (product.md, "advert-stale time").
+    package var staleLowEnergy: Duration = .seconds(30)
+    package var staleClassic: Duration = .seconds(90)
+    /// It must have been missed in so many discoveries, too: a kernel that filters duplicates tells of a device once in
+    /// each, and some fail.
+    package var roundsMissed = 3
+    /// After so many times the stale time it is gone whatever the discoveries did.
+    package var staleFactorMax = 4
+    /// Devices heard within this are counted.
+    package var countWindow: Duration = .seconds(60)
+
+    package init() {}
+}
+
+/// Keeps what is heard: every device for a while, meters until they vanish.
+///
+/// What comes in is whatever anybody sends. Both tables are bounded; a device that is known already costs one look-up,
+/// and nothing is allocated for it unless what it says has changed.
+package struct RadioSightings: Sendable {
+    package let timing: SightingTiming
+    /// Devices kept in mind, meters among them.
+    package static let devicesMax = 4096
+    package static let metersMax = 256
+
+    private var places: [Key: Int] = [:]
+    private var entries: [Entry] = []
+    private var free: [Int] = []
+    /// Of entries that are sightings.
+    private var meters: Set<Int> = []
+    private var rounds: [MACAddress: Rounds] = [:]
+
+    /// Device and adapter: the same device over two adapters, or over LE and Classic, is two sightings.
+    private struct Key: Hashable {
+        var device: UInt64
+        var adapter: UInt64
+
+        init(_ device: RadioAddress, _ adapter: MACAddress) {
+            self.device = device.address.bits | UInt64(device.kind.rawValue) << 48
+            self.adapter = adapter.bits
+        }
+    }
+
+    private struct Entry {
+        var key: Key
+        var sighting: RadioSighting
+        var verdict: RadioIdentification
+        var isNameComplete = false
+        var services: [BluetoothUUID] = []
+        var lastHeard: MonotonicTime
+        var lastTold: MonotonicTime
+        /// How many discoveries had ended then.
+        var round: Int
+        /// Of the last two different contents: an advertisement and a scan response may come by turns.
+        var digests: (UInt64, UInt64)
+    }
+
+    private struct Rounds {
+        var lowEnergy = 0
+        var classic = 0
+    }
+
+    package init(timing: SightingTiming = SightingTiming()) {
+        self.timing = timing
+    }
+
+    // MARK: What happens
+
+    /// A device was heard.
+    package mutating func heard(
+        _ report: DeviceReport, by adapter: MACAddress, at now: MonotonicTime
+    ) -> RadioSightingEvent? {
+        let key = Key(report.address, adapter)
+        let digest = Self.digest(report.data)
+        if let place = places[key] { return heardAgain(place, report, digest, at: now) }
+        guard entries.count - free.count < Self.devicesMax else { return nil }
+        return heardFirst(key, report, adapter, digest, at: now)
+    }
+
+    /// A discovery that listened to these ended.
+    package mutating func roundEnded(_ kinds: DiscoveryKinds, of adapter: MACAddress) {
+        if !kinds.isDisjoint(with: .lowEnergy) { rounds[adapter, default: Rounds()].lowEnergy += 1 }
+        if kinds.contains(.classic) { rounds[adapter, default: Rounds()].classic += 1 }
+    }
+
+    /// Forgets what was not heard for long.
+    ///
+    /// - Parameter isLinked: a device with a link does not advertise, and is there.
+    package mutating func expire(
+        at now: MonotonicTime, isLinked: (RadioSighting) -> Bool
+    ) -> [RadioSightingEvent] {
+        var events: [RadioSightingEvent] = []
+        for (place, entry) in entries.enumerated() where places[entry.key] == place {
+            guard meters.contains(place) else {
+                if now - entry.lastHeard >= timing.countWindow { forget(place) }
+                continue
+            }
+            if isLinked(entry.sighting) {
+                entries[place].lastHeard = now
+                entries[place].round = round(of: entry.sighting)
+            } else if isStale(entry, at: now) {
+                events.append(.vanished(entry.sighting))
+                forget(place)
+            }
+        }
+        return events
+    }
+
+    /// The adapter hears nothing any more: it is gone, off or forbidden.
+    package mutating func adapterLost(
+        _ adapter: MACAddress, isLinked: (RadioSighting) -> Bool
+    ) -> [RadioSightingEvent] {
+        var events: [RadioSightingEvent] = []
+        for (place, entry) in entries.enumerated()
+        where places[entry.key] == place && entry.key.adapter == adapter.bits {
+            if meters.contains(place) {
+                if isLinked(entry.sighting) { continue }
+                events.append(.vanished(entry.sighting))
+            }
+            forget(place)
+        }
+        return events
+    }
+
+    /// What is there.
+    package var sightings: [RadioSighting] { meters.sorted().map { entries[$0].sighting } }
+
+    /// Devices of any kind that an adapter heard lately.
+    package func count(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
+        entries.enumerated().count { place, entry in
+            entry.key.adapter == adapter.bits && places[entry.key] == place
+                && now - entry.lastHeard < timing.countWindow
+        }
+    }
+
+    // MARK: One device
+
+    private mutating func heardFirst(
+        _ key: Key, _ report: DeviceReport, _ adapter: MACAddress, _ digest: UInt64, at now: MonotonicTime
+    ) -> RadioSightingEvent? {
+        let sighting = RadioSighting(
+            device: report.address, adapter: adapter, model: nil, name: nil, rssi: report.rssi)
+        let entry = Entry(
+            key: key, sighting: sighting, verdict: .none, lastHeard: now, lastTold: now,
+            round: round(of: sighting), digests: (digest, digest))
+        let place: Int
+        if let gap = free.popLast() {
+            place = gap
+            entries[gap] = entry
+        } else {
+            place = entries.count
+            entries.append(entry)
+        }
+        places[key] = place
+        return learn(place, report, at: now)
+    }
+
+    private mutating func heardAgain(
+        _ place: Int, _ report: DeviceReport, _ digest: UInt64, at now: MonotonicTime
+    ) -> RadioSightingEvent? {
+        entries[place].lastHeard = now
+        let known = entries[place].digests
+        if digest != known.0, digest != known.1 {
+            entries[place].digests = (digest, known.0)
+            if let event = learn(place, report, at: now) { return event }
+        }
+        guard entries[place].verdict != .none, meters.contains(place) else { return nil }
+        entries[place].round = round(of: entries[place].sighting)
+        if let rssi = report.rssi { entries[place].sighting.rssi = rssi }
+        guard now - entries[place].lastTold >= timing.heardInterval else { return nil }
+        entries[place].lastTold = now
+        return .heard(entries[place].sighting)
+    }
+
+    /// Takes what the device says of itself. What it once was taken for it stays as long as it is there.
+    private mutating func learn(_ place: Int, _ report: DeviceReport, at now: MonotonicTime) -> RadioSightingEvent? {
+        // An address that changes is nobody's: nothing could be remembered of it.
+        guard report.address.isIdentity else { return nil }
+        let data = AdvertisingData(report.data)
+        var entry = entries[place]
+        let old = entry.sighting.name.map { DeviceName($0, isComplete: entry.isNameComplete) }
+        if let name = data.name?.replacing(old) {
+            entry.sighting.name = name.text
+            entry.isNameComplete = name.isComplete
+        }
+        for service in data.services where !entry.services.contains(service) {
+            if entry.services.count < AdvertisingData.servicesMax { entry.services.append(service) }
+        }
+        let verdict = RadioIdentification(
+            name: entry.sighting.name, services: entry.services, kind: report.address.kind)
+        let before = entries[place].sighting
+        if case .meter(let model) = verdict { entry.sighting.model = model }
+        if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
+        let isMeter = meters.contains(place)
+        let isNews =
+            entry.verdict != .none
+            && (!isMeter || entry.sighting.model != before.model || entry.sighting.name != before.name)
+        guard isNews, isMeter || meters.count < Self.metersMax else {
+            // Kept, so that a name and a service that come apart add up.
+            entries[place] = entry
+            return nil
+        }
+        meters.insert(place)
+        entry.lastTold = now
+        entry.round = round(of: entry.sighting)
+        entries[place] = entry
+        return .appeared(entry.sighting)
+    }
+
+    private func round(of sighting: RadioSighting) -> Int {
+        guard let counts = rounds[sighting.adapter] else { return 0 }
+        return sighting.device.kind.isLowEnergy ? counts.lowEnergy : counts.classic
+    }
+
+    private func isStale(_ entry: Entry, at now: MonotonicTime) -> Bool {
+        let limit = entry.sighting.device.kind.isLowEnergy ? timing.staleLowEnergy : timing.staleClassic
+        let age = now - entry.lastHeard
+        if age >= limit * timing.staleFactorMax { return true }
+        return age >= limit && round(of: entry.sighting) - entry.round >= timing.roundsMissed
+    }
+
+    private mutating func forget(_ place: Int) {
+        places[entries[place].key] = nil
+        entries[place].services = []
+        meters.remove(place)
+        free.append(place)
+    }
+
+    /// FNV-1a: enough to tell whether anything is new, and nothing is trusted to it.
+    private static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash
+    }
+}

@@ -1,0 +1,124 @@
+/// What a device says of itself when it is heard: advertising data, a scan response, an extended inquiry response or
+/// several of them in a row (Core Specification 5.4, vol 3 part C 11; the types are from Assigned Numbers 2.3).
+///
+/// A sequence of structures: one byte of length, one of type, then the rest. What a hostile or broken device sends may
+/// end anywhere: a structure that claims more than there is ends the data, and what came before it counts.
+package struct AdvertisingData: Hashable, Sendable {
+    package var flags: UInt8?
+    package var name: DeviceName?
+    package var services: [BluetoothUUID] = []
+    /// In dBm.
+    package var transmitPower: Int?
+    /// Three bytes as one number (Assigned Numbers 2.8).
+    package var deviceClass: UInt32?
+    /// The last structure claimed more bytes than there were.
+    package var isTruncated = false
+
+    /// A device that lists more is none of those that this program knows, and is not asked for the rest.
+    package static let servicesMax = 64
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        isTruncated = !Self.forEachStructure(in: bytes) { type, body in
+            take(type, body)
+        }
+    }
+
+    package init(_ bytes: [UInt8]) {
+        self = bytes.withUnsafeBytes { AdvertisingData($0) }
+    }
+
+    /// Calls `body` with type and content of each structure.
+    ///
+    /// - Returns: false where the last one claimed more than there was.
+    package static func forEachStructure(
+        in bytes: UnsafeRawBufferPointer, _ body: (UInt8, UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
+        var offset = 0
+        while offset < bytes.count {
+            let length = Int(bytes[offset])
+            // A length of zero ends the significant part (vol 3 part C 11).
+            if length == 0 { return true }
+            let end = offset + 1 + length
+            guard end <= bytes.count else { return false }
+            body(bytes[offset + 1], UnsafeRawBufferPointer(rebasing: bytes[offset + 2..<end]))
+            offset = end
+        }
+        return true
+    }
+
+    private mutating func take(_ type: UInt8, _ body: UnsafeRawBufferPointer) {
+        switch type {
+        case 0x01: flags = flags ?? body.first
+        case 0x02, 0x03: takeServices(body, width: 2)
+        case 0x04, 0x05: takeServices(body, width: 4)
+        case 0x06, 0x07: takeServices(body, width: 16)
+        case 0x08, 0x09:
+            guard let new = DeviceName(body, isComplete: type == 0x09) else { return }
+            name = new.replacing(name)
+        case 0x0A: transmitPower = body.first.map { Int(Int8(bitPattern: $0)) }
+        case 0x0D where body.count >= 3: deviceClass = UInt32(body.word(at: 0)) | UInt32(body[2]) << 16
+        default: break
+        }
+    }
+
+    /// A piece at the end that is no whole number is passed over.
+    private mutating func takeServices(_ body: UnsafeRawBufferPointer, width: Int) {
+        for offset in stride(from: 0, through: body.count - width, by: width) {
+            guard services.count < Self.servicesMax else { return }
+            let service =
+                switch width {
+                case 2: BluetoothUUID(short: UInt32(body.word(at: offset)))
+                case 4: BluetoothUUID(short: body.long(at: offset))
+                default:
+                    BluetoothUUID(
+                        high: UInt64(body.long(at: offset + 12)) << 32 | UInt64(body.long(at: offset + 8)),
+                        low: UInt64(body.long(at: offset + 4)) << 32 | UInt64(body.long(at: offset)))
+                }
+            if !services.contains(service) { services.append(service) }
+        }
+    }
+}
+
+/// What a device calls itself over the air.
+package struct DeviceName: Hashable, Sendable {
+    package var text: String
+    /// Not cut to what fits an advertisement.
+    package var isComplete: Bool
+
+    /// The longest that the standard allows, in bytes (Core Specification 5.4, vol 3 part C 3.2.2.3).
+    package static let lengthMax = 248
+
+    package init(_ text: String, isComplete: Bool = true) {
+        self.text = text
+        self.isComplete = isComplete
+    }
+
+    /// - Returns: nil for a name without a single character that prints.
+    package init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool) {
+        // Modules pad their names with zeros.
+        let significant = bytes.prefix(Self.lengthMax).prefix { $0 != 0 }
+        var text = String.UnicodeScalarView()
+        // What is not UTF-8 becomes the replacement character; what would move a terminal's cursor goes.
+        for scalar in String(decoding: significant, as: UTF8.self).unicodeScalars where Self.isPrintable(scalar) {
+            text.append(scalar)
+        }
+        while text.last == " " { text.removeLast() }
+        while text.first == " " { text.removeFirst() }
+        guard !text.isEmpty else { return nil }
+        self.text = String(text)
+        self.isComplete = isComplete
+    }
+
+    /// This name where it is the better one: a complete name never gives way to a shortened one.
+    package func replacing(_ old: DeviceName?) -> DeviceName {
+        guard let old, old.isComplete, !isComplete else { return self }
+        return old
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import MeterModel
+
+/// What was wrong with a packet that claims to be the kernel's.
+package enum ManagementFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Shorter than the six bytes that begin each packet.
+    case noHeader(count: Int)
+    /// The header speaks of another number of bytes than came.
+    case length(claimed: Int, actual: Int)
+    /// A field lies beyond the end.
+    case truncated(code: UInt16, count: Int)
+    /// A field has a value that means nothing.
+    case value(String)
+
+    package var description: String {
+        switch self {
+        case .noHeader(let count): "a management packet of \(count) bytes has no header"
+        case .length(let claimed, let actual): "a management packet claims \(claimed) bytes and has \(actual)"
+        case .truncated(let code, let count):
+            "management packet 0x\(String(code, radix: 16)) is cut off after \(count) bytes"
+        case .value(let words): "a management packet has \(words)"
+        }
+    }
+}
+
+/// One packet of the management channel where it lies, before anything is copied (BlueZ `doc/mgmt`, "Packet
+/// Structures"): code, index and length, two bytes each, then as many bytes as the length says. All little-endian.
+///
+/// Valid only as long as the memory that it was made of.
+package struct ManagementPacket {
+    /// Of the event; of the command where a program sends.
+    package let code: UInt16
+    /// Which adapter, `noIndex` for none.
+    package let index: UInt16
+    package let parameters: UnsafeRawBufferPointer
+
+    package static let noIndex: UInt16 = 0xFFFF
+    package static let headerLength = 6
+    /// No packet is longer: the length is a 16-bit word.
+    package static let lengthMax = headerLength + 0xFFFF
+
+    package init(_ bytes: UnsafeRawBufferPointer) throws(ManagementFault) {
+        guard bytes.count >= Self.headerLength else { throw .noHeader(count: bytes.count) }
+        code = bytes.word(at: 0)
+        index = bytes.word(at: 2)
+        let claimed = Int(bytes.word(at: 4))
+        let actual = bytes.count - Self.headerLength
+        guard claimed == actual else { throw .length(claimed: claimed, actual: actual) }
+        parameters = UnsafeRawBufferPointer(rebasing: bytes[Self.headerLength...])
+    }
+
+    static func encode(code: UInt16, index: UInt16, _ parameters: [UInt8]) -> [UInt8] {
+        // Commands are a few dozen bytes long.
+        code.littleEndianBytes + index.littleEndianBytes
+            + UInt16(truncatingIfNeeded: parameters.count).littleEndianBytes + parameters
+    }
+}
+
+/// A device that was heard, where the kernel's packet lies. Valid only as long as that memory.
+package struct DeviceReport {
+    package let address: RadioAddress
+    /// In dBm; nil where the adapter does not say (127).
+    package let rssi: Int?
+    package let flags: Flags
+    /// Advertising data, or an extended inquiry response.
+    package let data: UnsafeRawBufferPointer
+
+    /// Linux `net/bluetooth/mgmt.h`, `MGMT_DEV_FOUND_…`.
+    package struct Flags: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt32
+
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// The kernel asks whether the name is known, and looks it up where it is not (Confirm Name).
+        package static let confirmName = Flags(rawValue: 1 << 0)
+        /// The device pairs with a PIN.
+        package static let legacyPairing = Flags(rawValue: 1 << 1)
+        package static let notConnectable = Flags(rawValue: 1 << 2)
+    }
+
+    package static let code: UInt16 = 0x0012
+    private static let fixedLength = 14
+
+    /// - Returns: nil where the packet tells of something else.
+    package init?(_ packet: ManagementPacket) throws(ManagementFault) {
+        guard packet.code == Self.code else { return nil }
+        let bytes = packet.parameters
+        guard bytes.count >= Self.fixedLength else { throw .truncated(code: packet.code, count: bytes.count) }
+        guard let kind = RadioAddress.Kind(rawValue: bytes[6]) else {
+            throw .value("an address of kind \(bytes[6])")
+        }
+        address = RadioAddress(bytes.address(at: 0), kind)
+        let loudness = Int(Int8(bitPattern: bytes[7]))
+        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). 0 is what the kernel fills in where it
+        // tells a name that it looked up, and no radio is that loud.
+        rssi = loudness == 127 || loudness == 0 ? nil : loudness
+        flags = Flags(rawValue: bytes.long(at: 8))
+        let length = Int(bytes.word(at: 12))
+        let rest = bytes.count - Self.fixedLength
+        guard length <= rest else { throw .length(claimed: length, actual: rest) }
+        data = UnsafeRawBufferPointer(rebasing: bytes[Self.fixedLength..<Self.fixedLength + length])
+    }
+}
+
+extension UInt16 {
+    var littleEndianBytes: [UInt8] { [UInt8(truncatingIfNeeded: self), UInt8(truncatingIfNeeded: self >> 8)] }
+}
+
+/// Little-endian numbers at an offset that the caller has checked.
+extension UnsafeRawBufferPointer {
+    func word(at offset: Int) -> UInt16 {
+        UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    }
+
+    func long(at offset: Int) -> UInt32 {
+        UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+
+    /// Least significant octet first.
+    func address(at offset: Int) -> MACAddress {
+        MACAddress(bits: UInt64(long(at: offset)) | UInt64(word(at: offset + 4)) << 32)
+    }
+}
+
+/// Takes fields from the front of a packet, each checked.
+struct ManagementReader {
+    private let bytes: [UInt8]
+    private let code: UInt16
+    private var offset = 0
+
+    init(_ bytes: [UInt8], code: UInt16 = 0) {
+        self.bytes = bytes
+        self.code = code
+    }
+
+    var rest: ArraySlice<UInt8> { bytes[offset...] }
+
+    mutating func take(_ count: Int) throws(ManagementFault) -> ArraySlice<UInt8> {
+        guard count <= bytes.count - offset else { throw .truncated(code: code, count: bytes.count) }
+        defer { offset += count }
+        return bytes[offset..<offset + count]
+    }
+
+    mutating func byte() throws(ManagementFault) -> UInt8 {
+        let field = try take(1)
+        return field[field.startIndex]
+    }
+
+    mutating func word() throws(ManagementFault) -> UInt16 {
+        UInt16(truncatingIfNeeded: try number(of: 2))
+    }
+
+    mutating func long() throws(ManagementFault) -> UInt32 {
+        UInt32(truncatingIfNeeded: try number(of: 4))
+    }
+
+    mutating func address() throws(ManagementFault) -> MACAddress {
+        MACAddress(bits: try number(of: 6))
+    }
+
+    mutating func device() throws(ManagementFault) -> RadioAddress {
+        let address = try address()
+        let kind = try byte()
+        guard let known = RadioAddress.Kind(rawValue: kind) else { throw .value("an address of kind \(kind)") }
+        return RadioAddress(address, known)
+    }
+
+    private mutating func number(of count: Int) throws(ManagementFault) -> UInt64 {
+        try take(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

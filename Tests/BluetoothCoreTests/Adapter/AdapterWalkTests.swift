@@ -1,0 +1,102 @@
+import BluetoothCore
+import MeterModel
+import Testing
+
+/// Any events in any order: what must always hold.
+struct AdapterWalkTests {
+    @Test(arguments: 0..<300 as Range<UInt64>)
+    func walk_keepsThePromises(seed: UInt64) {
+        var dice = RadioDice(seed: seed)
+        var walk = AdapterWalk()
+        for _ in 0..<300 { walk.step(&dice) }
+        #expect(walk.faults.isEmpty, "seed \(seed): \(walk.faults)")
+    }
+
+    /// After whatever happened, an adapter that works again searches again within its longest wait.
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func walk_endsInSearching_onceAllIsWell(seed: UInt64) {
+        var dice = RadioDice(seed: seed)
+        var walk = AdapterWalk()
+        for _ in 0..<100 { walk.step(&dice) }
+        walk.heal()
+        let before = walk.probe.sent.count
+        walk.probe.live(.seconds(3700))
+        walk.probe.heard()
+        let began = walk.probe.sent.dropFirst(before).contains { if case .startDiscovery = $0 { true } else { false } }
+        #expect(began, "seed \(seed): \(walk.probe.machine)")
+        #expect(walk.probe.machine.state == .searching, "seed \(seed): \(walk.probe.machine)")
+    }
+}
+
+private struct AdapterWalk {
+    var probe = AdapterProbe()
+    var faults: [String] = []
+    private var attempts: [SlotKey] = []
+
+    mutating func step(_ dice: inout RadioDice) {
+        let before = (sent: probe.sent.count, isAnswered: probe.isAnswered)
+        let time = probe.now
+        event(&dice)
+        // One command at most is out.
+        let count = probe.sent.count - before.sent
+        if count > 1, probe.now == time { faults.append("two commands at once") }
+        if probe.machine.state != .blocked, probe.machine.nextWake == nil { faults.append("asleep for ever") }
+        let state = probe.machine.state
+        if state == .blocked || state == .forbidden || state == .failed, probe.machine.trouble == nil {
+            faults.append("\(state) without a word")
+        }
+        if probe.machine.linkCount > 5 { faults.append("too many links") }
+    }
+
+    private mutating func event(_ dice: inout RadioDice) {
+        switch dice.below(20) {
+        case 0...4: answer(&dice)
+        case 5, 6: probe.discovering(dice.below(2) == 0, [.interleaved, .lowEnergy, .classic][dice.below(3)])
+        case 7: probe.settings(ControllerSettings(rawValue: UInt32(dice.below(1024))))
+        case 8: probe.settings(AdapterProbe.dual.current)
+        case 9:
+            let block = RadioBlock(isSoft: dice.below(3) == 0, isHard: dice.below(6) == 0)
+            probe.take(probe.machine.blockChanged(block, at: probe.now))
+        case 10: probe.heard()
+        case 11: if dice.below(4) == 0 { probe.take(probe.machine.controllerFailed(code: 1, at: probe.now)) }
+        case 12:
+            let link = SlotKey(MACAddress(bits: UInt64(dice.below(8))), isClassic: dice.below(2) == 0)
+            let (refusal, actions) = probe.machine.take(link, at: probe.now)
+            probe.take(actions)
+            if refusal == nil { attempts.append(link) }
+        case 13: if let link = attempts.first { probe.take(probe.machine.linkUp(link, at: probe.now)) }
+        case 14:
+            if !attempts.isEmpty { probe.take(probe.machine.giveBack(attempts.removeFirst(), at: probe.now)) }
+        case 15: probe.take(probe.machine.usbReset(isDone: dice.below(2) == 0, at: probe.now))
+        case 16: probe.machine.canResetUSB = dice.below(2) == 0
+        default: pass(dice.below(3) == 0 ? .seconds(dice.below(400)) : .milliseconds(dice.below(5000)))
+        }
+    }
+
+    private mutating func answer(_ dice: inout RadioDice) {
+        let status = dice.below(2) == 0 ? ManagementStatus.success : .init(rawValue: UInt8(dice.below(0x16)))
+        let info = dice.below(5) > 0 ? ManagementSamples.bytes(of: AdapterProbe.dual) : [1]
+        probe.answer(status, info)
+    }
+
+    private mutating func pass(_ duration: Duration) {
+        let end = probe.now + duration
+        var turns = 0
+        while let wake = probe.machine.nextWake, wake <= end {
+            turns += 1
+            if turns > 2000 {
+                faults.append("it wakes without end")
+                return
+            }
+            probe.now = max(probe.now, wake)
+            probe.wake()
+        }
+        probe.now = end
+    }
+
+    mutating func heal() {
+        probe.take(probe.machine.blockChanged(RadioBlock(), at: probe.now))
+        for link in attempts { probe.take(probe.machine.giveBack(link, at: probe.now)) }
+        probe.settings(AdapterProbe.dual.current)
+    }
+}

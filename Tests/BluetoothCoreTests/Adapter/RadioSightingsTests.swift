@@ -1,0 +1,197 @@
+import BluetoothCore
+import MeterModel
+import Testing
+
+struct RadioSightingsTests {
+    private let adapter = MACAddress(bits: 0xA0)
+    private let meter = RadioAddress(MACAddress(bits: 0x0011_2233_4455), .lePublic)
+    private let named: [UInt8] = [6, 0x09] + Array("UM25C".utf8)
+
+    @Test func meter_appears_whenFirstHeard() {
+        var ears = Ears(adapter)
+        let event = ears.hear(meter, named, rssi: -60)
+        #expect(
+            event
+                == .appeared(
+                    RadioSighting(device: meter, adapter: adapter, model: .um25c, name: "UM25C", rssi: -60)))
+    }
+
+    @Test func meter_isToldOfAgain_notMoreOftenThanEveryFiveSeconds() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        ears.now = .seconds(4.9)
+        #expect(ears.hear(meter, named) == nil)
+        ears.now = .seconds(5)
+        #expect(ears.hear(meter, named, rssi: -41)?.heard?.rssi == -41)
+        #expect(ears.hear(meter, named) == nil)
+    }
+
+    @Test func otherDevices_areKeptInMind_andNotToldOf() {
+        var ears = Ears(adapter)
+        #expect(ears.hear(meter, [5, 0x09] + Array("Lamp".utf8)) == nil)
+        #expect(ears.sightings.sightings.isEmpty)
+        #expect(ears.count == 1)
+        ears.now = .seconds(60)
+        #expect(ears.count == 0)
+    }
+
+    @Test func nameThatComesLater_makesAMeterOfIt() {
+        var ears = Ears(adapter)
+        let first = ears.hear(meter, [3, 0x03, 0xE0, 0xFF])
+        #expect(first?.appeared.map { $0.model == nil && $0.name == nil } == true)
+        #expect(ears.hear(meter, named)?.appeared?.model == .um25c)
+        #expect(ears.sightings.sightings.count == 1)
+    }
+
+    @Test func shortenedName_neverReplacesACompleteOne_norDoesTheModelGoAway() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        #expect(ears.hear(meter, [4, 0x08] + Array("UM2".utf8)) == nil)
+        #expect(ears.hear(meter, [5, 0x09] + Array("Desk".utf8))?.appeared?.name == "Desk")
+        #expect(ears.sightings.sightings.first?.model == .um25c)
+    }
+
+    @Test func twoMetersOfOneName_areTwo() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        #expect(ears.hear(RadioAddress(MACAddress(bits: 0x0011_2233_4456), .lePublic), named)?.appeared != nil)
+        #expect(ears.sightings.sightings.count == 2)
+    }
+
+    @Test func oneMeterOverBothRadios_isTwoSightings() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        #expect(ears.hear(RadioAddress(meter.address, .classic), named)?.appeared != nil)
+    }
+
+    @Test func addressThatChanges_isNobodys() {
+        var ears = Ears(adapter)
+        let resolvable = RadioAddress(MACAddress(bits: 0x7A_0000_0000_01), .leRandom)
+        let nonResolvable = RadioAddress(MACAddress(bits: 0x2A_0000_0000_01), .leRandom)
+        let lasting = RadioAddress(MACAddress(bits: 0xEA_0000_0000_01), .leRandom)
+        #expect(ears.hear(resolvable, named) == nil)
+        #expect(ears.hear(nonResolvable, named) == nil)
+        #expect(ears.hear(RadioAddress(MACAddress(bits: 0), .lePublic), named) == nil)
+        #expect(ears.hear(lasting, named)?.appeared != nil)
+    }
+
+    // MARK: Vanishing
+
+    @Test func silentMeter_vanishes_afterItsTimeAndSomeDiscoveries() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        for _ in 0..<3 { ears.sightings.roundEnded(.lowEnergy, of: adapter) }
+        ears.now = .seconds(29)
+        #expect(ears.expire().isEmpty)
+        ears.now = .seconds(30)
+        #expect(ears.expire().count == 1)
+        #expect(ears.sightings.sightings.isEmpty)
+        #expect(ears.hear(meter, named)?.appeared != nil)
+    }
+
+    @Test func silentMeter_isThere_whileNobodyListens() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        ears.sightings.roundEnded(.classic, of: adapter)
+        ears.now = .seconds(100)
+        #expect(ears.expire().isEmpty)
+        ears.now = .seconds(120)
+        #expect(ears.expire().count == 1)
+    }
+
+    @Test func classicMeter_isGivenLonger() {
+        var ears = Ears(adapter)
+        _ = ears.hear(RadioAddress(meter.address, .classic), named)
+        for _ in 0..<9 { ears.sightings.roundEnded(.interleaved, of: adapter) }
+        ears.now = .seconds(89)
+        #expect(ears.expire().isEmpty)
+        ears.now = .seconds(90)
+        #expect(ears.expire().count == 1)
+    }
+
+    @Test func meterWithALink_neverVanishes_andHasItsFullTimeAfterwards() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        for _ in 0..<9 { ears.sightings.roundEnded(.lowEnergy, of: adapter) }
+        ears.now = .seconds(1000)
+        #expect(ears.expire(isLinked: true).isEmpty)
+        ears.now = .seconds(1029)
+        for _ in 0..<9 { ears.sightings.roundEnded(.lowEnergy, of: adapter) }
+        #expect(ears.expire().isEmpty)
+        ears.now = .seconds(1030)
+        #expect(ears.expire().count == 1)
+    }
+
+    @Test func adapterThatIsLost_takesItsMetersAlong() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        var other = ears
+        let lost = ears.sightings.adapterLost(adapter, isLinked: { _ in false })
+        #expect(lost.count == 1)
+        #expect(other.sightings.adapterLost(MACAddress(bits: 1), isLinked: { _ in false }).isEmpty)
+    }
+
+    // MARK: Bounds
+
+    @Test func hostileCrowd_fillsNothingWithoutEnd() {
+        var ears = Ears(adapter)
+        for number in 0..<10_000 as Range<UInt64> {
+            _ = ears.hear(RadioAddress(MACAddress(bits: 0x0200_0000 + number), .lePublic), named)
+        }
+        #expect(ears.sightings.sightings.count == RadioSightings.metersMax)
+        #expect(ears.count == RadioSightings.devicesMax)
+        ears.now = .seconds(300)
+        #expect(ears.expire().count == RadioSightings.metersMax)
+        #expect(ears.hear(meter, named)?.appeared != nil)
+    }
+
+    /// What is there is what appeared and has not vanished, whatever was heard.
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func events_addUpToWhatIsThere(seed: UInt64) {
+        var dice = RadioDice(seed: seed)
+        var ears = Ears(adapter)
+        var there: Set<RadioAddress> = []
+        for _ in 0..<400 {
+            ears.now += .milliseconds(dice.below(6000))
+            let device = RadioAddress(
+                MACAddress(bits: 0x10 + UInt64(dice.below(6))), RadioAddress.Kind.allCases[dice.below(2)])
+            let data = [named, [3, 0x03, 0xE0, 0xFF], [2, 1, 6], [9, 9], []][dice.below(5)]
+            if let shown = ears.hear(device, data)?.appeared { there.insert(shown.device) }
+            if dice.below(3) == 0 { ears.sightings.roundEnded(.interleaved, of: adapter) }
+            if dice.below(5) == 0 {
+                for event in ears.expire() {
+                    guard case .vanished(let gone) = event else { continue }
+                    #expect(there.remove(gone.device) != nil, "seed \(seed)")
+                }
+            }
+            #expect(Set(ears.sightings.sightings.map(\.device)) == there, "seed \(seed)")
+        }
+    }
+}
+
+/// Sightings and the time.
+private struct Ears {
+    var sightings = RadioSightings()
+    var now = Duration.zero
+    private let adapter: MACAddress
+
+    init(_ adapter: MACAddress) { self.adapter = adapter }
+
+    var count: Int { sightings.count(heardBy: adapter, at: now.moment) }
+
+    mutating func hear(_ device: RadioAddress, _ data: [UInt8], rssi: Int8 = -60) -> RadioSightingEvent? {
+        ManagementSamples.found(device, rssi: rssi, data).withUnsafeBytes { bytes in
+            guard let packet = try? ManagementPacket(bytes), let report = try? DeviceReport(packet) else { return nil }
+            return sightings.heard(report, by: adapter, at: now.moment)
+        }
+    }
+
+    mutating func expire(isLinked: Bool = false) -> [RadioSightingEvent] {
+        sightings.expire(at: now.moment) { _ in isLinked }
+    }
+}
+
+extension RadioSightingEvent {
+    fileprivate var appeared: RadioSighting? { if case .appeared(let sighting) = self { sighting } else { nil } }
+    fileprivate var heard: RadioSighting? { if case .heard(let sighting) = self { sighting } else { nil } }
+}

@@ -1,0 +1,42 @@
+import BluetoothCore
+import MeterModel
+import Testing
+
+struct RadioIdentificationTests {
+    @Test(arguments: [
+        ("UM24C", ModelName.um24c), ("um25c", .um25c), ("UM34C", .um34c), ("TC66C", .tc66c), ("BT24-M", .tc66c),
+        ("FNB58-051772", .fnb58), ("FNB48s-021356", .fnb48s), ("FNB48-000001", .fnb48), ("FNB48P-1", .fnb48s),
+        ("C1-123456", .c1), ("UD18-BLE", .atorchUSB), ("UD24_BLE", .atorchUSB), ("J7-C_BLE", .atorchUSB),
+        ("AT24-BLE", .atorchAC), ("S1B_BLE", .atorchAC), ("DT24TW_BLE", .atorchDC), ("DL24M_BLE", .atorchDC),
+        ("UC96_BLE", .atorchUSB),
+    ])
+    func name_tellsTheModel(name: String, model: ModelName) {
+        #expect(RadioIdentification(name: name, services: [], kind: .lePublic) == .meter(model))
+    }
+
+    @Test(arguments: [("UM25C", ModelName.um25c), ("UD18-SPP", .atorchUSB), ("DL24M_SPP", .atorchDC)])
+    func name_tellsTheModel_overClassic(name: String, model: ModelName) {
+        #expect(RadioIdentification(name: name, services: [], kind: .classic) == .meter(model))
+    }
+
+    @Test(arguments: ["C1", "FNB58-12a", "S10_BLE", "UM25", "UM25CX", "Kitchen", "BT24", "Lamp_BLE", "C1-", ""])
+    func otherNames_tellNothing(name: String) {
+        #expect(RadioIdentification(name: name, services: [], kind: .lePublic) == .none)
+    }
+
+    @Test func meterService_underAnyName_isPerhapsAMeter() {
+        let services = [BluetoothUUID(short: 0x180F), BluetoothUUID(short: 0xFFE0)]
+        #expect(RadioIdentification(name: "HMSoft", services: services, kind: .lePublic) == .perhaps)
+        #expect(RadioIdentification(name: nil, services: [.init(short: 0xFFE5)], kind: .leRandom) == .perhaps)
+        #expect(RadioIdentification(name: "HMSoft", services: services, kind: .classic) == .none)
+    }
+
+    @Test func atorchEnding_overClassic_isPerhapsAMeter() {
+        #expect(RadioIdentification(name: "XY99-SPP", services: [], kind: .classic) == .perhaps)
+    }
+
+    @Test func hostileName_isNotSearched() {
+        let name = String(repeating: "UM25C", count: 50) + "_BLE"
+        #expect(RadioIdentification(name: name, services: [], kind: .lePublic) == .none)
+    }
+}

@@ -1,0 +1,151 @@
+import BluetoothCore
+import MeterModel
+import Testing
+
+struct ManagementCodecTests {
+    private let meter = RadioAddress(MACAddress(bits: 0x1122_3344_5566), .leRandom)
+
+    // MARK: Commands
+
+    @Test func command_isLittleEndian_withItsLength() {
+        #expect(ManagementCommand.startDiscovery(.interleaved).bytes(index: 0x0102) == [0x23, 0, 2, 1, 1, 0, 7])
+    }
+
+    @Test func command_aboutNoAdapter_goesToNoIndex() {
+        #expect(ManagementCommand.readIndexList.bytes(index: 3) == [3, 0, 0xFF, 0xFF, 0, 0])
+        #expect(ManagementCommand.readInfo.bytes(index: 3) == [4, 0, 3, 0, 0, 0])
+    }
+
+    @Test func pinCodeReply_isPaddedToSixteen_andCutThere() {
+        let bytes = ManagementCommand.pinCodeReply(meter, pin: "1234").bytes(index: 0)
+        #expect(bytes[0..<6] == [0x16, 0, 0, 0, 24, 0])
+        #expect(bytes[6..<13] == [0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 2])
+        #expect(Array(bytes[13...]) == [4, 0x31, 0x32, 0x33, 0x34] + [UInt8](repeating: 0, count: 12))
+        let long = ManagementCommand.pinCodeReply(meter, pin: "12345678901234567890").bytes(index: 0)
+        #expect(long.count == 6 + 24)
+        #expect(long[13] == 16)
+    }
+
+    @Test func serviceDiscovery_listsServices_backToFront() {
+        let bytes = ManagementCommand.startServiceDiscovery(.lowEnergy, rssi: 127, services: [.init(short: 0xFFE0)])
+            .bytes(index: 0)
+        #expect(bytes[6..<10] == [6, 127, 1, 0])
+        #expect(
+            bytes[10...] == [
+                0xFB, 0x34, 0x9B, 0x5F, 0x80, 0, 0, 0x80, 0, 0x10, 0, 0, 0xE0, 0xFF, 0, 0,
+            ])
+    }
+
+    @Test func repliesThatRefuse_haveOpcodesOfTheirOwn() {
+        #expect(ManagementCommand.userConfirmation(meter, isConfirmed: true).opcode == 0x001C)
+        #expect(ManagementCommand.userConfirmation(meter, isConfirmed: false).opcode == 0x001D)
+        #expect(ManagementCommand.userPasskey(meter, 1).opcode == 0x001E)
+        #expect(ManagementCommand.userPasskey(meter, nil).opcode == 0x001F)
+    }
+
+    // MARK: Events
+
+    @Test func deviceFound_isRead_withItsData() throws {
+        let data: [UInt8] = [5, 0x09] + Array("UM25".utf8)
+        let (index, event) = try ManagementEvent.decode(ManagementSamples.found(meter, rssi: -60, data, index: 2))
+        #expect(index == 2)
+        #expect(event == .deviceFound(.init(address: meter, rssi: -60, flags: [], data: data)))
+    }
+
+    @Test func rssi_isUnknown_whereTheAdapterDoesNotSay() throws {
+        let (_, event) = try ManagementEvent.decode(ManagementSamples.found(meter, rssi: 127, []))
+        guard case .deviceFound(let found) = event else {
+            Issue.record("\(event)")
+            return
+        }
+        #expect(found.rssi == nil)
+    }
+
+    @Test func deviceFound_thatClaimsMoreDataThanThereIs_isAFault() {
+        var bytes = ManagementSamples.found(meter, rssi: -60, [2, 1, 6])
+        bytes[6 + 12] = 4
+        #expect(throws: ManagementFault.length(claimed: 4, actual: 3)) { try ManagementEvent.decode(bytes) }
+    }
+
+    @Test func header_thatLies_isAFault() {
+        #expect(throws: ManagementFault.noHeader(count: 5)) { try ManagementEvent.decode([1, 0, 0, 0, 0]) }
+        #expect(throws: ManagementFault.length(claimed: 9, actual: 1)) {
+            try ManagementEvent.decode([1, 0, 0, 0, 9, 0, 1])
+        }
+        #expect(throws: ManagementFault.length(claimed: 0, actual: 1)) {
+            try ManagementEvent.decode([4, 0, 0, 0, 0, 0, 1])
+        }
+    }
+
+    @Test func addressOfNoKnownKind_isAFault() {
+        var bytes = ManagementSamples.found(meter, rssi: -60, [])
+        bytes[6 + 6] = 3
+        #expect(throws: ManagementFault.self) { try ManagementEvent.decode(bytes) }
+    }
+
+    @Test func unknownEvent_passes() throws {
+        let (_, event) = try ManagementEvent.decode([0x77, 0, 1, 0, 2, 0, 9, 9])
+        #expect(event == .other(code: 0x77))
+    }
+
+    @Test func everyEvent_isRead() throws {
+        let device = ManagementSamples.bytes(of: meter)
+        let expected: [(UInt16, [UInt8], ManagementEvent)] = [
+            (1, [4, 0, 0, 7], .commandComplete(opcode: 4, .success, parameters: [7])),
+            (2, [0x23, 0, 0x0A], .commandStatus(opcode: 0x23, .busy)),
+            (3, [5], .controllerError(5)), (4, [], .indexAdded), (5, [], .indexRemoved),
+            (6, [0x81, 2, 0, 0], .newSettings([.powered, .classic, .lowEnergy])),
+            (0x0B, device + [0, 0, 0, 0, 0, 0], .deviceConnected(meter)),
+            (0x0C, device + [3], .deviceDisconnected(meter, .init(rawValue: 3))),
+            (0x0D, device + [4], .connectFailed(meter, .connectFailed)),
+            (0x0E, device + [0], .pinCodeRequest(meter, isSecure: false)),
+            (0x0F, device + [1, 1, 2, 0, 0], .userConfirmationRequest(meter, isHint: true, value: 0x201)),
+            (0x10, device, .userPasskeyRequest(meter)),
+            (0x11, device + [5], .authenticationFailed(meter, .authenticationFailed)),
+            (0x13, [7, 1], .discovering(.interleaved, isOn: true)),
+            (0x2D, [2], .controllerSuspended(2)), (0x2E, device + [0], .controllerResumed),
+        ]
+        for (code, parameters, event) in expected {
+            let bytes = ManagementSamples.packet(code, index: 1, parameters)
+            #expect(try ManagementEvent.decode(bytes).event == event)
+        }
+    }
+
+    /// Whatever is cut off or changed, the outcome is an event or a fault that has words.
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func damagedPackets_neverTrap(seed: UInt64) {
+        var dice = RadioDice(seed: seed)
+        var bytes = ManagementSamples.found(meter, rssi: -60, [2, 1, 6, 3, 3, 0xE0, 0xFF])
+        bytes[0] = UInt8(dice.below(0x32))
+        for _ in 0..<dice.below(4) { bytes[dice.below(bytes.count)] = UInt8(dice.below(256)) }
+        bytes.removeLast(dice.below(bytes.count + 1))
+        // Half of them with a length that is right, so that what lies behind it is reached.
+        if bytes.count >= 6, dice.below(2) == 0 { bytes[4...5] = [UInt8(bytes.count - 6), 0] }
+        do throws(ManagementFault) {
+            _ = try ManagementEvent.decode(bytes)
+        } catch {
+            #expect(!error.description.isEmpty)
+        }
+    }
+
+    // MARK: Answers
+
+    @Test func controllerInfo_isRead() throws {
+        let info = ControllerInfo(
+            address: MACAddress(bits: 0xA0B0_C0D0_E0F0), version: 9, manufacturer: 2,
+            supported: [.powered, .lowEnergy],
+            current: [.lowEnergy])
+        #expect(try ControllerInfo(ManagementSamples.bytes(of: info)) == info)
+        #expect(throws: ManagementFault.self) { try ControllerInfo([1, 2, 3]) }
+    }
+
+    @Test func indexList_thatClaimsMoreThanThereIs_isAFault() throws {
+        #expect(try ControllerIndexList([2, 0, 0, 0, 3, 0]).indexes == [0, 3])
+        #expect(throws: ManagementFault.self) { try ControllerIndexList([0xFF, 0xFF, 0, 0]) }
+    }
+
+    @Test func everyStatus_hasWords_alsoTheUnknown() {
+        for number in UInt8.min...UInt8.max { #expect(!ManagementStatus(rawValue: number).words.isEmpty) }
+        #expect(ManagementStatus(rawValue: 0x99).words.contains("0x99"))
+    }
+}

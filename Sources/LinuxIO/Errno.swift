@@ -8,7 +8,9 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     package init(_ code: Int32) { self.code = code }
 
     /// What this thread's last failed call said.
-    static var last: Errno { Errno(Glibc.errno) }
+    package static var last: Errno { Errno(Glibc.errno) }
+    /// Nobody answered in time.
+    package static var timedOut: Errno { Errno(ETIMEDOUT) }
 
     /// The system's own words, and the number to look it up by. (glibc's `strerror` has been safe in threads since
     /// 2.32; Debian 12 has 2.36.)
@@ -19,7 +21,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Runs a call that answers -1 on failure, again as long as a signal interrupts it. The one place for EINTR.
     @discardableResult
-    static func check<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+    package static func check<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
         while true {
             let result = call()
             if result != -1 { return result }
@@ -29,7 +31,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// As `check`, nil where the descriptor would have to wait.
-    static func checkUnlessBlocked<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result? {
+    package static func checkUnlessBlocked<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result? {
         do {
             return try check(call)
         } catch {

@@ -46,4 +46,12 @@ package final class FileDescriptor: Sendable {
     package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int? {
         try Errno.checkUnlessBlocked { Glibc.write(raw, bytes.baseAddress, bytes.count) }
     }
+
+    /// Fetches, and clears, what went wrong on a socket since it was last asked: how a connect that was begun came out.
+    package func takePendingError() throws(Errno) {
+        var code: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        try Errno.check { getsockopt(raw, SOL_SOCKET, SO_ERROR, &code, &size) }
+        guard code == 0 else { throw Errno(code) }
+    }
 }

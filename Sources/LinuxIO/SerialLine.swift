@@ -4,7 +4,7 @@ import Glibc
 
 /// A serial port, opened for this program alone: 8 data bits, no parity, one stop bit, no flow control, nothing
 /// interpreted.
-package struct SerialLine: Sendable {
+package struct SerialLine: LinkEnd {
     package let descriptor: FileDescriptor
     package let path: String
     /// A pseudo-terminal keeps TIOCEXCL after its slave is closed, as long as the master is open.

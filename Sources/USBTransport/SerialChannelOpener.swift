@@ -19,8 +19,7 @@ package struct SerialChannelOpener: ChannelOpener {
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         guard case .serial(let path) = link else { preconditionFailure("\(link) is no serial link") }
-        let channel = SerialChannel(path: path, baudRate: baudRate, loop: loop, stallLimit: stallLimit, handle)
-        loop.execute { channel.begin() }
-        return channel
+        return DescriptorChannel.open(
+            SerialLink(path: path, baudRate: baudRate), on: loop, stallLimit: stallLimit, handle: handle)
     }
 }

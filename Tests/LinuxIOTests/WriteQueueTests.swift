@@ -1,12 +1,12 @@
 import Testing
 
-@testable import USBTransport
+@testable import LinuxIO
 
 struct WriteQueueTests {
     private func next(_ queue: WriteQueue) -> [UInt8] { queue.withNext { Array($0) } }
 
     @Test func bytes_leaveInOrder_howeverManyAtATime() {
-        var queue = WriteQueue()
+        var queue = WriteQueue(.stream)
         #expect(queue.isEmpty)
         _ = queue.append([1, 2, 3])
         _ = queue.append([4, 5])
@@ -20,7 +20,7 @@ struct WriteQueueTests {
     }
 
     @Test func tooMuch_isRefusedWhole() {
-        var queue = WriteQueue()
+        var queue = WriteQueue(.stream)
         let full = queue.append([UInt8](repeating: 0, count: WriteQueue.capacity))
         let more = queue.append([1])
         queue.removeFirst(1)
@@ -30,7 +30,7 @@ struct WriteQueueTests {
     }
 
     @Test func queueThatNeverEmpties_keepsItsOrder() {
-        var queue = WriteQueue()
+        var queue = WriteQueue(.stream)
         var sent = 0
         var taken = 0
         for _ in 0..<200_000 {
@@ -43,5 +43,21 @@ struct WriteQueueTests {
             }
         }
         #expect(queue.count == 3)
+    }
+
+    @Test func packets_leaveOneByOne_whole() {
+        var queue = WriteQueue(.packets)
+        for packet in [[1, 2, 3], [], [4], [5, 6]] as [[UInt8]] { _ = queue.append(packet) }
+        #expect(next(queue) == [1, 2, 3])
+        // Whatever the line said that it took.
+        queue.removeFirst(2)
+        #expect(next(queue) == [4])
+        queue.removeFirst(1)
+        _ = queue.append([7])
+        #expect(next(queue) == [5, 6])
+        queue.removeFirst(2)
+        #expect(next(queue) == [7])
+        queue.removeFirst(1)
+        #expect(queue.isEmpty)
     }
 }

@@ -3,8 +3,13 @@ struct WriteQueue {
     /// More than any meter is ever sent at once; a line behind which this much waits is stuck.
     static let capacity = 65_536
 
+    private let framing: Framing
     private var bytes: [UInt8] = []
     private var start = 0
+    /// Of the packets that wait, in their order; empty for a stream.
+    private var lengths: ArraySlice<Int> = []
+
+    init(_ framing: Framing) { self.framing = framing }
 
     var count: Int { bytes.count - start }
     var isEmpty: Bool { count == 0 }
@@ -12,6 +17,9 @@ struct WriteQueue {
     /// - Returns: false, and nothing is queued, where that would be too much.
     mutating func append(_ new: [UInt8]) -> Bool {
         guard count + new.count <= Self.capacity else { return false }
+        // No link carries a packet of nothing.
+        guard !new.isEmpty else { return true }
+        if framing == .packets { lengths.append(new.count) }
         if isEmpty {
             // Takes over the caller's array: in the usual case it goes out whole and nothing is copied.
             bytes = new
@@ -22,17 +30,20 @@ struct WriteQueue {
         return true
     }
 
-    /// Lends what is next to go.
+    /// Lends what is next to go: all there is of a stream, or one packet.
     func withNext<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try bytes.withUnsafeBufferPointer { all throws(Failure) in
-            try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[start...])))
+        let end = lengths.first.map { start + $0 } ?? bytes.count
+        return try bytes.withUnsafeBufferPointer { all throws(Failure) in
+            try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: all[start..<end])))
         }
     }
 
+    /// - Parameter taken: how much the line took of what `withNext` lent. A packet is gone whatever it took: what is left
+    ///   of one would be another packet.
     mutating func removeFirst(_ taken: Int) {
-        start += min(taken, count)
+        start += lengths.popFirst() ?? min(taken, count)
         if isEmpty {
             bytes = []
             start = 0

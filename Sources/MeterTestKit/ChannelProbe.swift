@@ -1,16 +1,11 @@
-import Gateway
-import LinuxIO
-import MeterModel
-import MeterTestKit
+package import Gateway
+package import LinuxIO
 import Synchronization
 
-@testable import USBTransport
-
 /// Opens a channel, keeps what it says and lets a test wait for the next of it.
-final class ChannelProbe: Sendable {
+package final class ChannelProbe: Sendable {
     private let loop: IOLoop
     private let channel: any ByteChannel
-    private let report: AsyncStream<ChannelEvent>.Continuation
     private let stream: AsyncStream<ChannelEvent>
     private let counter: Counter
 
@@ -20,14 +15,16 @@ final class ChannelProbe: Sendable {
         var value: Int { number.withLock { $0 } }
     }
 
-    /// - Parameter stallLimit: by default longer than any busy machine keeps a test waiting.
-    init(_ path: String, on loop: IOLoop, stallLimit: Duration = .seconds(3600)) async throws {
+    /// - Parameter open: called on the loop; what it opens is to call the handler that it gets.
+    package init(
+        on loop: IOLoop,
+        _ open: @escaping @Sendable (_ handle: @escaping @Sendable (ChannelEvent) -> Void) -> any ByteChannel
+    ) async throws {
         let (stream, report) = AsyncStream.makeStream(of: ChannelEvent.self)
         let counter = Counter()
-        let opener = SerialChannelOpener(loop: loop, stallLimit: stallLimit)
-        (self.stream, self.report, self.loop, self.counter) = (stream, report, loop, counter)
+        (self.stream, self.loop, self.counter) = (stream, loop, counter)
         channel = try await loop.perform {
-            opener.open(.serial(path: path), baudRate: 115_200) {
+            open {
                 counter.add()
                 report.yield($0)
             }
@@ -35,32 +32,32 @@ final class ChannelProbe: Sendable {
     }
 
     /// How often the channel has called so far.
-    var eventCount: Int { counter.value }
+    package var eventCount: Int { counter.value }
 
-    func next() async -> ChannelEvent? {
+    package func next() async -> ChannelEvent? {
         var iterator = stream.makeAsyncIterator()
         return await iterator.next()
     }
 
-    func send(_ bytes: [UInt8]) async throws {
+    package func send(_ bytes: [UInt8]) async throws {
         try await loop.perform { [channel] in channel.send(bytes) }
     }
 
-    func close() async throws {
+    package func close() async throws {
         try await loop.perform { [channel] in channel.close() }
     }
 }
 
 extension ChannelEvent {
-    var isOpened: Bool {
+    package var isOpened: Bool {
         if case .opened = self { true } else { false }
     }
 
-    var bytes: [UInt8]? {
+    package var bytes: [UInt8]? {
         if case .received(let bytes) = self { bytes } else { nil }
     }
 
-    var failure: ChannelFailure? {
+    package var failure: ChannelFailure? {
         if case .closed(let failure) = self { failure } else { nil }
     }
 }

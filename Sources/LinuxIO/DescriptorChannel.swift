@@ -1,0 +1,303 @@
+package import Gateway
+import MeterModel
+
+/// A channel over a descriptor, from before that is open until it is closed.
+///
+/// ```
+///   ┌─────────┐   ┌────────────┐   ┌──────┐  hung up, error, stalled   ┌────────┐  told   ┌────────┐
+///   │ OPENING │──▶│ CONNECTING │──▶│ OPEN │───────────────────────────▶│ FAILED │────────▶│ CLOSED │
+///   └─────────┘   └────────────┘   └──────┘                            └────────┘         └────────┘
+///        │              │  too much to write, no connection in time         ▲
+///        └──────────────┴───────────────────────────────────────────────────┘
+/// ```
+///
+/// OPENING leads to OPEN straight away where nothing has to be connected. `close` leads from each state to CLOSED, and
+/// so does a link that cannot be opened.
+package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
+    // Unchecked: made on any thread, then only used on the loop (see `ByteChannel`), which every entry checks.
+
+    private let link: any DescriptorLink
+    private let loop: IOLoop
+    private let stallLimit: Duration
+    private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    private var state: State
+    private var queue: WriteQueue
+    /// Runs while bytes wait to be written.
+    private var stallTimer: LoopTimer?
+    /// The loop waits for the descriptor to take bytes.
+    private var awaitsRoom = false
+    /// A thread is about to write, or writes; the descriptor stays open until it is done.
+    private var isWriting = false
+
+    private enum State {
+        case opening(Handler)
+        case connecting(any LinkEnd, LoopTimer, Handler)
+        case open(any LinkEnd, Handler)
+        /// The end is closed, and the caller is about to hear of it.
+        case failed(Handler)
+        case closed
+    }
+
+    package typealias Handler = @Sendable (ChannelEvent) -> Void
+
+    /// Starts to open a link; see `ChannelOpener.open`, which this does for a transport. May be called on any thread.
+    ///
+    /// - Parameters:
+    ///   - loop: the loop on which the channel is used and calls back.
+    ///   - stallLimit: how long the link may take no byte while some wait before it counts as stalled.
+    package static func open(
+        _ link: any DescriptorLink, on loop: IOLoop, stallLimit: Duration = .seconds(5), handle: @escaping Handler
+    ) -> DescriptorChannel {
+        let channel = DescriptorChannel(link, on: loop, stallLimit: stallLimit, handle)
+        loop.execute { channel.begin() }
+        return channel
+    }
+
+    private init(_ link: any DescriptorLink, on loop: IOLoop, stallLimit: Duration, _ handle: @escaping Handler) {
+        self.link = link
+        self.loop = loop
+        self.stallLimit = stallLimit
+        queue = WriteQueue(link.framing)
+        state = .opening(handle)
+    }
+
+    deinit { readBuffer.deallocate() }
+
+    package func send(_ bytes: [UInt8]) {
+        loop.checkIsolated()
+        switch state {
+        case .opening, .connecting, .open: break
+        case .failed, .closed: return
+        }
+        guard queue.append(bytes) else {
+            let message = "\(link.name) takes no bytes: \(WriteQueue.capacity) wait. \(link.remedy)"
+            fail(ChannelFailure(.stalled, message))
+            return
+        }
+        if stallTimer == nil { writeQueue() }
+    }
+
+    package func close() {
+        loop.checkIsolated()
+        if case .open(let end, _) = state { drain(end) }
+        shut()
+    }
+
+    // MARK: The beginning
+
+    /// Opening a device is transfers that a dying one may hold up for seconds, and connecting may wait for a lock that
+    /// the kernel holds meanwhile, so they happen on a thread of their own and not on the loop, where other meters wait.
+    private func begin() {
+        guard case .opening = state else { return }
+        BackgroundThread.run { [self] in
+            let result = Result { () throws(ChannelFailure) in try link.open() }
+            loop.execute { self.opened(result) }
+        }
+    }
+
+    private func opened(_ result: Result<OpenedLink, ChannelFailure>) {
+        guard case .opening(let handle) = state else {
+            // Closed meanwhile.
+            if case .success(.open(let end)) = result { end.close(discardingOutput: true) }
+            if case .success(.connecting(let end, _)) = result { end.close(discardingOutput: true) }
+            return
+        }
+        switch result {
+        case .success(.open(let end)):
+            guard register(end, .readable, handle) else { return }
+            become(open: end, handle)
+        case .success(.connecting(let end, let limit)):
+            guard register(end, .writable, handle) else { return }
+            let timer = loop.schedule(at: loop.now + limit) { [self] in connected(Errno.timedOut) }
+            state = .connecting(end, timer, handle)
+        case .failure(let failure):
+            state = .closed
+            handle(.closed(failure))
+        }
+    }
+
+    /// - Returns: false where the loop does not take it, and that has been told.
+    private func register(_ end: any LinkEnd, _ interest: Readiness, _ handle: Handler) -> Bool {
+        do {
+            try loop.register(end.descriptor, interest) { [self] in ready($0) }
+            return true
+        } catch {
+            end.close(discardingOutput: true)
+            state = .closed
+            handle(.closed(ChannelFailure(.system, "Cannot wait for \(link.name): \(error).")))
+            return false
+        }
+    }
+
+    /// - Parameter reason: why it came to nothing, nil where it is connected.
+    private func connected(_ reason: Errno?) {
+        guard case .connecting(let end, let timer, let handle) = state else { return }
+        loop.cancel(timer)
+        do throws(Errno) {
+            if let reason { throw reason }
+            try loop.modify(end.descriptor, .readable)
+        } catch {
+            shut()
+            handle(.closed(link.failure(connecting: error)))
+            return
+        }
+        become(open: end, handle)
+    }
+
+    private func become(open end: any LinkEnd, _ handle: @escaping Handler) {
+        state = .open(end, handle)
+        handle(.opened)
+        writeQueue()
+    }
+
+    // MARK: The link
+
+    private func ready(_ readiness: Readiness) {
+        if case .connecting(let end, _, _) = state {
+            do {
+                try end.descriptor.takePendingError()
+                if readiness.contains(.writable) { connected(nil) }
+            } catch {
+                connected(error)
+            }
+            return
+        }
+        if !readiness.isDisjoint(with: [.readable, .hangup, .failed]) {
+            read(hasHungUp: !readiness.isDisjoint(with: [.hangup, .failed]))
+        }
+        if readiness.contains(.writable) { writeQueue() }
+    }
+
+    /// Takes one packet, or one buffer full. What is left makes the descriptor ready again at the next turn, after
+    /// others had theirs.
+    private func read(hasHungUp: Bool) {
+        guard case .open(let end, let handle) = state else { return }
+        do {
+            guard let count = try end.descriptor.read(into: readBuffer) else {
+                if hasHungUp { lose(nil) }
+                return
+            }
+            guard count > 0 else { return lose(nil) }
+            handle(.received([UInt8](UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))))
+        } catch {
+            lose(error)
+        }
+    }
+
+    private func writeQueue() {
+        guard case .open(let end, _) = state, !isWriting, !queue.isEmpty else { return }
+        if link.writesBlock { return writeElsewhere(end) }
+        do {
+            var hasMoved = false
+            while !queue.isEmpty {
+                guard let taken = try queue.withNext({ bytes throws(Errno) in try end.descriptor.write(bytes) }) else {
+                    break
+                }
+                hasMoved = true
+                queue.removeFirst(taken)
+            }
+            try awaitRoom(end, hasMoved: hasMoved)
+        } catch {
+            lose(error)
+        }
+    }
+
+    /// Hands what is next to a thread, and goes on when that is done.
+    private func writeElsewhere(_ end: any LinkEnd) {
+        isWriting = true
+        if stallTimer == nil { startStallTimer() }
+        let queue = queue
+        BackgroundThread.run { [self] in
+            let result = Result { () throws(Errno) in
+                try queue.withNext { bytes throws(Errno) in try end.descriptor.write(bytes) }
+            }
+            loop.execute { self.wrote(result, to: end) }
+        }
+    }
+
+    private func wrote(_ result: Result<Int?, Errno>, to end: any LinkEnd) {
+        isWriting = false
+        guard case .open = state else {
+            // Closed meanwhile, and the end was left to the thread.
+            end.close(discardingOutput: true)
+            return
+        }
+        do {
+            let taken = try result.get()
+            if let taken { queue.removeFirst(taken) }
+            try awaitRoom(end, hasMoved: taken != nil)
+            if taken != nil { writeQueue() }
+        } catch {
+            lose(error)
+        }
+    }
+
+    /// Waits for the link to take more, or no longer, and keeps the stall timer accordingly.
+    private func awaitRoom(_ end: any LinkEnd, hasMoved: Bool) throws(Errno) {
+        if hasMoved || queue.isEmpty { stopStallTimer() }
+        if !queue.isEmpty, stallTimer == nil { startStallTimer() }
+        // What a thread writes waits there, unless the descriptor said that it would have to.
+        let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
+        guard needsRoom != awaitsRoom else { return }
+        awaitsRoom = needsRoom
+        try loop.modify(end.descriptor, needsRoom ? [.readable, .writable] : .readable)
+    }
+
+    private func startStallTimer() {
+        stallTimer = loop.schedule(at: loop.now + stallLimit) { [self] in
+            fail(ChannelFailure(.stalled, "\(link.name) has taken no byte for \(stallLimit). \(link.remedy)"))
+        }
+    }
+
+    private func stopStallTimer() {
+        if let stallTimer { loop.cancel(stallTimer) }
+        stallTimer = nil
+    }
+
+    // MARK: The end
+
+    private func lose(_ reason: Errno?) { fail(link.failure(losing: reason)) }
+
+    /// Closes at once and says so at the loop's next turn: `send`, which may have found out, must not call back.
+    private func fail(_ failure: ChannelFailure) {
+        let handle: Handler
+        switch state {
+        case .opening(let handler), .connecting(_, _, let handler), .open(_, let handler): handle = handler
+        case .failed, .closed: return
+        }
+        shut()
+        state = .failed(handle)
+        loop.execute { [self] in
+            // The caller may have closed meanwhile, and then hears nothing more.
+            guard case .failed = state else { return }
+            state = .closed
+            handle(.closed(failure))
+        }
+    }
+
+    private func shut() {
+        stopStallTimer()
+        switch state {
+        case .connecting(let end, let timer, _):
+            loop.cancel(timer)
+            loop.unregister(end.descriptor)
+            end.close(discardingOutput: true)
+        case .open(let end, _):
+            loop.unregister(end.descriptor)
+            // A thread that writes must not meet a stranger's file under the number: it closes when it is done.
+            if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
+        case .opening, .failed, .closed: break
+        }
+        queue = WriteQueue(link.framing)
+        state = .closed
+    }
+
+    /// Reads away what has come: some meters hang when their last packets are not fetched (protocols.md 3.4). Bounded,
+    /// as a meter may push faster than this reads; the kernel keeps 64 packets of a raw HID device.
+    private func drain(_ end: any LinkEnd) {
+        for _ in 0..<(link.framing == .packets ? 64 : 16) {
+            // An error means the same as nothing left: the descriptor is closed next.
+            guard let count = try? end.descriptor.read(into: readBuffer), count > 0 else { return }
+        }
+    }
+}

@@ -226,8 +226,8 @@ let package = Package(
             name: "MeterTestKit",
             dependencies: [
                 "LinuxIO",
-                "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "SettingsCore", "LeaseCore",
-                "SyncCore", "CloudAPI", "Cloud",
+                "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "Gateway", "GatewayAPI", "SettingsCore",
+                "LeaseCore", "SyncCore", "CloudAPI", "Cloud",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -297,7 +297,10 @@ let package = Package(
             name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"],
             swiftSettings: strict
         ),
-        .testTarget(name: "BluetoothCoreTests", dependencies: ["MeterModel", "BluetoothCore"], swiftSettings: strict),
+        .testTarget(
+            name: "BluetoothCoreTests", dependencies: ["MeterModel", "BluetoothCore", "MeterTestKit"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict
         ),

@@ -78,8 +78,8 @@ private let allowedImports: [String: Set<String>] = [
     ],
     // Test support, which no target above may import.
     "MeterTestKit": [
-        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "SettingsCore",
-        "LeaseCore", "SyncCore", "CloudAPI", "Cloud", "Foundation", "Synchronization", "Logging",
+        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "Gateway", "GatewayAPI",
+        "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud", "Foundation", "Synchronization", "Logging",
     ],
     "CLinux": [],
     "CBluetooth": [],

@@ -1,0 +1,138 @@
+/// One message of the attribute protocol (Core Specification 5.4, vol 3 part F 3.4). All numbers are little-endian.
+///
+/// Handles and ranges are as they were sent: whether they make sense is for who uses them to judge.
+package enum ATTPDU: Hashable, Sendable {
+    /// - Parameters:
+    ///   - to: the opcode of what was asked, as sent, known here or not.
+    ///   - handle: the attribute that was asked for, 0 where none was.
+    case errorResponse(to: UInt8, handle: UInt16, error: ATTErrorCode)
+    case exchangeMTURequest(mtu: UInt16)
+    case exchangeMTUResponse(mtu: UInt16)
+    case findInformationRequest(ATTHandleRange)
+    case findInformationResponse([ATTInformation])
+    /// - Parameter type: as a 16-bit form, the only one there is room for.
+    case findByTypeValueRequest(ATTHandleRange, type: UInt16, value: [UInt8])
+    /// Where each found attribute's group begins and ends.
+    case findByTypeValueResponse([ATTHandleRange])
+    case readByTypeRequest(ATTHandleRange, type: BluetoothUUID)
+    /// All values are of one length.
+    case readByTypeResponse([ATTHandleValue])
+    case readRequest(handle: UInt16)
+    case readResponse([UInt8])
+    case readBlobRequest(handle: UInt16, offset: UInt16)
+    case readBlobResponse([UInt8])
+    /// Two handles at least.
+    case readMultipleRequest([UInt16])
+    case readMultipleResponse([UInt8])
+    case readMultipleVariableRequest([UInt16])
+    /// The last value may be cut short where the PDU ends.
+    case readMultipleVariableResponse([[UInt8]])
+    case readByGroupTypeRequest(ATTHandleRange, type: BluetoothUUID)
+    /// All values are of one length.
+    case readByGroupTypeResponse([ATTGroupValue])
+    case writeRequest(handle: UInt16, value: [UInt8])
+    case writeResponse
+    case writeCommand(handle: UInt16, value: [UInt8])
+    /// - Parameter signature: 12 bytes.
+    case signedWriteCommand(handle: UInt16, value: [UInt8], signature: [UInt8])
+    case prepareWriteRequest(handle: UInt16, offset: UInt16, value: [UInt8])
+    case prepareWriteResponse(handle: UInt16, offset: UInt16, value: [UInt8])
+    /// - Parameter isCommitted: false forgets what was prepared.
+    case executeWriteRequest(isCommitted: Bool)
+    case executeWriteResponse
+    case notification(ATTHandleValue)
+    /// Each value complete.
+    case multipleNotification([ATTHandleValue])
+    case indication(ATTHandleValue)
+    case confirmation
+
+    /// What a bearer over LE carries before and without an MTU exchange (vol 3 part G 5.2.1).
+    package static let defaultMTU = 23
+    /// More is never of use: the longest value in the longest PDU around it, and what BlueZ offers.
+    package static let largestMTU = 517
+    /// The longest value an attribute may have (vol 3 part F 3.2.9).
+    package static let longestValue = 512
+
+    package var opcode: ATTOpcode {
+        switch self {
+        case .errorResponse: .errorResponse
+        case .exchangeMTURequest: .exchangeMTURequest
+        case .exchangeMTUResponse: .exchangeMTUResponse
+        case .findInformationRequest: .findInformationRequest
+        case .findInformationResponse: .findInformationResponse
+        case .findByTypeValueRequest: .findByTypeValueRequest
+        case .findByTypeValueResponse: .findByTypeValueResponse
+        case .readByTypeRequest: .readByTypeRequest
+        case .readByTypeResponse: .readByTypeResponse
+        case .readRequest: .readRequest
+        case .readResponse: .readResponse
+        case .readBlobRequest: .readBlobRequest
+        case .readBlobResponse: .readBlobResponse
+        case .readMultipleRequest: .readMultipleRequest
+        case .readMultipleResponse: .readMultipleResponse
+        case .readMultipleVariableRequest: .readMultipleVariableRequest
+        case .readMultipleVariableResponse: .readMultipleVariableResponse
+        case .readByGroupTypeRequest: .readByGroupTypeRequest
+        case .readByGroupTypeResponse: .readByGroupTypeResponse
+        case .writeRequest: .writeRequest
+        case .writeResponse: .writeResponse
+        case .writeCommand: .writeCommand
+        case .signedWriteCommand: .signedWriteCommand
+        case .prepareWriteRequest: .prepareWriteRequest
+        case .prepareWriteResponse: .prepareWriteResponse
+        case .executeWriteRequest: .executeWriteRequest
+        case .executeWriteResponse: .executeWriteResponse
+        case .notification: .notification
+        case .multipleNotification: .multipleNotification
+        case .indication: .indication
+        case .confirmation: .confirmation
+        }
+    }
+}
+
+/// Handles from `first` to `last`, both included. As sent: `last` may lie before `first`.
+package struct ATTHandleRange: Hashable, Sendable {
+    package var first: UInt16
+    package var last: UInt16
+
+    package init(_ first: UInt16, _ last: UInt16) {
+        self.first = first
+        self.last = last
+    }
+
+    /// Every attribute there can be.
+    package static let all = ATTHandleRange(0x0001, 0xFFFF)
+}
+
+/// An attribute and its type.
+package struct ATTInformation: Hashable, Sendable {
+    package var handle: UInt16
+    package var type: BluetoothUUID
+
+    package init(handle: UInt16, type: BluetoothUUID) {
+        self.handle = handle
+        self.type = type
+    }
+}
+
+/// An attribute and its value.
+package struct ATTHandleValue: Hashable, Sendable {
+    package var handle: UInt16
+    package var value: [UInt8]
+
+    package init(handle: UInt16, value: [UInt8]) {
+        self.handle = handle
+        self.value = value
+    }
+}
+
+/// An attribute that begins a group, where the group ends, and the attribute's value.
+package struct ATTGroupValue: Hashable, Sendable {
+    package var range: ATTHandleRange
+    package var value: [UInt8]
+
+    package init(range: ATTHandleRange, value: [UInt8]) {
+        self.range = range
+        self.value = value
+    }
+}

@@ -1,0 +1,45 @@
+/// Why an operation of a GATT client came to nothing.
+package enum GATTFailure: Error, Hashable, Sendable {
+    case refused(ATTErrorCode)
+    case malformed(ATTDecodeError)
+    case misbehaved(GATTFault)
+    /// No answer in 30 s. Nothing more can be done over this link.
+    case timedOut
+}
+
+/// An answer that can be read and makes no sense.
+package enum GATTFault: Hashable, Sendable {
+    /// A handle at or before one that came already, which would go on for ever.
+    case handlesGoBack(to: UInt16)
+    /// A handle outside what was asked for.
+    case handleOutside(UInt16)
+    /// An entry of a list whose length is none it may have.
+    case entryLength(Int)
+    /// More attributes than any meter has.
+    case tooManyAttributes(limit: Int)
+    /// The server was asked about a service that it never told of.
+    case unknownAttribute(UInt16)
+}
+
+extension GATTFault: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .handlesGoBack(let handle): "its list of attributes goes back to \(handle)"
+        case .handleOutside(let handle): "it names attribute \(handle), which is outside what was asked for"
+        case .entryLength(let length): "it lists entries of \(length) bytes"
+        case .tooManyAttributes(let limit): "it has more than \(limit) attributes"
+        case .unknownAttribute(let handle): "attribute \(handle) is unknown"
+        }
+    }
+}
+
+extension GATTFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .refused(let error): error.description
+        case .malformed(let error): "its answer cannot be read: \(error)"
+        case .misbehaved(let fault): fault.description
+        case .timedOut: "no answer within 30 s"
+        }
+    }
+}

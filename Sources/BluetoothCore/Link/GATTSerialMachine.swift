@@ -1,0 +1,256 @@
+package import MeterModel
+
+/// A meter's serial line through GATT: from the link being up to bytes both ways.
+///
+/// ```
+///   ┌──────┐ link up ┌─────┐  ┌──────────┐  ┌─────────────────┐  ┌─────────────┐  ┌─────────────┐  ┌──────┐
+///   │ DOWN │────────▶│ MTU │─▶│ SERVICES │─▶│ CHARACTERISTICS │─▶│ DESCRIPTORS │─▶│ SUBSCRIBING │─▶│ OPEN │
+///   └──────┘         └─────┘  └──────────┘  └─────────────────┘  └─────────────┘  └─────────────┘  └──────┘
+/// ```
+///
+/// and from each to FAILED, after which nothing is sent or delivered. Only the two services that meters use are looked
+/// into, because each question costs a connection interval of a slow radio.
+///
+/// The driver calls `nextPDU` whenever the link has room for a packet, until it gives nothing; hands in each packet that
+/// comes; and calls `woke` at `nextWake`.
+package struct GATTSerialMachine: Sendable {
+    /// From the link being up until it must be open. A meter needs about a second; one that answers each of a hundred
+    /// questions just in time would hold its adapter's slot for an hour.
+    package static let setUpLimit = Duration.seconds(30)
+
+    private var client: GATTClient
+    private var phase = Phase.down
+    private var outgoing = OutgoingMessages()
+    /// When the link came up; nil before.
+    private var upSince: MonotonicTime?
+    /// Values that came before the link was open, or from characteristics that nobody subscribed to.
+    package private(set) var strayValues = 0
+
+    private enum Phase: Sendable {
+        case down
+        case agreeingOnMTU
+        case findingServices
+        /// - Parameter rest: first handles of the services that are still to be looked into.
+        case findingCharacteristics(rest: [UInt16])
+        case findingDescriptors(GATTSerialProfile)
+        case subscribing(GATTSerialProfile)
+        /// - Parameter unanswered: what was written with response, until that has come.
+        case open(GATTSerialProfile, unanswered: [UInt8]?)
+        case failed
+    }
+
+    /// - Parameter ownMTU: the longest PDU that this host takes.
+    package init(ownMTU: Int = ATTPDU.largestMTU) { client = GATTClient(ownMTU: ownMTU) }
+
+    package var mtu: Int { client.mtu }
+    package var counters: ATTBearer.Counters { client.counters }
+    /// The services that were found, for people.
+    package var services: [BluetoothUUID] { client.database.services.map(\.uuid) }
+
+    // MARK: Events
+
+    package mutating func linkUp(at now: MonotonicTime) {
+        guard case .down = phase else { return }
+        upSince = now
+        phase = .agreeingOnMTU
+        // Nothing else is under way, so it starts.
+        _ = client.begin(.exchangeMTU)
+    }
+
+    package enum OnReceived: Equatable, Sendable {
+        /// Bytes pass from now on.
+        case opened(GATTSerialProfile, mtu: Int)
+        /// The meter sent this. Never empty.
+        case deliver([UInt8])
+        /// Close the link.
+        case failed(GATTSerialFailure)
+        case none
+    }
+
+    /// A packet came in: any bytes at all.
+    package mutating func received(_ packet: [UInt8]) -> OnReceived {
+        switch phase {
+        case .down, .failed: return .none
+        default: break
+        }
+        switch client.received(packet) {
+        case .none: return .none
+        case .values(let values): return deliver(values)
+        case .finished(let outcome): return finished(outcome)
+        }
+    }
+
+    package enum OnSend: Equatable, Sendable {
+        case queued
+        /// Close the link.
+        case failed(GATTSerialFailure)
+    }
+
+    /// Bytes for the meter: one command. Before the link is open they wait for that.
+    package mutating func send(_ bytes: [UInt8]) -> OnSend {
+        if case .failed = phase { return .queued }
+        guard outgoing.append(bytes) else {
+            phase = .failed
+            return .failed(.tooMuchToSend(limit: OutgoingMessages.capacity))
+        }
+        return .queued
+    }
+
+    /// What goes over the link next, nil while there is nothing.
+    package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
+        if case .failed = phase { return nil }
+        if let pdu = client.nextPDU(at: now) { return pdu.bytes }
+        guard case .open(let profile, unanswered: nil) = phase else { return nil }
+        guard let part = outgoing.next(atMost: mtu - 3) else { return nil }
+        return write(part, over: profile, at: now)
+    }
+
+    package enum OnWoke: Equatable, Sendable {
+        /// Close the link.
+        case failed(GATTSerialFailure)
+        case none
+    }
+
+    package mutating func woke(at now: MonotonicTime) -> OnWoke {
+        guard let step else { return .none }
+        if case .timedOut = client.woke(at: now) {
+            phase = .failed
+            return .failed(.operation(step, .timedOut))
+        }
+        if let deadline = setUpDeadline, now >= deadline {
+            phase = .failed
+            return .failed(.tooSlow(step, limit: Self.setUpLimit))
+        }
+        return .none
+    }
+
+    /// When `woke` has something to do next.
+    package var nextWake: MonotonicTime? {
+        if case .failed = phase { return nil }
+        return [client.nextWake, setUpDeadline].compactMap { $0 }.min()
+    }
+
+    private var setUpDeadline: MonotonicTime? {
+        switch phase {
+        case .down, .open, .failed: nil
+        default: upSince.map { $0 + Self.setUpLimit }
+        }
+    }
+
+    /// What is being done; nil where nothing is, any more or yet.
+    private var step: GATTSerialStep? {
+        switch phase {
+        case .down, .failed: nil
+        case .agreeingOnMTU: .agreeingOnMTU
+        case .findingServices: .findingServices
+        case .findingCharacteristics: .findingCharacteristics
+        case .findingDescriptors: .findingDescriptors
+        case .subscribing: .subscribing
+        case .open: .sending
+        }
+    }
+}
+
+/// From one step to the next.
+extension GATTSerialMachine {
+    private mutating func finished(_ outcome: GATTClient.Outcome) -> OnReceived {
+        if case .failed(let failure) = outcome { return stepFailed(failure) }
+        switch phase {
+        case .down, .failed: return .none
+        case .agreeingOnMTU: return findServices()
+        case .findingServices:
+            let wanted = client.database.services.filter { GATTSerialProfile.services.contains($0.uuid) }
+            return findCharacteristics(of: wanted.map(\.range.first))
+        case .findingCharacteristics(let rest): return findCharacteristics(of: rest)
+        case .findingDescriptors(let profile): return subscribe(profile)
+        case .subscribing(let profile):
+            phase = .open(profile, unanswered: nil)
+            return .opened(profile, mtu: mtu)
+        case .open(let profile, _):
+            phase = .open(profile, unanswered: nil)
+            return .none
+        }
+    }
+
+    private mutating func stepFailed(_ failure: GATTFailure) -> OnReceived {
+        switch (phase, failure) {
+        case (.agreeingOnMTU, .refused):
+            // Old modules do not know the request, and go on with 23.
+            return findServices()
+        case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
+            (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
+            // Says that it takes both kinds of write, and takes one (protocols.md 2.2).
+            guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
+            client.writeWithoutResponse(unanswered, to: profile.output)
+            phase = .open(profile, unanswered: nil)
+            return .none
+        default:
+            return fail(step.map { .operation($0, failure) } ?? .noProfile(services: services))
+        }
+    }
+
+    private mutating func findServices() -> OnReceived {
+        phase = .findingServices
+        return go(on: client.begin(.discoverServices))
+    }
+
+    private mutating func findCharacteristics(of handles: [UInt16]) -> OnReceived {
+        guard let first = handles.first else { return choose() }
+        phase = .findingCharacteristics(rest: Array(handles.dropFirst()))
+        return go(on: client.begin(.discoverCharacteristics(service: first)))
+    }
+
+    private mutating func choose() -> OnReceived {
+        guard let profile = GATTSerialProfile(client.database) else { return fail(.noProfile(services: services)) }
+        phase = .findingDescriptors(profile)
+        return go(on: client.begin(.discoverDescriptors(characteristic: profile.input.declaration)))
+    }
+
+    private mutating func subscribe(_ profile: GATTSerialProfile) -> OnReceived {
+        // With the descriptors that were just found.
+        guard let handle = GATTSerialProfile(client.database)?.input.subscription else { return fail(.noSubscription) }
+        phase = .subscribing(profile)
+        return go(on: client.begin(.subscribe(handle, profile.subscription)))
+    }
+
+    /// An operation that needed no request is over at once. At most one for each service, so this ends.
+    private mutating func go(on begun: GATTClient.OnBegin) -> OnReceived {
+        switch begun {
+        case .started, .busy: .none
+        case .finished(let outcome): finished(outcome)
+        }
+    }
+
+    private mutating func fail(_ failure: GATTSerialFailure) -> OnReceived {
+        phase = .failed
+        return .failed(failure)
+    }
+
+    // MARK: Bytes
+
+    private mutating func write(_ part: [UInt8], over profile: GATTSerialProfile, at now: MonotonicTime) -> [UInt8]? {
+        switch profile.writeKind {
+        case .withoutResponse: client.writeWithoutResponse(part, to: profile.output)
+        case .withResponse:
+            phase = .open(profile, unanswered: part)
+            _ = client.begin(.write(profile.output, part))
+        }
+        return client.nextPDU(at: now)?.bytes
+    }
+
+    private mutating func deliver(_ values: [ATTHandleValue]) -> OnReceived {
+        guard case .open(let profile, _) = phase else {
+            strayValues += values.count
+            return .none
+        }
+        var bytes: [UInt8] = []
+        for value in values {
+            if value.handle == profile.input.value {
+                bytes += value.value
+            } else {
+                strayValues += 1
+            }
+        }
+        return bytes.isEmpty ? .none : .deliver(bytes)
+    }
+}

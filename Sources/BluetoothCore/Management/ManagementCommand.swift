@@ -77,7 +77,7 @@ package enum ManagementCommand: Hashable, Sendable {
         case .startDiscovery(let kinds), .stopDiscovery(let kinds): [kinds.rawValue]
         case .startServiceDiscovery(let kinds, let rssi, let services):
             [kinds.rawValue, UInt8(bitPattern: rssi)]
-                + UInt16(truncatingIfNeeded: services.count).littleEndianBytes + services.flatMap(\.littleEndianBytes)
+                + UInt16(truncatingIfNeeded: services.count).littleEndianBytes + services.flatMap(\.longLittleEndianBytes)
         case .confirmName(let device, let isKnown): device.bytes + [isKnown ? 1 : 0]
         case .disconnect(let device), .cancelPairDevice(let device), .pinCodeRefusal(let device),
             .userConfirmation(let device, _):
@@ -94,12 +94,5 @@ package enum ManagementCommand: Hashable, Sendable {
 
     private func padded(_ pin: [UInt8]) -> [UInt8] {
         pin + [UInt8](repeating: 0, count: 16 - pin.count)
-    }
-}
-
-extension BluetoothUUID {
-    /// As the kernel has it: least significant octet first.
-    fileprivate var littleEndianBytes: [UInt8] {
-        [low, high].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(8 * $0)) } }
     }
 }

@@ -1,0 +1,132 @@
+"""The adapter that the guest's kernel has: the packets between the kernel and its controller, which is one of btvirt's.
+
+What btvirt leaves out of a real radio happens here: signal strengths, advertisements that come again and again, the end
+of all links when the adapter is pulled, and the ways in which adapters fail.
+"""
+
+import asyncio
+import itertools
+
+import h4
+
+LE_META, CONNECTION_COMPLETE, DISCONNECTION_COMPLETE = 0x3E, 0x03, 0x05
+INQUIRY_RESULTS = (0x02, 0x22, 0x2F)
+LE_CONNECTION_COMPLETE, LE_ENHANCED_CONNECTION_COMPLETE = 0x01, 0x0A
+LE_REPORT, LE_EXTENDED_REPORT = 0x02, 0x0D
+DISCONNECT, RESET = 0x0406, 0x0C03
+LE_SET_SCAN_ENABLE, LE_SET_EXTENDED_SCAN_ENABLE = 0x200C, 0x2042
+POWERED_OFF_BY_PEER = 0x15
+UNKNOWN_STRENGTH = 127
+
+
+class Adapter:
+    """One controller of btvirt's on one side, one port of the virtual machine on the other."""
+
+    # A real controller reports a device again when the host starts a scan anew, and many do so all the time.
+    REPEAT_SECONDS = 1.0
+
+    def __init__(self, index, air):
+        self.name = f"hci{index}"
+        self.air = air
+        self.plugged = False
+        # Hears no advertisement and no inquiry answer, though it says that it scans.
+        self.deaf = False
+        # Answers no command, as a controller does whose firmware hung.
+        self.hung = False
+        self.scanning = False
+        self.handles = {}
+        self._reports = {}
+        self._wobble = itertools.cycle((0, 2, -1, 1, -2, 0, -3))
+        self._kernel = None
+        self._controller = None
+        self._from_kernel = h4.Splitter()
+        self._tasks = []
+
+    async def start(self, controller_path, port_path):
+        """Connects to btvirt and waits for the virtual machine at `port_path`."""
+        reader, self._controller = await asyncio.open_unix_connection(controller_path)
+        await asyncio.start_unix_server(self._serve_kernel, port_path)
+        self._tasks = [asyncio.create_task(self._hear(reader)), asyncio.create_task(self._repeat())]
+
+    def plug(self):
+        """The guest has made its device."""
+        self._from_kernel = h4.Splitter()
+        self.hung = self.deaf = self.scanning = False
+        self._controller.write(h4.command(RESET))
+        self.plugged = True
+
+    def unplug(self):
+        """The guest has taken its device away: its peers lose their links, as they do when a real one is pulled."""
+        self.plugged = False
+        self.scanning = False
+        for handle in self.handles:
+            self._controller.write(h4.command(DISCONNECT, handle.to_bytes(2, "little") + bytes([POWERED_OFF_BY_PEER])))
+        self.handles.clear()
+
+    async def _serve_kernel(self, reader, writer):
+        self._kernel = writer
+        while data := await reader.read(65536):
+            if not self.plugged:
+                continue
+            for packet in self._from_kernel.feed(data):
+                self._from_kernel_packet(packet)
+
+    def _from_kernel_packet(self, packet):
+        if self.hung:
+            return
+        if packet[0] == h4.COMMAND:
+            opcode = int.from_bytes(packet[1:3], "little")
+            if opcode == LE_SET_SCAN_ENABLE or opcode == LE_SET_EXTENDED_SCAN_ENABLE:
+                self.scanning = packet[4] == 1
+                self._reports.clear()
+            elif opcode == RESET:
+                self.scanning = False
+        self._controller.write(packet)
+
+    async def _hear(self, reader):
+        splitter = h4.Splitter()
+        while data := await reader.read(65536):
+            for packet in splitter.feed(data):
+                self._from_controller_packet(packet)
+
+    def _from_controller_packet(self, packet):
+        if packet[0] == h4.EVENT:
+            packet = self._event(packet)
+        if packet and self.plugged and not self.hung and self._kernel:
+            self._kernel.write(packet)
+
+    def _event(self, packet):
+        """The event as the kernel shall see it, or None."""
+        code, body = packet[1], packet[3:]
+        subevent = body[0] if code == LE_META else None
+        if code == CONNECTION_COMPLETE and body[0] == 0:
+            self.handles[int.from_bytes(body[1:3], "little")] = h4.address(body[3:9])
+        elif code == DISCONNECTION_COMPLETE and body[0] == 0:
+            self.handles.pop(int.from_bytes(body[1:3], "little"), None)
+        elif subevent in (LE_CONNECTION_COMPLETE, LE_ENHANCED_CONNECTION_COMPLETE) and body[1] == 0:
+            self.handles[int.from_bytes(body[2:4], "little")] = h4.address(body[6:12])
+        elif code in INQUIRY_RESULTS and self.deaf:
+            return None
+        elif subevent in (LE_REPORT, LE_EXTENDED_REPORT):
+            return self._report(packet, subevent)
+        return packet
+
+    def _report(self, packet, subevent):
+        """An advertisement with the strength at which it arrives; kept, to be heard again."""
+        # One report each, which is all that btvirt sends: the place of the address, of the kind and of the strength.
+        address, kind, strength = (7, 5, len(packet) - 1) if subevent == LE_REPORT else (8, 5, 18)
+        sender = h4.address(packet[address:address + 6])
+        heard = bytearray(packet)
+        if heard[strength] == UNKNOWN_STRENGTH:
+            heard[strength] = (self.air.strength(sender) + next(self._wobble)) & 0xFF
+        self._reports[sender, heard[kind]] = bytes(heard)
+        return None if self.deaf or not self.air.advertises(sender) else bytes(heard)
+
+    async def _repeat(self):
+        while True:
+            await asyncio.sleep(self.REPEAT_SECONDS)
+            if not (self.scanning and self.plugged and self._kernel) or self.deaf or self.hung:
+                continue
+            for (sender, _), packet in list(self._reports.items()):
+                if self.air.advertises(sender):
+                    self._kernel.write(packet)

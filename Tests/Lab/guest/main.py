@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+"""Runs the laboratory's checks in the guest. usage: main.py [PART or CHECK…]
+
+Ends with 0 when all passed, 1 when one failed, 90 when the laboratory itself is at fault.
+"""
+
+import json
+import os
+import sys
+import time
+import traceback
+
+from bench import Bench
+from checks import Failure, Skip, chosen
+from host import LaboratoryFault
+
+import control_checks  # noqa: F401
+
+RESULTS = "/lab"
+PASSED, FAILED, LABORATORY = 0, 1, 90
+
+
+def run(check, bench):
+    """The outcome of one check, as a row of the summary."""
+    began = time.monotonic()
+    outcome, said = "passed", None
+    try:
+        said = check.function(bench)
+    except Skip as skip:
+        outcome, said = "skipped", str(skip)
+    except Failure as failure:
+        outcome, said = "failed", str(failure)
+    except LaboratoryFault as fault:
+        outcome, said = "laboratory", str(fault)
+    except Exception as error:  # the check's own fault counts as a failure: nothing is hidden
+        traceback.print_exc(file=sys.stdout)
+        outcome, said = "failed", repr(error)
+    finally:
+        bench.tidy()
+    row = {"part": check.part, "check": check.name, "outcome": outcome,
+           "seconds": round(time.monotonic() - began, 1), "said": said}
+    mark = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip", "laboratory": "LAB "}[outcome]
+    print(f"{mark} {check.part:9} {check.name:44} {row['seconds']:6.1f} s  {said or ''}", flush=True)
+    return row
+
+
+def main():
+    rows = []
+    status = PASSED
+    began = time.monotonic()
+    try:
+        bench = Bench(RESULTS)
+        for check in chosen(sys.argv[1:]):
+            rows.append(run(check, bench))
+            if rows[-1]["outcome"] == "laboratory":
+                status = LABORATORY
+                break
+        bench.close()
+    except LaboratoryFault as fault:
+        print(f"LAB  {fault}")
+        status = LABORATORY
+    if status == PASSED and any(row["outcome"] == "failed" for row in rows):
+        status = FAILED
+    with open(os.path.join(RESULTS, "summary.json"), "w") as file:
+        json.dump(rows, file, indent=2)
+    counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in ("passed", "failed", "skipped")}
+    print(f"laboratory: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+          f" in {time.monotonic() - began:.0f} s of the guest")
+    os._exit(status)
+
+
+main()

@@ -43,6 +43,7 @@ private final class SettingsBench: Sendable {
         var meters: [[MeterID]] { heard.withLock { $0 } }
 
         func settingsChanged(of meters: [MeterID]) async { heard.withLock { $0.append(meters) } }
+        func aliasesChanged() async {}
     }
 }
 

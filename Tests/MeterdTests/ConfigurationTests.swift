@@ -84,6 +84,11 @@ struct ConfigurationTests {
             keep-days = 30
             max-megabytes = 512
 
+            [bluetooth]
+            use = false
+            adapters = ["00-1a-7d-da-71-13"]
+            links = 7
+
             [[port]]
             path = "/dev/rfcomm0"
             model = "UM25C"
@@ -102,6 +107,9 @@ struct ConfigurationTests {
         #expect(configuration.flushInterval == .seconds(30))
         #expect(configuration.keepDays == 30)
         #expect(configuration.maxMegabytes == 512)
+        #expect(!configuration.bluetooth.isUsed)
+        #expect(configuration.bluetooth.adapters == [MACAddress(bits: 0x001A_7DDA_7113)])
+        #expect(configuration.bluetooth.linksMax == 7)
         let bench = DeclaredPort(
             path: "/dev/rfcomm0", model: .um25c, id: .mac(MACAddress(bits: 0xAABB_CCDD_EEFF)), name: "Bench")
         #expect(
@@ -145,6 +153,9 @@ struct ConfigurationTests {
         ("[store]\nmax-megabytes = false", "store.max-megabytes", "a whole number from 16 to 1000000"),
         ("[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nconnect = \"yes\"", "port.connect", "true or false"),
         ("[[port]]\npath = 7", "port.path", "a text in quotes"),
+        ("bluetooth = false", "bluetooth", "a table, [bluetooth]"),
+        ("[bluetooth]\nuse = \"no\"", "bluetooth.use", "true or false"),
+        ("[bluetooth]\nadapters = \"hci0\"", "bluetooth.adapters", "a list of addresses"),
         ("[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nname = 7", "port.name", "a text in quotes"),
     ])
     func wrongType_namesTheKey_andWhatItTakes(_ text: String, _ key: String, _ expected: String) {
@@ -167,6 +178,11 @@ struct ConfigurationTests {
             "it takes a time from 1s to 1h"
         ),
         ("[store]\nflush-interval = \"2h\"", "store.flush-interval cannot be \"2h\"", "it takes a time from 1s to 1h"),
+        ("[bluetooth]\nlinks = 0", "bluetooth.links cannot be 0", "it takes a whole number from 1 to 64"),
+        (
+            "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" is no address of an adapter",
+            "meterctl status shows them; hci0 and the like change from boot to boot"
+        ),
         (
             "[[port]]\nmodel = \"um25c\"", "a [[port]] has no path",
             "give it the device, for example path = \"/dev/rfcomm0\""

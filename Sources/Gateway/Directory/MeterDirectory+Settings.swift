@@ -9,6 +9,7 @@ extension MeterDirectory {
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), sessions[id] != nil { return id }
         if let here = known.values.first(where: { $0.link == .serial(path: reference) }) { return here.id }
+        if let id = MeterID(reference), let meter = aliases[id] { return meter }
         return try MeterReference.resolve(reference, among: try await allNames())
     }
 

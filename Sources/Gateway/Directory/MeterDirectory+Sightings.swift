@@ -1,5 +1,5 @@
 import Logging
-import MeterModel
+package import MeterModel
 
 /// What the watchers of plugs and radios report.
 extension MeterDirectory {
@@ -7,7 +7,8 @@ extension MeterDirectory {
     package func take(_ event: SightingEvent) async {
         guard !isShuttingDown else { return }
         switch event {
-        case .appeared(let sighting):
+        case .appeared(var sighting):
+            sighting.id = canonical(sighting.id)
             do {
                 let session = try await session(for: sighting)
                 await session.appeared(sighting)
@@ -17,9 +18,9 @@ extension MeterDirectory {
                     metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
             }
         case .heard(let id, let link, let rssi):
-            await sessions[id]?.heard(over: link, rssi: rssi)
+            await sessions[canonical(id)]?.heard(over: link, rssi: rssi)
         case .vanished(let sighting):
-            await sessions[sighting.id]?.vanished(from: sighting.link)
+            await sessions[canonical(sighting.id)]?.vanished(from: sighting.link)
             await forgetPasserBy(sighting.id)
         }
     }
@@ -31,12 +32,17 @@ extension MeterDirectory {
         await session.shutdown()
     }
 
-    /// The model that a meter turned out to be, once it was asked.
-    func identified(_ id: MeterID, as model: ModelName) async {
-        var meter = known[id] ?? KnownMeter(id: id)
-        guard meter.model != model else { return }
-        meter.model = model
-        await saveOrLog(meter)
+    /// What a session found out. `run` calls it for each, in order.
+    package func take(_ discovery: MeterDiscovery) async {
+        switch discovery {
+        case .model(let model, let id):
+            var meter = known[id] ?? KnownMeter(id: id)
+            guard meter.model != model else { return }
+            meter.model = model
+            await saveOrLog(meter)
+        case .device(let device, let id):
+            await findTwin(of: id, device)
+        }
     }
 
     /// The session that a sighting belongs to, made and remembered when it is the first.
@@ -57,4 +63,12 @@ extension MeterDirectory {
             return try addSession(for: meter, settings: MeterSettings())
         }
     }
+}
+
+/// What a session finds out about its meter that is to be remembered.
+package enum MeterDiscovery: Hashable, Sendable {
+    /// The model that a meter turned out to be, once it was asked.
+    case model(ModelName, of: MeterID)
+    /// What it says of itself.
+    case device(DeviceInfo, of: MeterID)
 }

@@ -46,7 +46,11 @@ package actor MeterDirectory {
     let logger: Logger
     var sessions: [MeterID: DeviceSession] = [:]
     var known: [MeterID: KnownMeter] = [:]
+    /// The meter that an id means which is not its main one.
+    var aliases: [MeterID: MeterID] = [:]
     var isShuttingDown = false
+    /// What sessions find out about their meters, for `run` to take.
+    let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)
     /// How often the settings of a meter were said to have changed: the last reading of them is the one that counts.
     var settingsChanges: [MeterID: Int] = [:]
 
@@ -58,7 +62,8 @@ package actor MeterDirectory {
     /// Brings back what was known and wanted before a restart. To be called once, before `run`.
     package func restore() async throws {
         await edges.settings.tell(self)
-        for meter in try await edges.repository.meters() {
+        aliases = try await edges.settings.aliases()
+        for meter in try await edges.repository.meters() where aliases[meter.id] == nil {
             known[meter.id] = meter
             _ = try await makeSession(for: meter)
             if meter.isDeclared, let port = declaredPort(of: meter) { edges.ports.watch(port) }
@@ -71,6 +76,9 @@ package actor MeterDirectory {
     package func run() async {
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
         await withDiscardingTaskGroup { group in
+            group.addTask { [weak self, discoveries] in
+                for await discovery in discoveries.stream { await self?.take(discovery) }
+            }
             let sources: [(any SightingSource)?] = [edges.ports, edges.radios]
             group.addTask {
                 await withDiscardingTaskGroup { group in
@@ -81,6 +89,7 @@ package actor MeterDirectory {
                 continuation.finish()
             }
             for await event in stream { await take(event) }
+            group.cancelAll()
         }
     }
 
@@ -119,7 +128,9 @@ package actor MeterDirectory {
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
         let names = await names
         let byPort = known.values.first { $0.link == .serial(path: reference) }?.id
-        let id = if let byPort { byPort } else { try MeterReference.resolve(reference, among: names) }
+        let byAlias = MeterID(reference).flatMap { aliases[$0] }
+        let id =
+            if let named = byPort ?? byAlias { named } else { try MeterReference.resolve(reference, among: names) }
         guard let session = sessions[id] else {
             throw GatewayError(.noSuchMeter, "no meter is called \"\(reference)\"", next: "meterctl scan")
         }
@@ -281,7 +292,7 @@ extension MeterDirectory {
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, settings: settings, loop: edges.loop,
             opener: edges.opener, track: edges.recorder.track(for: meter.id), dice: edges.makeDice(), logger: logger,
-            gate: edges.gate)
+            gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
         return session
     }

@@ -140,6 +140,7 @@ extension DeviceSession {
     /// Takes over what the meter says of itself; a model other than the one expected is told to a person, not hidden.
     private func learn(from frame: Frame) {
         device = frame.content.device
+        if let device { tell(.device(device, of: id)) }
         guard let seen = device?.model, let model, seen.family == model.family, seen != model else { return }
         logger.warning(
             "the meter says it is another model",

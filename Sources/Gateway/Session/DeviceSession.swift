@@ -21,6 +21,8 @@ package actor DeviceSession {
     nonisolated let loop: any SessionLoop
     nonisolated let opener: any ChannelOpener
     let track: SampleTrack
+    /// Hears what is found out about the meter.
+    nonisolated let tell: @Sendable (MeterDiscovery) -> Void
     var logger: Logger
     var dice: any RandomNumberGenerator & Sendable
 
@@ -72,8 +74,9 @@ package actor DeviceSession {
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, settings: MeterSettings, loop: any SessionLoop,
         opener: any ChannelOpener, track: SampleTrack, dice: any RandomNumberGenerator & Sendable, logger: Logger,
-        gate: (any LinkGate)? = nil
+        gate: (any LinkGate)? = nil, tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
+        self.tell = tell
         self.id = id
         self.model = model
         self.settings = settings

@@ -8,6 +8,8 @@ package import SyncCore
 /// Is told when settings of meters are not what they were, whoever changed them.
 package protocol SettingsObserver: AnyObject, Sendable {
     func settingsChanged(of meters: [MeterID]) async
+    /// Another name for a meter was learned, here or by another host.
+    func aliasesChanged() async
 }
 
 /// The settings of all meters: sets and gets what people ask for, and passes on what changed, here or on another host.
@@ -23,7 +25,7 @@ package actor SettingsService {
     package private(set) var refreshVersion: UInt64 = 0
 
     let repository: any SettingsRepository
-    private let now: @Sendable () -> HostMoment
+    let now: @Sendable () -> HostMoment
     private let logger: Logger
     private weak var observer: (any SettingsObserver)?
 
@@ -130,6 +132,7 @@ package actor SettingsService {
             meters.append(meter)
         }
         if !meters.isEmpty { await observer?.settingsChanged(of: meters) }
+        if outcome.changed.contains(where: { $0.type == .meterAlias }) { await observer?.aliasesChanged() }
     }
 
     // MARK: This host

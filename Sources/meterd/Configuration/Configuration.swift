@@ -19,6 +19,7 @@ struct Configuration: Hashable, Sendable {
     /// What other hosts call this one. nil: what the system calls it.
     var hostName: String?
     var cloud = Cloud()
+    var bluetooth = Bluetooth()
     /// Serial ports that a person says a meter is behind.
     var ports: [Port] = []
 
@@ -37,6 +38,16 @@ struct Configuration: Hashable, Sendable {
             var host: String
             var port: Int
         }
+    }
+
+    /// How this host uses its radios.
+    struct Bluetooth: Hashable, Sendable {
+        /// False: radios are left alone altogether.
+        var isUsed = true
+        /// Only these are used; empty: all there are.
+        var adapters: Set<MACAddress> = []
+        /// How many links to meters one adapter is taken to bear at once.
+        var linksMax = 5
     }
 
     struct Port: Hashable, Sendable {

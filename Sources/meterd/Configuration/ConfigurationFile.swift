@@ -24,7 +24,10 @@ struct ConfigurationFile {
 
     func apply(to configuration: inout Configuration) throws(ConfigurationError) {
         try checkKeys(
-            of: table, in: "", known: ["state-directory", "socket", "log-level", "host-name", "store", "cloud", "port"])
+            of: table, in: "",
+            known: [
+                "state-directory", "socket", "log-level", "host-name", "store", "cloud", "bluetooth", "port",
+            ])
         if let path = try string("state-directory", in: table) { configuration.stateDirectory = path }
         if let path = try string("socket", in: table) { configuration.socketPath = path }
         if let level = try string("log-level", in: table) {
@@ -34,6 +37,10 @@ struct ConfigurationFile {
         if let value = table["cloud"] {
             guard let cloud = value.table else { throw wrongType("cloud", "a table, [cloud]") }
             try applyCloud(cloud, to: &configuration)
+        }
+        if let value = table["bluetooth"] {
+            guard let bluetooth = value.table else { throw wrongType("bluetooth", "a table, [bluetooth]") }
+            try applyBluetooth(bluetooth, to: &configuration)
         }
         if let value = table["store"] {
             guard let store = value.table else { throw wrongType("store", "a table, [store]") }
@@ -85,6 +92,32 @@ struct ConfigurationFile {
                     "\(path): cloud.lease-ttl cannot be \"\(text)\"", next: "it takes a time from 30s to 10m")
             }
             configuration.cloud.timeToLive = wish
+        }
+    }
+
+    private func applyBluetooth(
+        _ bluetooth: TOMLTable, to configuration: inout Configuration
+    ) throws(ConfigurationError) {
+        try checkKeys(of: bluetooth, in: "bluetooth.", known: ["use", "adapters", "links"])
+        if let value = bluetooth["use"] {
+            guard let flag = value.bool else { throw wrongType("bluetooth.use", "true or false") }
+            configuration.bluetooth.isUsed = flag
+        }
+        if let value = bluetooth["adapters"] {
+            guard let texts = value.array else { throw wrongType("bluetooth.adapters", "a list of addresses") }
+            configuration.bluetooth.adapters = []
+            for index in texts.indices {
+                let text = texts[index].string ?? "\(texts[index].debugDescription)"
+                guard let address = MACAddress(text) else {
+                    throw ConfigurationError(
+                        "\(path): \"\(text)\" is no address of an adapter",
+                        next: "meterctl status shows them; hci0 and the like change from boot to boot")
+                }
+                configuration.bluetooth.adapters.insert(address)
+            }
+        }
+        if let links = try integer("links", in: bluetooth, "bluetooth.", legal: 1...64) {
+            configuration.bluetooth.linksMax = links
         }
     }
 

@@ -1,0 +1,66 @@
+import Logging
+import MeterModel
+
+/// A meter that is known by two ids, as one on a cable and on a radio is, is one meter.
+extension MeterDirectory {
+    /// The id of the meter that an id means.
+    func canonical(_ id: MeterID) -> MeterID { aliases[id] ?? id }
+
+    /// Looks whether a meter is here under another id already: everything that it says of itself is the same, its
+    /// serial number and how often it was switched on too. Of a radio's address and any other id the address stays.
+    func findTwin(of id: MeterID, _ device: DeviceInfo) async {
+        guard let serial = device.serial, serial.contains(where: { $0 != "0" }), device.powerOnCount != nil else {
+            return
+        }
+        for (other, session) in sessions where other != id && other.hasRadio != id.hasRadio {
+            guard await session.device == device else { continue }
+            let (alias, meter) = id.hasRadio ? (other, id) : (id, other)
+            do {
+                try await edges.settings.add(alias: alias, of: meter)
+            } catch {
+                logger.error(
+                    "two ids of one meter cannot be remembered",
+                    metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
+            }
+            return
+        }
+    }
+
+    package func aliasesChanged() async {
+        do {
+            let before = aliases
+            aliases = try await edges.settings.aliases()
+            for (alias, meter) in aliases where before[alias] != meter { await merge(alias, into: meter) }
+        } catch {
+            logger.error("the other ids of meters cannot be read", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// Ends the session of an id that means another meter, and gives its links to that one.
+    private func merge(_ alias: MeterID, into meter: MeterID) async {
+        guard let twin = sessions.removeValue(forKey: alias) else { return }
+        let (links, model) = await (twin.links.inOrder, twin.model)
+        let wasWanted = known[alias]?.isWanted ?? false
+        await twin.shutdown()
+        logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
+        if let forgotten = known[alias] {
+            var forgotten = forgotten
+            forgotten.isWanted = false
+            forgotten.isDeclared = false
+            await saveOrLog(forgotten)
+            known[alias] = nil
+        }
+        for link in links { await take(.appeared(Sighting(id: meter, model: model, name: nil, link: link))) }
+        if wasWanted, known[meter]?.isWanted != true {
+            _ = await remember(meter, model: nil, isWanted: true)
+            await sessions[meter]?.connect()
+        }
+    }
+}
+
+extension MeterID {
+    /// It is a radio's address, which is the same on every host and over every link that has one.
+    fileprivate var hasRadio: Bool {
+        if case .mac = self { true } else { false }
+    }
+}

@@ -1,0 +1,104 @@
+import Gateway
+import GatewayAPI
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import SettingsCore
+import Testing
+
+/// One TC66C on a cable and on its radio.
+@Suite(.timeLimit(.minutes(10)))
+struct MeterAliasTests {
+    private static let cable = MeterID.usb(vendor: 0x28E9, product: 0x018A, serial: "66C")
+    private let store = InMemoryMeterStore()
+    private let settings = InMemorySettings()
+    private let bench: DirectoryBench
+
+    init() async throws {
+        bench = DirectoryBench(store, settings: settings)
+        try await bench.directory.restore()
+    }
+
+    /// Both ids are here, wanted, and have told what they are.
+    private func bothConnected(_ other: (any SimulatedMeter)? = nil) async throws {
+        for (id, path) in [(MeterID.tc, "/dev/radio"), (Self.cable, "/dev/ttyACM0")] {
+            try await bench.plugIn(.tc66c, id: id, at: path)
+            if let other, id == Self.cable { bench.host.links.plug(other, at: path) }
+            _ = try await bench.directory.connect("\(id)", ConnectRequest())
+        }
+        bench.host.loop.advance(by: .seconds(3))
+        for id in [MeterID.tc, Self.cable] {
+            // The first one's word may have made them one.
+            guard let status = await bench.directory.status().first(where: { $0.id == "\(id)" }) else { continue }
+            let said = try #require(status.device)
+            let device = DeviceInfo(
+                model: nil, serial: said.serial, firmware: said.firmware, hardware: said.hardware,
+                powerOnCount: said.power_on_count)
+            await bench.directory.take(.device(device, of: id))
+        }
+    }
+
+    @Test func twoIdsOfOneMeter_becomeOne_withBothLinks() async throws {
+        try await bothConnected()
+
+        let all = await bench.directory.status()
+        #expect(all.map(\.id) == ["\(MeterID.tc)"])
+        #expect(bench.host.links.openChannels == 1)
+        #expect(try await bench.directory.session("\(Self.cable)").id == .tc)
+        let record = try #require(
+            await settings.record(RecordKey(type: .meterAlias, name: Self.cable.description)))
+        #expect(record.properties["meter"]?.value == .string("\(MeterID.tc)"))
+
+        await bench.directory.take(.vanished(.of(.tc66c, id: .tc, at: "/dev/radio")))
+        bench.host.loop.advance(by: .seconds(3))
+        let status = try await bench.status(of: .tc)
+        #expect(status.state == "data-available")
+        #expect(status.port == "/dev/ttyACM0")
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func twoIds_areOneAfterARestartToo() async throws {
+        try await bothConnected()
+        #expect(await bench.leave() == .none)
+
+        let next = DirectoryBench(store, settings: settings)
+        try await next.directory.restore()
+        #expect(await next.directory.status().map(\.id) == ["\(MeterID.tc)"])
+        try await next.plugIn(.tc66c, id: Self.cable, at: "/dev/ttyACM0")
+        next.host.loop.advance(by: .seconds(3))
+
+        #expect(await next.directory.status().map(\.id) == ["\(MeterID.tc)"])
+        #expect(try await next.status(of: .tc).state == "data-available")
+        #expect(await next.leave() == .none)
+    }
+
+    @Test func metersThatDiffer_stayTwo() async throws {
+        try await bothConnected(SimulatorCatalogue.meter(.tc66c, seed: 9))
+
+        #expect(await bench.directory.status().count == 2)
+        #expect(await settings.records(of: .meterAlias).isEmpty)
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func twoRadios_stayTwo_whateverTheySay() async throws {
+        let device = DeviceInfo(model: .tc66, serial: "7", firmware: "1.18", powerOnCount: 3)
+        try await bench.plugIn(.tc66c, id: .tc, at: "/dev/one")
+        try await bench.plugIn(.tc66c, id: .um, at: "/dev/two")
+        await bench.directory.take(.device(device, of: .tc))
+        await bench.directory.take(.device(device, of: .um))
+
+        #expect(await bench.directory.status().count == 2)
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func aliasFromAnotherHost_counts_andACircleDoesNot() async throws {
+        try await bench.plugIn(.tc66c, id: .tc, at: "/dev/radio")
+        try await bench.plugIn(.tc66c, id: Self.cable, at: "/dev/ttyACM0")
+        try await bench.settings.add(alias: Self.cable, of: .tc)
+        #expect(await bench.directory.status().map(\.id) == ["\(MeterID.tc)"])
+
+        try await bench.settings.add(alias: .tc, of: Self.cable)
+        #expect(try await bench.settings.aliases().isEmpty)
+        #expect(await bench.leave() == .none)
+    }
+}

@@ -14,11 +14,8 @@ package import MeterModel
 /// The driver calls `nextPDU` whenever the link has room for a packet, until it gives nothing; hands in each packet that
 /// comes; and calls `woke` at `nextWake`.
 package struct GATTSerialMachine: Sendable {
-    /// From the link being up until it must be open. A meter needs about a second; one that answers each of a hundred
-    /// questions just in time would hold its adapter's slot for an hour.
-    package static let setUpLimit = Duration.seconds(30)
-
     private var client: GATTClient
+    private let setUpLimit: Duration
     private var phase = Phase.down
     private var outgoing = OutgoingMessages()
     /// When the link came up; nil before.
@@ -39,8 +36,14 @@ package struct GATTSerialMachine: Sendable {
         case failed
     }
 
-    /// - Parameter ownMTU: the longest PDU that this host takes.
-    package init(ownMTU: Int = ATTPDU.largestMTU) { client = GATTClient(ownMTU: ownMTU) }
+    /// - Parameters:
+    ///   - ownMTU: the longest PDU that this host takes.
+    ///   - setUpLimit: from the link being up until it must be open. A meter needs about a second; one that answers each
+    ///     of a hundred questions just in time would hold its adapter's slot for an hour.
+    package init(ownMTU: Int = ATTPDU.largestMTU, setUpLimit: Duration = .seconds(30)) {
+        client = GATTClient(ownMTU: ownMTU)
+        self.setUpLimit = setUpLimit
+    }
 
     package var mtu: Int { client.mtu }
     package var counters: ATTBearer.Counters { client.counters }
@@ -119,7 +122,7 @@ package struct GATTSerialMachine: Sendable {
         }
         if let deadline = setUpDeadline, now >= deadline {
             phase = .failed
-            return .failed(.tooSlow(step, limit: Self.setUpLimit))
+            return .failed(.tooSlow(step, limit: setUpLimit))
         }
         return .none
     }
@@ -133,7 +136,7 @@ package struct GATTSerialMachine: Sendable {
     private var setUpDeadline: MonotonicTime? {
         switch phase {
         case .down, .open, .failed: nil
-        default: upSince.map { $0 + Self.setUpLimit }
+        default: upSince.map { $0 + setUpLimit }
         }
     }
 

@@ -77,7 +77,8 @@ package enum ManagementCommand: Hashable, Sendable {
         case .startDiscovery(let kinds), .stopDiscovery(let kinds): [kinds.rawValue]
         case .startServiceDiscovery(let kinds, let rssi, let services):
             [kinds.rawValue, UInt8(bitPattern: rssi)]
-                + UInt16(truncatingIfNeeded: services.count).littleEndianBytes + services.flatMap(\.longLittleEndianBytes)
+                + UInt16(truncatingIfNeeded: services.count).littleEndianBytes
+                + services.flatMap(\.longLittleEndianBytes)
         case .confirmName(let device, let isKnown): device.bytes + [isKnown ? 1 : 0]
         case .disconnect(let device), .cancelPairDevice(let device), .pinCodeRefusal(let device),
             .userConfirmation(let device, _):

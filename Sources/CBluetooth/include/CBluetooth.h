@@ -7,3 +7,5 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <bluetooth/bluetooth.h>
+
+#include "CBluetoothLinks.h"

@@ -1,0 +1,95 @@
+package import Gateway
+import Glibc
+package import LinuxIO
+package import MeterModel
+
+/// The kernel's reasons in words that say what to do.
+///
+/// What a number means is the kernel's `bt_to_errno` (net/bluetooth/lib.c), which stands for the codes of controllers,
+/// and what net/bluetooth/l2cap_core.c, hci_conn.c and rfcomm/core.c answer by themselves.
+extension ChannelFailure {
+    /// No socket could be made, or a connect was refused at once or came to nothing.
+    package static func connecting(
+        _ link: RadioLink, over transport: LinkAddress.Transport, _ reason: Errno
+    ) -> ChannelFailure {
+        let meter = link.address
+        switch reason.code {
+        case EBUSY:
+            return ChannelFailure(
+                .busy,
+                "Another program on this host has the link to \(meter), most likely bluetoothd. See it with"
+                    + " `bluetoothctl info \(meter)`, end it with `bluetoothctl disconnect \(meter)`.")
+        case ETIMEDOUT, EHOSTDOWN, EINPROGRESS, EALREADY, ECONNRESET, ECONNABORTED:
+            return unreachable(link, reason)
+        case ENOSYS:
+            // What the kernel makes of "connection failed to be established" (0x3E), for which it has no number.
+            return ChannelFailure(
+                .unreachable,
+                "\(meter) was heard, but the link failed at once. Move it nearer to the adapter \(link.adapter); on a"
+                    + " Raspberry Pi, Wi-Fi on the same chip disturbs it: use 5 GHz or a USB Bluetooth adapter.")
+        case ENODEV, ENETDOWN, EHOSTUNREACH, EADDRNOTAVAIL, ENETUNREACH:
+            return ChannelFailure(
+                .adapter,
+                "The adapter \(link.adapter) is off, blocked or gone (\(reason)). `meterctl doctor` looks at it.")
+        case EMLINK:
+            return ChannelFailure(
+                .adapter,
+                "The adapter \(link.adapter) bears no further link. Disconnect another meter, or plug in another adapter."
+            )
+        case EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT:
+            return ChannelFailure(
+                .adapter,
+                "This kernel has no \(transport == .spp ? "Bluetooth serial ports" : "Bluetooth") (\(reason)):"
+                    + " `modprobe \(transport == .spp ? "rfcomm" : "bluetooth")`, as root, or a kernel that has them.")
+        case EPERM:
+            return ChannelFailure(
+                .permission,
+                "This user may not open Bluetooth sockets (\(reason)). A container or a service's sandbox may forbid it."
+            )
+        default:
+            return refused(link, over: transport, reason)
+        }
+    }
+
+    /// The meter was reached, and said no; or the system said something else.
+    private static func refused(
+        _ link: RadioLink, over transport: LinkAddress.Transport, _ reason: Errno
+    ) -> ChannelFailure {
+        let meter = link.address
+        switch (reason.code, transport) {
+        case (ECONNREFUSED, .spp):
+            return ChannelFailure(
+                .unsuitable,
+                "\(meter) has no serial port there (\(reason)). Is it a meter, and does it not speak Bluetooth LE?")
+        case (ECONNREFUSED, _):
+            return ChannelFailure(
+                .adapter, "The adapter \(link.adapter) has Bluetooth LE switched off: `bluetoothctl power on`.")
+        case (EACCES, .spp), (EBADE, _):
+            return ChannelFailure(
+                .unsuitable,
+                "\(meter) refused the pairing (\(reason)). Forget it with `bluetoothctl remove \(meter)` and try again;"
+                    + " the PIN of most meters is 1234.")
+        case (EACCES, _):
+            return ChannelFailure(
+                .permission,
+                "This user may not open Bluetooth sockets (\(reason)). A container or a service's sandbox may forbid it."
+            )
+        default:
+            return ChannelFailure(.system, "Cannot connect to \(meter) via \(link.adapter): \(reason).")
+        }
+    }
+
+    private static func unreachable(_ link: RadioLink, _ reason: Errno) -> ChannelFailure {
+        ChannelFailure(
+            .unreachable,
+            "\(link.address) does not answer (\(reason.words)): it is out of range, switched off, or connected to a phone"
+                + " or another host.")
+    }
+
+    /// A link that was up ended.
+    package static func losing(_ link: RadioLink, _ reason: Errno?) -> ChannelFailure {
+        let words = reason.map { " (\($0.words))" } ?? ""
+        return ChannelFailure(
+            .lost, "The link to \(link.address) is gone\(words): it was switched off or went out of range.")
+    }
+}

@@ -1,0 +1,28 @@
+import Gateway
+import MeterModel
+
+/// A slot of an adapter that was granted: given back once, whoever asks how often. Only used on the loop.
+struct HeldSlot {
+    private let slots: any RadioSlots
+    private let link: RadioLink
+    private let transport: LinkAddress.Transport
+    private var isHeld = true
+
+    /// - Throws: why there is none.
+    init(of link: RadioLink, over transport: LinkAddress.Transport, from slots: any RadioSlots) throws(ChannelFailure) {
+        if let refusal = slots.take(link, over: transport) { throw refusal }
+        self.slots = slots
+        self.link = link
+        self.transport = transport
+    }
+
+    func linkUp() {
+        if isHeld { slots.linkUp(link, over: transport) }
+    }
+
+    mutating func giveBack() {
+        guard isHeld else { return }
+        isHeld = false
+        slots.giveBack(link, over: transport)
+    }
+}

@@ -1,0 +1,181 @@
+import BluetoothCore
+import Gateway
+import LinuxIO
+import MeterModel
+
+/// A meter's bytes over Bluetooth LE: the attribute protocol's packets go to a `GATTSerialMachine` and come from it.
+///
+/// ```
+///   ┌─────────┐  the machine opened   ┌──────┐  lost, failed   ┌────────┐  told   ┌────────┐
+///   │ OPENING │──────────────────────▶│ OPEN │────────────────▶│ FAILED │────────▶│ CLOSED │
+///   └─────────┘                       └──────┘                 └────────┘         └────────┘
+/// ```
+///
+/// `close` leads from each state to CLOSED. The adapter's slot is held until the socket is closed.
+final class L2CAPChannel: ByteChannel, @unchecked Sendable {
+    // Unchecked: only used on the loop (see `ByteChannel`), which every entry checks.
+
+    private let link: RadioLink
+    private let loop: IOLoop
+    private var slot: HeldSlot
+    private var machine: GATTSerialMachine
+    private var packets: DescriptorChannel?
+    private var state: State
+    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+
+    private enum State {
+        /// Connecting, then finding the way to the meter's bytes.
+        case opening(Handler)
+        case open(Handler)
+        /// The socket is closed, and the caller is about to hear of it.
+        case failed(Handler)
+        case closed
+    }
+
+    private typealias Handler = @Sendable (ChannelEvent) -> Void
+
+    /// - Parameter slot: already granted; this gives it back.
+    init(
+        _ link: RadioLink, slot: HeldSlot, on loop: IOLoop, setUpLimit: Duration,
+        _ handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) {
+        self.link = link
+        self.slot = slot
+        self.loop = loop
+        machine = GATTSerialMachine(setUpLimit: setUpLimit)
+        state = .opening(handle)
+    }
+
+    func begin(_ way: L2CAPLink, stallLimit: Duration) {
+        packets = DescriptorChannel.open(way, on: loop, stallLimit: stallLimit) { [self] in happened($0) }
+    }
+
+    func send(_ bytes: [UInt8]) {
+        loop.checkIsolated()
+        switch state {
+        case .opening, .open: break
+        case .failed, .closed: return
+        }
+        switch machine.send(bytes) {
+        case .queued: transmit()
+        case .failed(let reason): fail(reason)
+        }
+    }
+
+    func close() {
+        loop.checkIsolated()
+        shut()
+    }
+
+    // MARK: The socket
+
+    private func happened(_ event: ChannelEvent) {
+        switch event {
+        case .opened:
+            slot.linkUp()
+            machine.linkUp(at: loop.now)
+            transmit()
+        case .received(let packet): received(packet)
+        case .closed(let failure):
+            guard let handle else { return }
+            shut()
+            handle(.closed(failure))
+        }
+    }
+
+    private func received(_ packet: [UInt8]) {
+        switch machine.received(packet) {
+        case .none: break
+        case .opened:
+            guard case .opening(let handle) = state else { break }
+            state = .open(handle)
+            handle(.opened)
+        case .deliver(let bytes):
+            guard case .open(let handle) = state else { break }
+            handle(.received(bytes))
+        case .failed(let reason): fail(reason)
+        }
+        transmit()
+    }
+
+    /// Hands over all there is to send. That is little: one request, or what the caller sent, which is bounded.
+    private func transmit() {
+        while let packets, let packet = machine.nextPDU(at: loop.now) { packets.send(packet) }
+        arm()
+    }
+
+    private var handle: Handler? {
+        switch state {
+        case .opening(let handle), .open(let handle): handle
+        case .failed, .closed: nil
+        }
+    }
+
+    // MARK: Time
+
+    /// Sets the alarm to the machine's next moment. One that rings too early does no harm, so a later need leaves it as
+    /// it is.
+    private func arm() {
+        guard let due = machine.nextWake, handle != nil else { return disarm() }
+        if let alarm {
+            guard due < alarm.time else { return }
+            loop.cancel(alarm.timer)
+        }
+        alarm = (loop.schedule(at: due) { [self] in rang() }, due)
+    }
+
+    private func disarm() {
+        if let alarm { loop.cancel(alarm.timer) }
+        alarm = nil
+    }
+
+    private func rang() {
+        alarm = nil
+        if case .failed(let reason) = machine.woke(at: loop.now) { fail(reason) }
+        arm()
+    }
+
+    // MARK: The end
+
+    /// Closes at once and says so at the loop's next turn: `send`, which may have found out, must not call back.
+    private func fail(_ reason: GATTSerialFailure) {
+        guard let handle else { return }
+        shut()
+        state = .failed(handle)
+        let failure = ChannelFailure.serial(link, reason)
+        loop.execute { [self] in
+            // The caller may have closed meanwhile, and then hears nothing more.
+            guard case .failed = state else { return }
+            state = .closed
+            handle(.closed(failure))
+        }
+    }
+
+    private func shut() {
+        disarm()
+        packets?.close()
+        packets = nil
+        slot.giveBack()
+        state = .closed
+    }
+}
+
+extension ChannelFailure {
+    /// The link was up, and the meter behind it is none, or does not answer.
+    static func serial(_ link: RadioLink, _ reason: GATTSerialFailure) -> ChannelFailure {
+        let meter = "\(link.address)"
+        switch reason {
+        case .operation(_, .refused(let error)) where error.wantsSecurity:
+            return ChannelFailure(
+                .unsuitable, "\(meter) wants pairing, which meters known here do not: \(reason).")
+        case .noProfile, .noSubscription, .operation(_, .refused), .operation(_, .malformed),
+            .operation(_, .misbehaved):
+            return ChannelFailure(.unsuitable, "\(meter) is no meter known here: \(reason).")
+        case .operation(.sending, .timedOut), .tooMuchToSend:
+            return ChannelFailure(.stalled, "\(meter) takes no bytes: \(reason). Switch it off and on.")
+        case .operation(_, .timedOut), .tooSlow:
+            return ChannelFailure(
+                .unreachable, "\(meter) is there and does not answer: \(reason). Switch it off and on.")
+        }
+    }
+}

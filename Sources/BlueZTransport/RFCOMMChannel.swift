@@ -1,0 +1,134 @@
+import Gateway
+import Glibc
+import LinuxIO
+import MeterModel
+
+/// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel, which the meter is asked for.
+///
+/// ```
+///   ┌───────────┐   ┌─────────┐ refused, another channel   ┌──────┐            ┌────────┐
+///   │ SEARCHING │──▶│ OPENING │◀──────────────────────┐    │ OPEN │───────────▶│ CLOSED │
+///   └───────────┘   └─────────┘───────────────────────┘───▶└──────┘            └────────┘
+/// ```
+///
+/// A meter that tells of no serial port may have one all the same (the answer of some modules is empty): then the
+/// channels that meters are known to use are tried (protocols.md 1.1 and 6.1). A failure in any state leads to CLOSED.
+final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
+    // Unchecked: only used on the loop (see `ByteChannel`), which every entry checks.
+
+    static let usualChannels: [UInt8] = [1, 2]
+
+    private let link: RadioLink
+    private let loop: IOLoop
+    private let sockets: any RadioSockets
+    private let limits: RadioLimits
+    private var slot: HeldSlot
+    private var state: State
+    /// What is sent before there is a stream: given to each that is tried, the first of which to open sends it.
+    private var early: [[UInt8]] = []
+
+    private enum State {
+        case searching(SerialPortSearch, Handler)
+        /// - Parameter rest: further channels to try.
+        case opening(DescriptorChannel, rest: ArraySlice<UInt8>, Handler)
+        case open(DescriptorChannel, Handler)
+        case closed
+    }
+
+    private typealias Handler = @Sendable (ChannelEvent) -> Void
+
+    /// - Parameter slot: already granted; this gives it back.
+    init(
+        _ link: RadioLink, slot: HeldSlot, sockets: any RadioSockets, limits: RadioLimits, on loop: IOLoop
+    ) {
+        self.link = link
+        self.slot = slot
+        self.sockets = sockets
+        self.limits = limits
+        self.loop = loop
+        state = .closed
+    }
+
+    func begin(_ handle: @escaping @Sendable (ChannelEvent) -> Void) {
+        let search = SerialPortSearch(link, sockets: sockets, limit: limits.search, on: loop) { [self] in
+            found($0)
+        }
+        state = .searching(search, handle)
+    }
+
+    func send(_ bytes: [UInt8]) {
+        loop.checkIsolated()
+        switch state {
+        case .searching, .opening: early.append(bytes)
+        case .open(let stream, _): stream.send(bytes)
+        case .closed: break
+        }
+    }
+
+    func close() {
+        loop.checkIsolated()
+        switch state {
+        case .searching(let search, _): search.cancel()
+        case .opening(let stream, _, _), .open(let stream, _): stream.close()
+        case .closed: return
+        }
+        end()
+    }
+
+    // MARK: The channel
+
+    private func found(_ result: Result<UInt8?, Errno>) {
+        guard case .searching(_, let handle) = state else { return }
+        switch result {
+        case .success(let channel?): open([channel], handle)
+        case .success(nil): open(Self.usualChannels[...], handle)
+        case .failure(let reason) where Self.mayStillHaveAPort(reason): open(Self.usualChannels[...], handle)
+        case .failure(let reason):
+            end()
+            handle(.closed(.connecting(link, over: .spp, reason)))
+        }
+    }
+
+    /// The meter was reached and could not say: it has no SDP server, or one that breaks its own rules. Anything else
+    /// would meet each channel as well, and take the meter's whole time-out each time.
+    private static func mayStillHaveAPort(_ reason: Errno) -> Bool {
+        [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
+    }
+
+    private func open(_ channels: ArraySlice<UInt8>, _ handle: @escaping Handler) {
+        guard let channel = channels.first else { return }
+        let way = RFCOMMLink(link: link, channel: channel, sockets: sockets, connectLimit: limits.connect)
+        let stream = DescriptorChannel.open(way, on: loop, stallLimit: limits.stall) { [self] in happened($0) }
+        state = .opening(stream, rest: channels.dropFirst(), handle)
+    }
+
+    private func happened(_ event: ChannelEvent) {
+        switch (state, event) {
+        case (.opening(let stream, _, let handle), .opened):
+            slot.linkUp()
+            state = .open(stream, handle)
+            handle(.opened)
+            for bytes in early where isOpen { stream.send(bytes) }
+            early = []
+        case (.opening(_, let rest, let handle), .closed(let failure)):
+            if failure.code == .unsuitable, !rest.isEmpty { return open(rest, handle) }
+            end()
+            handle(.closed(failure))
+        case (.open(_, let handle), .received): handle(event)
+        case (.open(_, let handle), .closed):
+            end()
+            handle(event)
+        default: break
+        }
+    }
+
+    private var isOpen: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    private func end() {
+        state = .closed
+        early = []
+        slot.giveBack()
+    }
+}

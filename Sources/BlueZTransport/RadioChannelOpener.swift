@@ -1,0 +1,97 @@
+package import Gateway
+package import LinuxIO
+package import MeterModel
+
+/// How long things may take over radio.
+package struct RadioLimits: Hashable, Sendable {
+    /// From the first packet until the radios are connected. A meter that advertises once a second, heard badly, takes
+    /// several; the kernel itself would go on for 20 s and more.
+    package var connect: Duration
+    /// From there until it is known how the meter's bytes pass.
+    package var setUp: Duration
+    /// Until a meter has said which channel its serial port is on, the connection included.
+    package var search: Duration
+    /// How long a link may take no byte while some wait before it counts as stalled.
+    package var stall: Duration
+
+    package init(
+        connect: Duration = .seconds(20), setUp: Duration = .seconds(30), search: Duration = .seconds(15),
+        stall: Duration = .seconds(5)
+    ) {
+        self.connect = connect
+        self.setUp = setUp
+        self.search = search
+        self.stall = stall
+    }
+}
+
+/// Opens links over radio as channels: Bluetooth LE and the Serial Port Profile.
+package struct RadioChannelOpener: ChannelOpener {
+    private let loop: IOLoop
+    private let slots: any RadioSlots
+    private let sockets: any RadioSockets
+    private let limits: RadioLimits
+
+    /// - Parameters:
+    ///   - loop: the loop on which channels are used and call back.
+    ///   - slots: asked before each attempt.
+    package init(
+        loop: IOLoop, slots: any RadioSlots, sockets: any RadioSockets = KernelRadioSockets(),
+        limits: RadioLimits = RadioLimits()
+    ) {
+        self.loop = loop
+        self.slots = slots
+        self.sockets = sockets
+        self.limits = limits
+    }
+
+    package func open(
+        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        loop.checkIsolated()
+        switch link {
+        case .ble(let radio): return openLE(radio, handle)
+        case .spp(let radio): return openClassic(radio, handle)
+        case .serial, .hid: preconditionFailure("\(link) is no link over radio")
+        }
+    }
+
+    private func openLE(_ link: RadioLink, _ handle: @escaping @Sendable (ChannelEvent) -> Void) -> any ByteChannel {
+        do {
+            let slot = try HeldSlot(of: link, over: .ble, from: slots)
+            let channel = L2CAPChannel(link, slot: slot, on: loop, setUpLimit: limits.setUp, handle)
+            let way = L2CAPLink(link: link, sockets: sockets, connectLimit: limits.connect)
+            channel.begin(way, stallLimit: limits.stall)
+            return channel
+        } catch {
+            return RefusedChannel(error, loop: loop, handle)
+        }
+    }
+
+    private func openClassic(
+        _ link: RadioLink, _ handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        do {
+            let slot = try HeldSlot(of: link, over: .spp, from: slots)
+            let channel = RFCOMMChannel(link, slot: slot, sockets: sockets, limits: limits, on: loop)
+            channel.begin(handle)
+            return channel
+        } catch {
+            return RefusedChannel(error, loop: loop, handle)
+        }
+    }
+}
+
+/// A link that the adapter does not bear: says so at the loop's next turn.
+private struct RefusedChannel: ByteChannel {
+    private let loop: IOLoop
+    private let timer: LoopTimer
+
+    init(_ failure: ChannelFailure, loop: IOLoop, _ handle: @escaping @Sendable (ChannelEvent) -> Void) {
+        self.loop = loop
+        timer = loop.schedule(at: loop.now) { handle(.closed(failure)) }
+    }
+
+    func send(_ bytes: [UInt8]) {}
+    func close() { loop.cancel(timer) }
+}

@@ -1,0 +1,48 @@
+import CBluetooth
+package import LinuxIO
+package import MeterModel
+
+/// What the channels ask of the kernel. Tests put socket pairs in its place.
+package protocol RadioSockets: Sendable {
+    /// A packet socket for the attribute protocol, connected or on its way. May wait for a lock of the kernel's.
+    func connectATT(_ link: RadioLink) throws(Errno) -> FileDescriptor
+    /// A stream socket to a serial port, connected or on its way. May wait for a lock of the kernel's.
+    func connectRFCOMM(_ link: RadioLink, channel: UInt8) throws(Errno) -> FileDescriptor
+    /// Asks the meter which channel its serial port is on. Waits for the answer, no longer than `limit`, and no longer
+    /// once there is something to read from `cancel`.
+    ///
+    /// - Returns: nil where it tells of none.
+    func findSerialPort(_ link: RadioLink, limit: Duration, cancel: FileDescriptor) throws(Errno) -> UInt8?
+}
+
+/// The kernel's own Bluetooth sockets, and libbluetooth's SDP client.
+package struct KernelRadioSockets: RadioSockets {
+    package init() {}
+
+    package func connectATT(_ link: RadioLink) throws(Errno) -> FileDescriptor {
+        let (adapter, meter) = (link.adapter.socketBytes, link.address.socketBytes)
+        return FileDescriptor(
+            owning: try Errno.check { cb_connect_att(adapter, meter, link.isRandom ? 1 : 0) })
+    }
+
+    package func connectRFCOMM(_ link: RadioLink, channel: UInt8) throws(Errno) -> FileDescriptor {
+        let (adapter, meter) = (link.adapter.socketBytes, link.address.socketBytes)
+        return FileDescriptor(owning: try Errno.check { cb_connect_rfcomm(adapter, meter, channel) })
+    }
+
+    package func findSerialPort(
+        _ link: RadioLink, limit: Duration, cancel: FileDescriptor
+    ) throws(Errno) -> UInt8? {
+        let (adapter, meter) = (link.adapter.socketBytes, link.address.socketBytes)
+        let milliseconds = Int32(clamping: limit.milliseconds)
+        let channel = try Errno.check { cb_find_serial_port(adapter, meter, milliseconds, cancel.raw) }
+        return channel > 0 ? UInt8(clamping: channel) : nil
+    }
+}
+
+extension MACAddress {
+    /// As the kernel takes it: the last printed octet first.
+    fileprivate var socketBytes: [UInt8] {
+        stride(from: UInt64(0), to: 48, by: 8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+    }
+}

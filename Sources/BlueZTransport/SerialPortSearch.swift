@@ -1,0 +1,42 @@
+import Gateway
+import Glibc
+import LinuxIO
+import MeterModel
+
+/// Asks a meter on which channel its serial port is. On a thread of its own, because libbluetooth waits; `cancel` ends
+/// the wait.
+final class SerialPortSearch: @unchecked Sendable {
+    // Unchecked: only used on the loop, but for the end that the thread reads from, which is its own.
+
+    /// Closed to cancel: the other end then has something to read.
+    private var ownEnd: FileDescriptor?
+
+    /// - Parameter done: called on the loop, once, also after `cancel`: nil where the meter tells of no serial port.
+    init(
+        _ link: RadioLink, sockets: any RadioSockets, limit: Duration, on loop: IOLoop,
+        done: @escaping @Sendable (Result<UInt8?, Errno>) -> Void
+    ) {
+        var numbers: [Int32] = [-1, -1]
+        do throws(Errno) {
+            let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            try Errno.check { socketpair(AF_UNIX, type, 0, &numbers) }
+        } catch {
+            loop.execute { done(.failure(error)) }
+            return
+        }
+        ownEnd = FileDescriptor(owning: numbers[0])
+        let otherEnd = FileDescriptor(owning: numbers[1])
+        BackgroundThread.run {
+            let result = Result { () throws(Errno) in
+                try sockets.findSerialPort(link, limit: limit, cancel: otherEnd)
+            }
+            otherEnd.close()
+            loop.execute { done(result) }
+        }
+    }
+
+    func cancel() {
+        ownEnd?.close()
+        ownEnd = nil
+    }
+}

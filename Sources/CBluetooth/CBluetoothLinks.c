@@ -1,0 +1,158 @@
+#define _GNU_SOURCE
+#include "CBluetoothLinks.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/l2cap.h>
+#include <bluetooth/rfcomm.h>
+#include <bluetooth/sdp.h>
+#include <bluetooth/sdp_lib.h>
+
+enum { att_channel = 4 };
+
+// Binds to the adapter and begins to connect. Takes over the socket.
+static int begin(int fd, const struct sockaddr *own, const struct sockaddr *peer, socklen_t size) {
+    if (fd < 0) return -1;
+    if (bind(fd, own, size) == 0 && (connect(fd, peer, size) == 0 || errno == EINPROGRESS)) return fd;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+int cb_connect_att(const uint8_t adapter[6], const uint8_t meter[6], int is_random) {
+    struct sockaddr_l2 own = {
+        .l2_family = AF_BLUETOOTH, .l2_cid = htobs(att_channel), .l2_bdaddr_type = BDADDR_LE_PUBLIC};
+    struct sockaddr_l2 peer = {
+        .l2_family = AF_BLUETOOTH,
+        .l2_cid = htobs(att_channel),
+        .l2_bdaddr_type = is_random ? BDADDR_LE_RANDOM : BDADDR_LE_PUBLIC};
+    memcpy(&own.l2_bdaddr, adapter, 6);
+    memcpy(&peer.l2_bdaddr, meter, 6);
+    int fd = socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, BTPROTO_L2CAP);
+    return begin(fd, (const struct sockaddr *)&own, (const struct sockaddr *)&peer, sizeof peer);
+}
+
+int cb_connect_rfcomm(const uint8_t adapter[6], const uint8_t meter[6], uint8_t channel) {
+    struct sockaddr_rc own = {.rc_family = AF_BLUETOOTH};
+    struct sockaddr_rc peer = {.rc_family = AF_BLUETOOTH, .rc_channel = channel};
+    memcpy(&own.rc_bdaddr, adapter, 6);
+    memcpy(&peer.rc_bdaddr, meter, 6);
+    int fd = socket(AF_BLUETOOTH, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, BTPROTO_RFCOMM);
+    return begin(fd, (const struct sockaddr *)&own, (const struct sockaddr *)&peer, sizeof peer);
+}
+
+// MARK: SDP
+
+static int channel_of(const sdp_record_t *record) {
+    sdp_list_t *protocols = NULL;
+    if (sdp_get_access_protos(record, &protocols) != 0) return 0;
+    int channel = sdp_get_proto_port(protocols, RFCOMM_UUID);
+    for (sdp_list_t *each = protocols; each; each = each->next) sdp_list_free(each->data, NULL);
+    sdp_list_free(protocols, NULL);
+    return channel >= 1 && channel <= 30 ? channel : 0;
+}
+
+int cb_serial_port_in(const uint8_t *records, int size) {
+    uint8_t type = 0;
+    int length = 0;
+    int offset = sdp_extract_seqtype(records, size, &type, &length);
+    if (offset <= 0 || length <= 0) return 0;
+    int channel = 0;
+    while (channel == 0 && offset < size) {
+        int scanned = 0;
+        sdp_record_t *record = sdp_extract_pdu(records + offset, size - offset, &scanned);
+        if (!record) return 0;
+        channel = channel_of(record);
+        sdp_record_free(record);
+        if (scanned <= 0) return 0;
+        offset += scanned;
+    }
+    return channel;
+}
+
+struct search {
+    int channel;
+    int is_answered;
+};
+
+static void answered(uint8_t type, uint16_t status, uint8_t *records, size_t size, void *data) {
+    struct search *search = data;
+    search->is_answered = status == 0 && type == SDP_SVC_SEARCH_ATTR_RSP;
+    if (search->is_answered && records) search->channel = cb_serial_port_in(records, (int)size);
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// 0 once the socket is ready; -1 and errno when it is cancelled or too late.
+static int await(int fd, short events, int64_t deadline, int cancel) {
+    while (1) {
+        int64_t left = deadline - now_ms();
+        struct pollfd waits[2] = {{.fd = fd, .events = events}, {.fd = cancel, .events = POLLIN}};
+        int count = poll(waits, 2, left > 0 ? (int)left : 0);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -1;
+        if (waits[1].revents) return errno = ECANCELED, -1;
+        if (waits[0].revents) return 0;
+        if (left <= 0) return errno = ETIMEDOUT, -1;
+    }
+}
+
+static int await_connection(int fd, int64_t deadline, int cancel) {
+    if (await(fd, POLLOUT, deadline, cancel) != 0) return -1;
+    int reason = 0;
+    socklen_t size = sizeof reason;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &size) != 0) return -1;
+    if (reason == 0) return 0;
+    errno = reason;
+    return -1;
+}
+
+// Sends the question and takes its answer, which may come in several parts.
+static int ask(sdp_session_t *session, struct search *search, int64_t deadline, int cancel) {
+    uuid_t serial_port;
+    uint16_t attribute = SDP_ATTR_PROTO_DESC_LIST;
+    sdp_uuid16_create(&serial_port, SERIAL_PORT_SVCLASS_ID);
+    sdp_list_t *services = sdp_list_append(NULL, &serial_port);
+    sdp_list_t *attributes = sdp_list_append(NULL, &attribute);
+    int result = sdp_set_notify(session, answered, search);
+    if (result == 0)
+        result = sdp_service_search_attr_async(session, services, SDP_ATTR_REQ_INDIVIDUAL, attributes);
+    sdp_list_free(services, NULL);
+    sdp_list_free(attributes, NULL);
+    if (result != 0) return errno = EPROTO, -1;
+    int fd = sdp_get_socket(session);
+    do {
+        if (await(fd, POLLIN, deadline, cancel) != 0) return -1;
+        // 0: there is more to come. Otherwise it is over, and `answered` was called unless something went wrong.
+    } while (sdp_process(session) == 0);
+    if (!search->is_answered) return errno = EPROTO, -1;
+    return search->channel;
+}
+
+int cb_find_serial_port(const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel) {
+    bdaddr_t own, peer;
+    memcpy(&own, adapter, 6);
+    memcpy(&peer, meter, 6);
+    int64_t deadline = now_ms() + limit_ms;
+    sdp_session_t *session = sdp_connect(&own, &peer, SDP_NON_BLOCKING);
+    if (!session) return -1;
+    struct search search = {0, 0};
+    int result = await_connection(sdp_get_socket(session), deadline, cancel);
+    if (result == 0) result = ask(session, &search, deadline, cancel);
+    int reason = errno;
+    sdp_close(session);
+    errno = reason;
+    return result;
+}

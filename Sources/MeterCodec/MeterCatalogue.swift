@@ -9,6 +9,8 @@ package enum MeterCatalogue {
         case (.um, .serial), (.um, .ble), (.um, .spp): UMDriver(model: model)
         case (.atorch, .serial), (.atorch, .ble), (.atorch, .spp): AtorchDriver(model: model)
         case (.tc66, .serial): TC66Driver(model: model)
+        // A TC66 without the C has no radio.
+        case (.tc66, .ble) where model == .tc66c: TC66Driver(model: model, over: .ble)
         case (.km003c, .serial): KM003CDriver(model: model)
         case (.fnirsi, .hid): FNIRSIUSBDriver(model: model)
         case (.fnirsi, .ble): FNIRSIBLEDriver(model: model)
@@ -18,7 +20,12 @@ package enum MeterCatalogue {
 
     /// The driver of a model over the first kind of link that it has: for what does not depend on the link.
     package static func driver(for model: ModelName) -> (any MeterDriver)? {
-        LinkAddress.Transport.allCases.lazy.compactMap { driver(for: model, over: $0) }.first
+        transports(of: model).first.flatMap { driver(for: model, over: $0) }
+    }
+
+    /// The kinds of link to a model that are spoken here, serial first.
+    package static func transports(of model: ModelName) -> [LinkAddress.Transport] {
+        LinkAddress.Transport.allCases.filter { driver(for: model, over: $0) != nil }
     }
 
     /// The models that can be read over a serial port.

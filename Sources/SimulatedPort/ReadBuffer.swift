@@ -6,9 +6,15 @@ final class ReadBuffer {
 
     deinit { bytes.deallocate() }
 
-    /// - Returns: nil where nothing is there.
+    /// - Returns: nil where nothing is there, or the end.
     func read(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8]? {
-        guard let count = try descriptor.read(into: bytes), count > 0 else { return nil }
+        let found = try readUntilEnd(descriptor)
+        return found?.isEmpty == true ? nil : found
+    }
+
+    /// - Returns: nil where nothing is there, no bytes at the end.
+    func readUntilEnd(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8]? {
+        guard let count = try descriptor.read(into: bytes) else { return nil }
         return [UInt8](UnsafeRawBufferPointer(rebasing: bytes[..<count]))
     }
 }

@@ -19,7 +19,7 @@ enum DecodeBenchmark {
         let km003c = SimulatedKM003C(model: .km003c, refresh: .milliseconds(10))
         let adc = KM003CHeader(.getData, id: 1, parameter: KM003CAttributes.adc.rawValue).bytes
         measure("KM003C ADC packets", frames(of: km003c, asking: adc), KM003CDecoder(), per: "packet", goal: 3_000_000)
-        var fnb58 = SimulatedFNB58()
+        var fnb58 = SimulatedFNIRSIUSB()
         _ = fnb58.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
         let packets = fnb58.due(at: .seconds(1))
         measure("FNIRSI USB samples", packets, FNIRSIUSBDecoder(), per: "packet", goal: 5_000_000)

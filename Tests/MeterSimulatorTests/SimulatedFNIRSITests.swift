@@ -5,7 +5,7 @@ import Testing
 
 struct SimulatedFNIRSITests {
     @Test func stream_is25PacketsASecond_andEndsWithItsLease() {
-        var meter = SimulatedFNB58()
+        var meter = SimulatedFNIRSIUSB()
         #expect(meter.nextDue == nil)
         #expect(meter.receive(FNIRSIUSBCommand.start.bytes, at: .seconds(1)).isEmpty)
 
@@ -17,7 +17,7 @@ struct SimulatedFNIRSITests {
     }
 
     @Test func keepOn_isHeardWhileStreaming_andNotAfterwards() {
-        var meter = SimulatedFNB58()
+        var meter = SimulatedFNIRSIUSB()
         _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
         _ = meter.due(at: .milliseconds(900))
         _ = meter.receive(FNIRSIUSBCommand.keepOn.bytes, at: .milliseconds(900))
@@ -30,7 +30,7 @@ struct SimulatedFNIRSITests {
     }
 
     @Test func commandsCloserThan25Milliseconds_hangIt_untilThePowerGoes() {
-        var meter = SimulatedFNB58()
+        var meter = SimulatedFNIRSIUSB()
         _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
         _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .milliseconds(24))
         #expect(meter.isHung)
@@ -44,7 +44,7 @@ struct SimulatedFNIRSITests {
 
     /// Runs a driver against the meter as a session would, in steps of one millisecond.
     private func converse(
-        _ driver: inout FNIRSIUSBDriver, _ meter: inout SimulatedFNB58, milliseconds: Int, keepAlive: Bool = true
+        _ driver: inout FNIRSIUSBDriver, _ meter: inout SimulatedFNIRSIUSB, milliseconds: Int, keepAlive: Bool = true
     ) -> (readings: Int, refused: Int, firstSkip: CodecError?) {
         var outgoing = driver.opening()[...]
         var nextOutgoing = 0
@@ -79,7 +79,7 @@ struct SimulatedFNIRSITests {
 
     @Test(arguments: [ModelName.fnb58, .fnb48])
     func driver_keeps100SamplesASecondComing(model: ModelName) {
-        var meter = SimulatedFNB58()
+        var meter = SimulatedFNIRSIUSB()
         var driver = FNIRSIUSBDriver(model: model)
         let heard = converse(&driver, &meter, milliseconds: 10_000)
         #expect(!meter.isHung)
@@ -89,7 +89,7 @@ struct SimulatedFNIRSITests {
     }
 
     @Test func withoutKeepAlive_theStreamEnds() {
-        var meter = SimulatedFNB58()
+        var meter = SimulatedFNIRSIUSB()
         var driver = FNIRSIUSBDriver(model: .fnb58)
         let heard = converse(&driver, &meter, milliseconds: 10_000, keepAlive: false)
         // Started at 50 and again at 100 ms: packets from 90 to 1100 ms.
@@ -97,7 +97,7 @@ struct SimulatedFNIRSITests {
     }
 
     @Test func garbageAfterAnUncleanStop_costsOnePacket() {
-        var meter = SimulatedFNB58(startsWithGarbage: true)
+        var meter = SimulatedFNIRSIUSB(startsWithGarbage: true)
         var driver = FNIRSIUSBDriver(model: .fnb58)
         let heard = converse(&driver, &meter, milliseconds: 2000)
         #expect(heard.refused == 64)
@@ -107,7 +107,7 @@ struct SimulatedFNIRSITests {
 
     @Test(arguments: SimulatorFaults.Kind.allCases)
     func fault_spoilsItsPacket_andNoOther(kind: SimulatorFaults.Kind) {
-        var meter = SimulatedFNB58()
+        var meter = SimulatedFNIRSIUSB()
         meter.faults = SimulatorFaults(kind, every: 5)
         _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
         var driver = FNIRSIUSBDriver(model: .fnb58)
@@ -120,7 +120,7 @@ struct SimulatedFNIRSITests {
     }
 
     @Test func overBluetooth_nothingComesBeforeTheStart_andNothingAfterTheStop() {
-        var meter = SimulatedFNB58BLE()
+        var meter = SimulatedFNIRSIBLE()
         #expect(meter.due(at: .seconds(5)).isEmpty)
         #expect(meter.nextDue == nil)
         _ = meter.receive(FNIRSIBLECommand.start.bytes, at: .seconds(5))
@@ -131,7 +131,7 @@ struct SimulatedFNIRSITests {
     }
 
     /// The events that a driver makes of a second of stream, opening included.
-    private func bluetoothFrames(_ meter: inout SimulatedFNB58BLE, from start: Duration = .zero) -> [FNIRSIBLEFrame] {
+    private func bluetoothFrames(_ meter: inout SimulatedFNIRSIBLE, from start: Duration = .zero) -> [FNIRSIBLEFrame] {
         var driver = FNIRSIBLEDriver(model: .fnb58)
         var frames: [FNIRSIBLEFrame] = []
         var written = driver.opening().flatMap { meter.receive($0.bytes, at: start) }
@@ -145,7 +145,7 @@ struct SimulatedFNIRSITests {
     }
 
     @Test func overBluetooth_quickFramesComeTenTimesASecond_theOthersTwice() {
-        var meter = SimulatedFNB58BLE()
+        var meter = SimulatedFNIRSIBLE()
         let frames = bluetoothFrames(&meter)
         #expect(frames.count { $0.kind == .quick } == 10)
         for kind in [FNIRSIBLEFrame.Kind.measurement, .load, .dataLines, .totals] {
@@ -154,14 +154,22 @@ struct SimulatedFNIRSITests {
         #expect(frames.first?.device?.serial == "51772")
     }
 
+    @Test(arguments: [(ModelName.fnb58, 58, 5), (.fnb48s, 48, 0x0B01)])
+    func overBluetooth_theInfoTellsTheModel(model: ModelName, number: Int, code: Int) {
+        var meter = SimulatedFNIRSIBLE(model: model)
+        let details = bluetoothFrames(&meter).flatMap(\.details)
+        #expect(details.contains(FrameDetail("model_code", .integer(number))))
+        #expect(details.contains(FrameDetail("protocol_code", .integer(code))))
+    }
+
     @Test func overBluetooth_notificationsAreNoLongerThanTheLinkTakes() {
-        var meter = SimulatedFNB58BLE(notificationMax: 20)
+        var meter = SimulatedFNIRSIBLE(notificationMax: 20)
         _ = meter.receive(FNIRSIBLECommand.start.bytes, at: .zero)
         #expect(meter.due(at: .seconds(1)).allSatisfy { (1...20).contains($0.count) })
     }
 
     @Test func overBluetooth_powerCycleCountsABoot_andKeepsTheTotals() throws {
-        var meter = SimulatedFNB58BLE()
+        var meter = SimulatedFNIRSIBLE()
         let before = bluetoothFrames(&meter)
         meter.powerCycle()
         let after = bluetoothFrames(&meter)

@@ -30,6 +30,33 @@ struct SimulatedTC66Tests {
         #expect(meter.receive(Array("va".utf8), at: .zero).count == 3)
     }
 
+    @Test func overTheRadio_theAnswerTakesItsTime_andIsOneWrite() {
+        var meter = SimulatedTC66(model: .tc66c, over: .ble, answerTime: .milliseconds(800))
+        #expect(meter.receive(Array("bgetva\r\n".utf8), at: .seconds(1)).isEmpty)
+        #expect(meter.nextDue == .milliseconds(1800))
+        #expect(meter.due(at: .milliseconds(1799)).isEmpty)
+        #expect(meter.due(at: .milliseconds(1800)).map(\.count) == [192])
+        #expect(meter.nextDue == nil)
+    }
+
+    @Test(arguments: ["getva", "getva\r\n", "bgetva", "bquery\r\n", "bgtrec\r\n", "bupdate\r\n"])
+    func overTheRadio_nothingElseIsHeard(request: String) {
+        var meter = SimulatedTC66(model: .tc66c, over: .ble)
+        #expect(meter.receive(Array(request.utf8), at: .zero).isEmpty)
+        #expect(meter.nextDue == nil)
+    }
+
+    @Test func overTheRadio_commandsTurnPagesAndScreen_inAnyPieces() throws {
+        var meter = SimulatedTC66(model: .tc66c, over: .ble)
+        let driver = TC66Driver(model: .tc66c, over: .ble)
+        for kind in [MeterCommand.Kind.previousScreen, .nextScreen, .nextScreen, .rotate] {
+            for byte in try driver.encode(MeterCommand(kind)) { _ = meter.receive([byte], at: .zero) }
+        }
+        #expect(meter.page == 1)
+        #expect(meter.rotation == 1)
+        #expect(meter.nextDue == nil)
+    }
+
     @Test func values_renewEveryRefresh_notFaster() {
         var meter = SimulatedTC66(model: .tc66c)
         let first = meter.receive(Array("getva".utf8), at: .milliseconds(1000))

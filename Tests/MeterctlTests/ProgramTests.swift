@@ -71,7 +71,8 @@ struct ProgramTests {
             ["simulate", "um25c", "--link", "/dev/null"], 1,
             "meterctl: error: /dev/null is there already and is no link, so it is left alone\n"
         ),
-        (["simulate", "c1"], 1, "meterctl: error: there is no simulator of a C1 yet\n"),
+        (["simulate", "um25c", "--over", "air"], 2, "meterctl: error: \"air\" is no kind of link\n"),
+        (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
         (["who", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["sync", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["cloud", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
@@ -96,7 +97,9 @@ struct ProgramTests {
     @Test(
         arguments: [
             [], ["connect"], ["frobnicate"], ["watch", "bench", "--json", "--csv"], ["scan", "--for", "soon"],
-            ["command", "bench"], ["simulate", "um25c", "--every", "0"], ["cloud", "join", "https://pi"],
+            ["command", "bench"], ["simulate", "um25c", "--every", "0"],
+            ["simulate", "um25c", "--framed"], ["simulate", "um25c", "--over", "ble"],
+            ["simulate", "um25c", "--stdio", "--pty"], ["cloud", "join", "https://pi"],
             ["cloud", "join", "--token-file", "f"], ["connect", "bench", "--queue=soon"], ["history"],
             ["connect", "bench", "--no-lease", "--takeover"], ["connect", "bench", "--detach", "--queue"],
             ["history", "bench", "--limit", "0"], ["sync", "sideways"],
@@ -190,6 +193,26 @@ struct ProgramTests {
         #expect(talk.hasPrefix(words))
     }
 
+    @Test func simulate_speaksOnStandardInputAndOutput_untilTheInputEnds() throws {
+        let run = try Program.run(["simulate", "um24c", "--stdio"], input: Data([0xF0]))
+
+        #expect(run.status == 0)
+        #expect(run.talk.isEmpty)
+        #expect(run.bytes.count == 130)
+        #expect(run.bytes.starts(with: [0x09, 0x63]))
+    }
+
+    @Test func simulate_framesEachMessage_whenAskedTo() throws {
+        let arguments = ["simulate", "um24c", "--over", "ble", "--stdio", "--framed"]
+        let run = try Program.run(arguments, input: Data([0x00, 0x01, 0xF0]))
+
+        #expect(run.status == 0)
+        // Six notifications of 20 bytes and one of 10, each behind its length.
+        #expect(run.bytes.count == 130 + 7 * 2)
+        #expect(run.bytes.starts(with: [0x00, 20, 0x09, 0x63]))
+        #expect(run.bytes[132...133] == [0x00, 10])
+    }
+
     @Test func version_needsNoDaemon() throws {
         let run = try Program.run(["version", "--socket", "/nonexistent/s"])
 
@@ -203,7 +226,9 @@ struct ProgramTests {
 enum Program {
     struct Run {
         var status: Int32
-        var output: String
+        /// What it wrote to standard output, and the same as text.
+        var bytes: Data
+        var output: String { String(decoding: bytes, as: UTF8.self) }
         var talk: String
     }
 
@@ -241,7 +266,7 @@ enum Program {
         let talk = stderr.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Run(
-            status: process.terminationStatus, output: String(decoding: data, as: UTF8.self),
+            status: process.terminationStatus, bytes: data,
             talk: String(decoding: talk, as: UTF8.self))
     }
 

@@ -1,23 +1,29 @@
 package import MeterModel
 
-/// Talks to a TC66 or TC66C over USB: `getva` asks, three encrypted pieces answer, page commands are never answered
-/// (protocols.md 2.1). `update` would start the loader and is in no table here.
+/// Talks to a TC66 or TC66C: `getva` asks, three encrypted pieces answer, page commands are never answered
+/// (protocols.md 2.1, 2.2). `update` would start the loader and is in no table here.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile
+    private let link: TC66Link
     private var decoder: TC66Decoder
 
     /// - Parameter temperatureUnit: the unit set on the meter, which the wire does not carry.
-    package init(model: ModelName, temperatureUnit: TemperatureUnit = .celsius) {
-        profile = Self.profile(of: model)
+    package init(model: ModelName, over link: TC66Link = .usb, temperatureUnit: TemperatureUnit = .celsius) {
+        self.link = link
+        profile = Self.profile(of: model, over: link)
         decoder = TC66Decoder(temperatureUnit: temperatureUnit)
     }
 
-    /// Asks which program runs, so that a meter that sits in its loader says so and is not merely silent.
+    /// Over USB, asks which program runs, so that a meter that sits in its loader says so and is not merely silent. Over
+    /// the radio nobody is known to have asked.
     package mutating func opening() -> [Outgoing] {
-        [Outgoing(TC66Request.query.bytes, pause: .milliseconds(100))]
+        switch link {
+        case .usb: [Outgoing(TC66Request.query.bytes, pause: .milliseconds(100))]
+        case .ble: []
+        }
     }
 
-    package mutating func poll() -> [UInt8] { TC66Request.values.bytes }
+    package mutating func poll() -> [UInt8] { TC66Request.values.bytes(over: link) }
 
     /// The answer `firm` comes out as acknowledged and `boot` as rejected: neither carries a reading.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
@@ -34,9 +40,9 @@ package struct TC66Driver: MeterDriver {
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         try profile.validate(command)
         return switch command.kind {
-        case .nextScreen: TC66Request.nextPage.bytes
-        case .previousScreen: TC66Request.previousPage.bytes
-        case .rotate: TC66Request.rotate.bytes
+        case .nextScreen: TC66Request.nextPage.bytes(over: link)
+        case .previousScreen: TC66Request.previousPage.bytes(over: link)
+        case .rotate: TC66Request.rotate.bytes(over: link)
         default: throw .unsupportedCommand(command.kind, model: profile.model)
         }
     }
@@ -50,18 +56,27 @@ package struct TC66Driver: MeterDriver {
         set { decoder.temperatureUnit = newValue }
     }
 
-    /// Rhythm from protocols.md 2.4: values renew every 80 to 100 ms, and the fastest reader asks each 100 ms. An
-    /// answer takes less than 200 ms over USB and 0.8 s over the slower radio (2.2), so that 1 s is enough for either.
-    private static func profile(of model: ModelName) -> MeterProfile {
-        MeterProfile(
+    /// Rhythm from protocols.md 2.4: values renew every 80 to 100 ms, the fastest reader asks each 100 ms, and an answer
+    /// takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s (2.2).
+    private static func profile(of model: ModelName, over link: TC66Link) -> MeterProfile {
+        let shortest: Duration = link == .usb ? .milliseconds(100) : .milliseconds(500)
+        return MeterProfile(
             model: model,
-            rhythm: .poll(interval: .milliseconds(500), shortest: .milliseconds(100)),
-            answerTimeout: .seconds(1),
-            commandSpacing: .milliseconds(100),
+            rhythm: .poll(interval: link == .usb ? .milliseconds(500) : .seconds(1), shortest: shortest),
+            answerTimeout: link == .usb ? .seconds(1) : .seconds(3),
+            commandSpacing: link == .usb ? .milliseconds(100) : .milliseconds(200),
             baudRate: 115_200,
             commands: [.init(.nextScreen), .init(.previousScreen), .init(.rotate)]
         )
     }
+}
+
+/// Over what a TC66 is talked to, which decides how a request is spelt (protocols.md 2.1, 2.2).
+package enum TC66Link: Hashable, Sendable {
+    case usb
+    case ble
+
+    package init(_ transport: LinkAddress.Transport) { self = transport == .ble ? .ble : .usb }
 }
 
 /// Everything that this gateway ever says to a TC66. The raw value is what goes over USB, without a terminator.
@@ -73,5 +88,21 @@ package enum TC66Request: String, CaseIterable, Sendable {
     case previousPage = "lastp"
     case rotate = "rotat"
 
-    package var bytes: [UInt8] { Array(rawValue.utf8) }
+    package var bytes: [UInt8] { bytes(over: .usb) }
+
+    /// Over the radio a `b` stands in front and CR LF behind.
+    package func bytes(over link: TC66Link) -> [UInt8] {
+        switch link {
+        case .usb: Array(rawValue.utf8)
+        case .ble: Array("b\(rawValue)\r\n".utf8)
+        }
+    }
+
+    /// Those that readers are known to use over a link: over the radio neither `query` nor `gtrec`.
+    package static func known(over link: TC66Link) -> [TC66Request] {
+        switch link {
+        case .usb: allCases
+        case .ble: [.values, .nextPage, .previousPage, .rotate]
+        }
+    }
 }

@@ -1,8 +1,8 @@
 package import MeterCodec
 package import MeterModel
 
-/// A TC66 or TC66C on USB (protocols.md sections 2 and 11): answers `getva` with three encrypted 64-byte writes, and in
-/// its loader nothing but `query`.
+/// A TC66 or TC66C (protocols.md sections 2 and 11): on USB it answers `getva` at once with three encrypted 64-byte
+/// writes, and in its loader nothing but `query`; over the radio it takes its time for one write of 192 bytes.
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -14,6 +14,8 @@ package struct SimulatedTC66: SimulatedMeter {
     package private(set) var rotation = 0
     /// How often it has been switched on.
     package private(set) var powerOnCount = 1
+    private let link: TC66Link
+    private let answerTime: Duration
     private let load: ElectricalLoad
     private let refresh: Duration
     private let serial: UInt32
@@ -23,18 +25,25 @@ package struct SimulatedTC66: SimulatedMeter {
     private var recording: [UInt8] = []
     private var recordedSeconds = 0
     private var received: [UInt8] = []
+    /// Answers on their way, earliest first.
+    private var pending: [(time: Duration, bytes: [UInt8])] = []
     private var lastStep = 0
     private var answers = 0
 
     /// - Parameters:
+    ///   - link: how requests are spelt, and how long an answer takes.
+    ///   - answerTime: over the radio; half a second with the newer one and 0.8 s with the older (protocols.md 2.2).
     ///   - refresh: how often the values renew; 80 to 100 ms on the real thing (protocols.md 2.4).
     ///   - temperatureUnit: the unit set on the meter, which changes the number on the wire.
     ///   - mode: `boot` for a meter plugged in with its button held.
     package init(
-        model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),
+        model: ModelName, over link: TC66Link = .usb, answerTime: Duration = .milliseconds(500),
+        load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),
         temperatureUnit: TemperatureUnit = .celsius, mode: TC66Mode = .firmware
     ) {
         self.model = model
+        self.link = link
+        self.answerTime = max(answerTime, .zero)
         self.load = load
         self.refresh = max(refresh, .milliseconds(1))
         self.temperatureUnit = temperatureUnit
@@ -47,18 +56,26 @@ package struct SimulatedTC66: SimulatedMeter {
         received += bytes
         var writes: [[UInt8]] = []
         while let request = takeRequest() { writes += answer(request) }
-        return writes
+        // USB cuts it into packets.
+        guard link == .ble else { return writes.flatMap { $0.pieces(TC66Piece.length) } }
+        for write in writes { pending.append((time + answerTime, write)) }
+        return []
     }
 
-    package mutating func due(at time: Duration) -> [[UInt8]] { [] }
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        let ready = pending.prefix { $0.time <= time }
+        pending.removeFirst(ready.count)
+        return ready.map(\.bytes)
+    }
 
-    package var nextDue: Duration? { nil }
+    package var nextDue: Duration? { pending.first?.time }
 
     package mutating func powerCycle() {
         mode = .firmware
         powerOnCount += 1
         page = 0
         received = []
+        pending = []
         lastStep = 0
         recordedSeconds = 0
     }
@@ -86,15 +103,16 @@ package struct SimulatedTC66: SimulatedMeter {
         if tooMany > 0 { recording.removeFirst(tooMany) }
     }
 
-    /// The next request, without a terminator or with CR LF; what begins no request is dropped.
+    /// The next request, which on USB may have a CR LF behind it; what begins no request is dropped.
     private mutating func takeRequest() -> TC66Request? {
+        let requests = TC66Request.known(over: link)
         while !received.isEmpty {
-            if let request = TC66Request.allCases.first(where: { received.starts(with: $0.bytes) }) {
-                received.removeFirst(request.bytes.count)
+            if let request = requests.first(where: { received.starts(with: $0.bytes(over: link)) }) {
+                received.removeFirst(request.bytes(over: link).count)
                 return request
             }
             // The first bytes of one: the rest may be on its way.
-            if TC66Request.allCases.contains(where: { $0.bytes.starts(with: received) }) { return nil }
+            if requests.contains(where: { $0.bytes(over: link).starts(with: received) }) { return nil }
             received.removeFirst()
         }
         return nil
@@ -109,7 +127,7 @@ package struct SimulatedTC66: SimulatedMeter {
             // The check word of `pac2`, whose whole cipher block it spoils.
             return faulty(block(), checkOffset: TC66Piece.length + TC66Piece.checkOffset)
         case .recording:
-            return Self.writes(recording)
+            return [recording]
         case .nextPage:
             page = (page + 1) % 6
         case .previousPage:
@@ -122,14 +140,7 @@ package struct SimulatedTC66: SimulatedMeter {
 
     private mutating func faulty(_ answer: [UInt8], checkOffset: Int) -> [[UInt8]] {
         answers += 1
-        return faults.apply(to: answer, number: answers, checkOffset: checkOffset).map(Self.writes) ?? []
-    }
-
-    /// Cut as USB packets cut it.
-    private static func writes(_ bytes: [UInt8]) -> [[UInt8]] {
-        stride(from: 0, to: bytes.count, by: TC66Piece.length).map {
-            Array(bytes[$0..<min($0 + TC66Piece.length, bytes.count)])
-        }
+        return faults.apply(to: answer, number: answers, checkOffset: checkOffset).map { [$0] } ?? []
     }
 
     /// Renders the answer as `TC66Block` reads it.

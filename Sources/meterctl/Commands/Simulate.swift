@@ -14,13 +14,28 @@ struct Simulate: AsyncParsableCommand {
         discussion: """
             Prints the path of its port and runs until Ctrl-C. What can be typed meanwhile: fault \
             \(SimulatorFaults.Kind.allCases.map(\.rawValue).joined(separator: "|"))|none [N], power-cycle, unplug, plug.
+
+            With --stdio it speaks on standard input and output instead, until the input ends, for a program that plays \
+            the link. With --framed each message there, one write of the meter or its host, comes behind its length in \
+            two bytes, the higher first.
             """
     )
 
     @Argument(help: "um24c, um25c, um34c, tc66c, km003c, atorch-usb …")
     var model: String
-    @Flag(help: "On a pseudo-terminal: the default, and for now the only place.")
+    @Flag(help: "On a pseudo-terminal: the default.")
     var pty = false
+    @Flag(help: "On standard input and output.")
+    var stdio = false
+    @Flag(help: "With --stdio: each message behind its length.")
+    var framed = false
+    @Option(
+        help:
+            "With --stdio: as the meter speaks over this link: serial, hid, ble or spp. Default: the model's first of them."
+    )
+    var over: String?
+    @Option(help: "The longest notification with --over ble, bytes.")
+    var notification = SimulatorCatalogue.defaultNotificationMax
     @Option(help: "A symbolic link to the port, so that its path stays the same over restarts.")
     var link: String?
     @Option(help: "Makes two meters of one model differ.")
@@ -34,6 +49,14 @@ struct Simulate: AsyncParsableCommand {
 
     func validate() throws {
         if every < 1 { throw ValidationError("--every \(every) is no number of answers: 1 is every one") }
+        if pty, stdio { throw ValidationError("--pty and --stdio exclude each other") }
+        if framed, !stdio { throw ValidationError("--framed is for --stdio: a pseudo-terminal carries plain bytes") }
+        if let over, over != LinkAddress.Transport.serial.rawValue, LinkAddress.Transport(rawValue: over) != nil, !stdio
+        {
+            throw ValidationError("--over \(over) is for --stdio: a pseudo-terminal is a serial port")
+        }
+        if stdio, link != nil { throw ValidationError("--link is for a pseudo-terminal, and --stdio makes none") }
+        if notification < 1 { throw ValidationError("--notification \(notification) is no number of bytes") }
     }
 
     func run() async throws {
@@ -42,17 +65,46 @@ struct Simulate: AsyncParsableCommand {
                 .usage, "\"\(model)\" is no model",
                 next: "the models are \(Self.models.joined(separator: ", "))")
         }
-        guard var meter = SimulatorCatalogue.meter(name, seed: seed, refresh: refresh?.duration) else {
-            throw CommandFailure(
-                .error, "there is no simulator of a \(name.displayName) yet",
-                next: "there are \(Self.models.joined(separator: ", "))")
-        }
+        var meter = try simulator(of: name)
         if let fault { meter.faults = try PortConsole.faults(fault, every: every) }
-        try await runPort(meter, link: link)
+        guard stdio else { return try await runPort(meter, link: link) }
+        try runStream(meter, as: framed ? .framed : .raw)
+    }
+
+    private func simulator(of model: ModelName) throws -> any SimulatedMeter {
+        let transports = MeterCatalogue.transports(of: model)
+        let transport = try over.map { text in
+            guard let transport = LinkAddress.Transport(rawValue: text) else {
+                let all = LinkAddress.Transport.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure(.usage, "\"\(text)\" is no kind of link", next: "--over takes \(all)")
+            }
+            return transport
+        }
+        let meter = SimulatorCatalogue.meter(
+            model, over: transport, seed: seed, refresh: refresh?.duration, notificationMax: notification)
+        guard let meter else {
+            throw CommandFailure(
+                .error, "nothing simulates a \(model.displayName) over \(transport?.rawValue ?? "any link")",
+                next: "it can be had over \(transports.map(\.rawValue).joined(separator: ", "))")
+        }
+        return meter
     }
 
     /// Those that have a simulator.
     private static let models = ModelName.allCases.filter { SimulatorCatalogue.meter($0) != nil }.map(\.rawValue)
+}
+
+/// Runs a meter on standard input and output until the input ends.
+private func runStream(_ meter: any SimulatedMeter, as form: StreamFraming.Form) throws {
+    var stream = SimulatedStream(
+        meter: meter, from: FileDescriptor(owning: 0), to: FileDescriptor(owning: 1), as: form)
+    do throws(Errno) {
+        try stream.run()
+    } catch {
+        // Whoever read has gone, which is how such a conversation may end.
+        guard error.code != EPIPE else { return }
+        throw CommandFailure(.error, "standard input or output failed: \(error)", next: "what plays the link?")
+    }
 }
 
 /// Runs a meter behind a pseudo-terminal until SIGINT or SIGTERM; shared by `simulate` and `replay`.

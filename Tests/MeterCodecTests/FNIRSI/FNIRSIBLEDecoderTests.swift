@@ -19,7 +19,7 @@ struct FNIRSIBLEDecoderTests {
     }
 
     private func simulatedFrames() -> [[UInt8]] {
-        var meter = SimulatedFNB58BLE()
+        var meter = SimulatedFNIRSIBLE()
         let info = meter.receive(FNIRSIBLECommand.info.bytes, at: .zero).flatMap { $0 }
         _ = meter.receive(FNIRSIBLECommand.start.bytes, at: .zero)
         let stream = info + meter.due(at: .milliseconds(1000)).flatMap { $0 }

@@ -22,7 +22,7 @@ struct FNIRSIUSBDecoderTests {
     private let idle = [UInt8](repeating: 0, count: 15)
 
     private func simulatedPackets() -> [[UInt8]] {
-        var meter = SimulatedFNB58()
+        var meter = SimulatedFNIRSIUSB()
         _ = meter.receive(FNIRSIUSBCommand.start.bytes, at: .zero)
         return Array(meter.due(at: .milliseconds(400)).prefix(4))
     }

@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// The commands as protocols.md 2.1 lists them: five letters, no terminator.
+/// The commands as protocols.md 2.1 and 2.2 list them: five letters, over the radio between `b` and CR LF.
 struct TC66DriverTests {
     @Test(arguments: [
         (MeterCommand(.nextScreen), "nextp"), (MeterCommand(.previousScreen), "lastp"),
@@ -17,6 +17,20 @@ struct TC66DriverTests {
         #expect(driver.opening().map(\.bytes) == [Array("query".utf8)])
         #expect(driver.poll() == Array("getva".utf8))
         #expect(driver.closing().isEmpty)
+    }
+
+    @Test func overTheRadio_requestsStandBetweenBAndLineEnd() throws {
+        var driver = TC66Driver(model: .tc66c, over: .ble)
+        #expect(driver.opening().isEmpty)
+        #expect(driver.poll() == Array("bgetva\r\n".utf8))
+        #expect(try driver.encode(MeterCommand(.nextScreen)) == Array("bnextp\r\n".utf8))
+        #expect(try driver.encode(MeterCommand(.previousScreen)) == Array("blastp\r\n".utf8))
+        #expect(try driver.encode(MeterCommand(.rotate)) == Array("brotat\r\n".utf8))
+    }
+
+    /// The older radio takes 0.8 s.
+    @Test func overTheRadio_anAnswerMayTakeMoreThanASecond() {
+        #expect(TC66Driver(model: .tc66c, over: .ble).profile.answerTimeout > .seconds(1))
     }
 
     @Test func nothingThatIsSent_startsTheLoader() {

@@ -29,13 +29,13 @@ enum Streams {
 
     static func fnirsiUSB() -> [[UInt8]] {
         [false, true].flatMap { startsWithGarbage in
-            pushed(SimulatedFNB58(startsWithGarbage: startsWithGarbage), start: FNIRSIUSBCommand.start.bytes)
-        } + asked(SimulatedFNB58(), requests: [FNIRSIUSBCommand.hello.bytes])
+            pushed(SimulatedFNIRSIUSB(startsWithGarbage: startsWithGarbage), start: FNIRSIUSBCommand.start.bytes)
+        } + asked(SimulatedFNIRSIUSB(), requests: [FNIRSIUSBCommand.hello.bytes])
     }
 
     static func fnirsiBLE() -> [[UInt8]] {
-        pushed(SimulatedFNB58BLE(), start: FNIRSIBLECommand.start.bytes)
-            + asked(SimulatedFNB58BLE(), requests: [FNIRSIBLECommand.info.bytes])
+        pushed(SimulatedFNIRSIBLE(), start: FNIRSIBLECommand.start.bytes)
+            + asked(SimulatedFNIRSIBLE(), requests: [FNIRSIBLECommand.info.bytes])
     }
 
     static func atorch() -> [[UInt8]] {

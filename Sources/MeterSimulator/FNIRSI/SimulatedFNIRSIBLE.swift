@@ -1,10 +1,10 @@
 import MeterCodec
 package import MeterModel
 
-/// An FNB58 over Bluetooth LE (protocols.md 3.5 and section 11): says nothing before it is told to start, then sends
+/// An FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (protocols.md 3.5 and section 11): says nothing before it is told to start, then sends
 /// volts and amperes ten times a second and the rest twice, cut into notifications without regard to frames.
-package struct SimulatedFNB58BLE: SimulatedMeter {
-    package let model = ModelName.fnb58
+package struct SimulatedFNIRSIBLE: SimulatedMeter {
+    package let model: ModelName
     package var faults = SimulatorFaults.none
     /// How often it has been switched on, as its info frame says.
     package private(set) var bootCount = 1
@@ -23,7 +23,11 @@ package struct SimulatedFNB58BLE: SimulatedMeter {
     /// - Parameters:
     ///   - serial: the number that the real thing's Bluetooth name ends in.
     ///   - notificationMax: the longest notification, bytes; 20 at the default MTU.
-    package init(load: ElectricalLoad = ElectricalLoad(), serial: UInt32 = 51772, notificationMax: Int = 20) {
+    package init(
+        model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), serial: UInt32 = 51772,
+        notificationMax: Int = 20
+    ) {
+        self.model = model
         self.load = load
         self.serial = serial
         self.notificationMax = max(1, notificationMax)
@@ -53,7 +57,7 @@ package struct SimulatedFNB58BLE: SimulatedMeter {
             guard let sent = faults.apply(to: frames, number: notifications, checkOffset: frames.count - 1) else {
                 continue
             }
-            written += pieces(of: sent)
+            written += sent.pieces(notificationMax)
         }
         return written
     }
@@ -76,12 +80,6 @@ package struct SimulatedFNB58BLE: SimulatedMeter {
         ticks = last
     }
 
-    private func pieces(of bytes: [UInt8]) -> [[UInt8]] {
-        stride(from: 0, to: bytes.count, by: notificationMax).map { start in
-            Array(bytes[start..<min(start + notificationMax, bytes.count)])
-        }
-    }
-
     /// What one tick sends: the data lines, volts and amperes, the rest on every fifth tick.
     private func frames() -> [UInt8] {
         let state = load.state(step: ticks, length: Self.tickSeconds)
@@ -92,7 +90,7 @@ package struct SimulatedFNB58BLE: SimulatedMeter {
         var lines: [UInt8] = []
         lines.appendLE(UInt16(clamping: Int((state.dataPlus * 1000).rounded())))
         lines.appendLE(UInt16(clamping: Int((state.dataMinus * 1000).rounded())))
-        lines.appendLE(UInt16(5))
+        lines.appendLE(UInt16(model == .fnb58 ? 0x0005 : 0x0B01))
         var measurement: [UInt8] = []
         measurement.appendLE(scaled(state.voltage, by: 1e4))
         measurement.appendLE(scaled(state.current, by: 1e4))
@@ -112,7 +110,7 @@ package struct SimulatedFNB58BLE: SimulatedMeter {
 
     private func info() -> [UInt8] {
         var payload: [UInt8] = []
-        payload.appendLE(UInt16(58))
+        payload.appendLE(UInt16(model == .fnb58 ? 58 : 48))
         payload.appendLE(UInt16(110))
         payload.appendLE(serial)
         payload.appendLE(UInt32(clamping: bootCount))

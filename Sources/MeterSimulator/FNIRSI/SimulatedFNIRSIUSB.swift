@@ -1,12 +1,12 @@
 import MeterCodec
 package import MeterModel
 
-/// An FNB58 on USB (protocols.md sections 3 and 11): streams four samples each 40 ms as long as its lease of one second
+/// An FNB48, FNB48S, FNB58 or C1 on USB (protocols.md sections 3 and 11): streams four samples each 40 ms as long as its lease of one second
 /// is renewed, does not hear a `keepOn` once it has stopped, and hangs when two commands come too close together.
 ///
 /// What it says to a hello is a packet of type 03 with nothing in it: nobody has described a real one.
-package struct SimulatedFNB58: SimulatedMeter {
-    package let model = ModelName.fnb58
+package struct SimulatedFNIRSIUSB: SimulatedMeter {
+    package let model: ModelName
     package var faults = SimulatorFaults.none
     /// How often it has been switched on.
     package private(set) var bootCount = 1
@@ -29,12 +29,14 @@ package struct SimulatedFNB58: SimulatedMeter {
     }
 
     /// - Parameters:
+    ///   - model: a name alone. What tells the models apart, the keep-alive that each likes, is the host's business.
     ///   - packetPeriod: the time between two packets; 40 ms on the real thing.
     ///   - startsWithGarbage: the first sample of each stream holds 188 V, as after a reader that left without draining.
     package init(
-        load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
+        model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
         startsWithGarbage: Bool = false
     ) {
+        self.model = model
         self.load = load
         self.packetPeriod = max(packetPeriod, .milliseconds(1))
         self.startsWithGarbage = startsWithGarbage

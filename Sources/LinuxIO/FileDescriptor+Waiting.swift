@@ -1,0 +1,34 @@
+import Glibc
+import MeterModel
+
+/// For a program that has a thread to spare and nothing else to do. Everything else waits with an `IOLoop`.
+extension FileDescriptor {
+    /// Blocks until there are bytes to read, or the end.
+    ///
+    /// - Parameter patience: nil waits for ever. It is rounded up to whole milliseconds, and a signal begins it anew.
+    /// - Returns: false when the time has passed.
+    package func awaitInput(for patience: Duration?) throws(Errno) -> Bool {
+        let milliseconds = patience.map { Int32(clamping: ($0 + .nanoseconds(999_999)).milliseconds) }
+        return try wait(for: Int16(POLLIN), milliseconds: milliseconds.map { max(0, $0) } ?? -1)
+    }
+
+    /// Writes all of the bytes, blocking as long as the other end takes none.
+    package func writeAll(_ bytes: [UInt8]) throws(Errno) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let taken = try rest.withUnsafeBufferPointer { bytes throws(Errno) in
+                try write(UnsafeRawBufferPointer(bytes))
+            }
+            if let taken {
+                rest = rest.dropFirst(taken)
+            } else {
+                _ = try wait(for: Int16(POLLOUT), milliseconds: -1)
+            }
+        }
+    }
+
+    private func wait(for events: Int16, milliseconds: Int32) throws(Errno) -> Bool {
+        var state = pollfd(fd: raw, events: events, revents: 0)
+        return try Errno.check { poll(&state, 1, milliseconds) } > 0
+    }
+}

@@ -1,0 +1,33 @@
+package import MeterModel
+
+/// A meter behind a radio module for Bluetooth LE, which cuts what the meter writes into notifications without regard
+/// to what the bytes mean (protocols.md 1.1, 2.2, 6.1).
+package struct NotifyingMeter: SimulatedMeter {
+    private var meter: any SimulatedMeter
+    private let notificationMax: Int
+
+    /// - Parameter notificationMax: the longest notification, bytes, 1 or more; 20 at the default MTU.
+    package init(_ meter: any SimulatedMeter, notificationMax: Int) {
+        self.meter = meter
+        self.notificationMax = max(1, notificationMax)
+    }
+
+    package var model: ModelName { meter.model }
+
+    package var faults: SimulatorFaults {
+        get { meter.faults }
+        set { meter.faults = newValue }
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        meter.receive(bytes, at: time).flatMap { $0.pieces(notificationMax) }
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        meter.due(at: time).flatMap { $0.pieces(notificationMax) }
+    }
+
+    package var nextDue: Duration? { meter.nextDue }
+
+    package mutating func powerCycle() { meter.powerCycle() }
+}

@@ -1,0 +1,45 @@
+/// How messages of a meter and its host lie in a stream of bytes.
+///
+/// A serial line has no messages. Bluetooth LE and USB HID do, each a notification, a write or a report, and whoever
+/// plays the link has to know where one ends.
+package struct StreamFraming: Sendable {
+    package enum Form: Sendable {
+        /// The bytes as they are: whatever is read at once is taken for a message.
+        case raw
+        /// Each message behind its length, 16 bits, big-endian.
+        case framed
+    }
+
+    /// The longest message that can be framed.
+    package static let longest = Int(UInt16.max)
+
+    private let form: Form
+    private var waiting: [UInt8] = []
+
+    package init(_ form: Form) { self.form = form }
+
+    /// Takes bytes that came, and gives the messages that are now whole. Empty ones are passed over.
+    package mutating func take(_ bytes: [UInt8]) -> [[UInt8]] {
+        guard form == .framed else { return bytes.isEmpty ? [] : [bytes] }
+        waiting += bytes
+        var messages: [[UInt8]] = []
+        var start = 0
+        while waiting.count - start >= 2 {
+            let length = Int(waiting[start]) << 8 | Int(waiting[start + 1])
+            guard waiting.count - start - 2 >= length else { break }
+            if length > 0 { messages.append(Array(waiting[(start + 2)..<(start + 2 + length)])) }
+            start += 2 + length
+        }
+        waiting.removeFirst(start)
+        return messages
+    }
+
+    /// A message as it goes into the stream. What is longer than `longest` becomes several.
+    package func wrap(_ message: [UInt8]) -> [UInt8] {
+        guard form == .framed else { return message }
+        return stride(from: 0, to: message.count, by: Self.longest).flatMap { start in
+            let piece = message[start..<min(start + Self.longest, message.count)]
+            return [UInt8(truncatingIfNeeded: piece.count >> 8), UInt8(truncatingIfNeeded: piece.count)] + piece
+        }
+    }
+}

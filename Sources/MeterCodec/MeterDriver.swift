@@ -41,6 +41,8 @@ package enum MeterEvent: Sendable {
     case acknowledged
     /// The meter said no.
     case rejected
+    /// The link's driver was there to find out which meter this is, and did: the driver of this model comes next.
+    case identified(ModelName)
     /// Bytes were passed over to find the next frame.
     case skipped(count: Int, because: CodecError)
 }

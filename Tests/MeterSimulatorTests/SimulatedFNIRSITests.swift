@@ -69,7 +69,7 @@ struct SimulatedFNIRSITests {
                     case .skipped(let count, let error):
                         refused += count
                         firstSkip = firstSkip ?? error
-                    case .acknowledged, .rejected: break
+                    case .acknowledged, .rejected, .identified: break
                     }
                 }
             }

@@ -111,6 +111,8 @@ extension DeviceSession {
             exchange?.answered()
             counters.rejected += 1
             if machine.state != .dataAvailable { lastError = "the meter refused what it was asked" }
+        case .identified:
+            break
         case .skipped(let count, let error):
             counters.skipped_bytes += count
             counters.resynchronisations += 1

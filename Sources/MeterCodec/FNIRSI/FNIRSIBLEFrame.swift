@@ -54,6 +54,9 @@ package struct FNIRSIBLEFrame: Sendable {
     private func u16(_ offset: Int) -> Int { payload.withUnsafeBytes { Int($0.u16LE(offset)) } }
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
+    /// The model's number in an info frame, 48 or 58 as far as known; nil for another frame.
+    package var modelCode: Int? { kind == .info ? u16(0) : nil }
+
     /// nil for a frame without a measurement.
     package var reading: Reading? {
         var reading = Reading()
@@ -85,7 +88,7 @@ package struct FNIRSIBLEFrame: Sendable {
 
 extension FNIRSIBLEFrame: FrameContent {
     /// Only the FNB58's number names one model: 48 is sent by an FNB48S and may be by its brothers.
-    package var model: ModelName? { kind == .info && u16(0) == 58 ? .fnb58 : nil }
+    package var model: ModelName? { modelCode == 58 ? .fnb58 : nil }
 
     package func forEachReading(_ body: (Reading) -> Void) {
         if let reading { body(reading) }

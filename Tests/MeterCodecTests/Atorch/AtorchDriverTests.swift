@@ -80,6 +80,7 @@ struct AtorchDriverTests {
             switch event {
             case .acknowledged: events.append("acknowledged")
             case .rejected: events.append("rejected")
+            case .identified: events.append("identified")
             case .frame: events.append("frame")
             case .skipped: events.append("skipped")
             }

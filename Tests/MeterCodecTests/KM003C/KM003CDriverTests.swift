@@ -10,6 +10,7 @@ struct KM003CDriverTests {
             case .frame: names.append("frame")
             case .acknowledged: names.append("acknowledged")
             case .rejected: names.append("rejected")
+            case .identified: names.append("identified")
             case .skipped(let count, _): names.append("skipped \(count)")
             }
         }

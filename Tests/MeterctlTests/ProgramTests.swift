@@ -210,7 +210,7 @@ struct ProgramTests {
         // Six notifications of 20 bytes and one of 10, each behind its length.
         #expect(run.bytes.count == 130 + 7 * 2)
         #expect(run.bytes.starts(with: [0x00, 20, 0x09, 0x63]))
-        #expect(run.bytes[132...133] == [0x00, 10])
+        #expect(Array(run.bytes[132...133]) == [0x00, 10])
     }
 
     @Test func version_needsNoDaemon() throws {

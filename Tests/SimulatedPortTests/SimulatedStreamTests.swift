@@ -77,7 +77,7 @@ struct SimulatedStreamTests {
 
         init() throws {
             var ends: [Int32] = [0, 0]
-            try #require(pipe2(&ends, O_CLOEXEC) == 0)
+            try #require(pipe(&ends) == 0)
             reading = FileDescriptor(owning: ends[0])
             writing = FileDescriptor(owning: ends[1])
         }

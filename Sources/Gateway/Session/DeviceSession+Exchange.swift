@@ -93,8 +93,12 @@ extension DeviceSession {
         let wallNow = loop.wallNow
         if traffic.hasListeners { traffic.yield(TrafficRecord(time: now, direction: .inward, bytes: bytes)) }
         guard var driver = self.driver.take() else { return }
-        driver.receive(bytes) { event in take(event, at: now, wallNow) }
+        var found: ModelName?
+        driver.receive(bytes) { event in
+            if case .identified(let model) = event { found = model } else { take(event, at: now, wallNow) }
+        }
         self.driver = driver
+        if let found { identified(as: found) }
         takeTurns()
         arm()
     }
@@ -135,6 +139,8 @@ extension DeviceSession {
     private func publish(_ reading: TimedReading) {
         counters.readings += 1
         latest = reading
+        hasReadingOfLink = true
+        silentLinks = 0
         track.append(reading.wallTime, reading.reading)
         if readings.hasListeners { readings.yield(reading) }
     }

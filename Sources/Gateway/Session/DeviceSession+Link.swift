@@ -14,18 +14,40 @@ extension DeviceSession {
         if isOtherKind || driver == nil { adoptDriver() }
     }
 
-    /// The driver for the model over the kind of link that is next.
+    /// The driver for the link that is next: the model's, or one that finds out which model it is.
     func adoptDriver() {
-        guard let model else { return }
-        driver =
-            if let link { MeterCatalogue.driver(for: model, over: link.transport) } else {
-                MeterCatalogue.driver(for: model)
-            }
+        if let link, link.isRadio, model == nil || doubtsModel {
+            driver = IdentifyingDriver(over: link.transport, suspecting: model)
+        } else if let model {
+            driver =
+                if let link { MeterCatalogue.driver(for: model, over: link.transport) } else {
+                    MeterCatalogue.driver(for: model)
+                }
+        }
         adoptSettings()
+    }
+
+    /// A radio's name may lie: after a link on which the model that it tells gave no good frame, the next one asks.
+    private var doubtsModel: Bool { !silentLinks.isMultiple(of: 2) }
+
+    /// The meter turned out to be of a model. The link stays: only who speaks to it changes.
+    func identified(as found: ModelName) {
+        if found != model {
+            logger.notice("the meter was identified", metadata: ["model": "\(found.displayName)"])
+            tell(.model(found, of: id))
+        }
+        model = found
+        device = nil
+        silentLinks = 0
+        exchange = nil
+        adoptDriver()
+        openingSteps = driver?.opening() ?? []
+        nextOpeningStep(number: channelNumber)
     }
 
     func openChannel() {
         chooseLink()
+        if link?.isRadio ?? false { adoptDriver() }
         guard let link, let driver else {
             lastError = noDriverCause
             note("no model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
@@ -72,7 +94,10 @@ extension DeviceSession {
 
     /// The link takes too long to open, or is silent.
     func giveUpLink(_ overdue: ConnectionMachine.Overdue) {
-        if overdue == .silent { counters.disconnects += 1 }
+        if overdue == .silent {
+            counters.disconnects += 1
+            if !hasReadingOfLink { silentLinks += 1 }
+        }
         let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
         if let link { links.failed(link) }
         leaveCleanly()
@@ -96,9 +121,9 @@ extension DeviceSession {
 
     private func startExchange() {
         let now = loop.now
-        guard note("line set up", { machine.lineReady(at: now) }) == .startExchange, let rhythm = exchangeRhythm else {
-            return
-        }
+        // Nothing to the machine where another driver takes over a link that was set up already.
+        _ = note("line set up") { machine.lineReady(at: now) }
+        guard isLinkUp, let rhythm = exchangeRhythm else { return }
         exchange = ExchangeMachine(rhythm: rhythm, at: now)
         if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
         tellSettings()

@@ -63,6 +63,10 @@ package actor DeviceSession {
     var refusal: LinkRefusal?
 
     var latest: TimedReading?
+    /// The present link brought a reading.
+    var hasReadingOfLink = false
+    /// Links in a row that were up and brought none.
+    var silentLinks = 0
     var device: DeviceInfo?
     var stateSince: WallTime
     var lastError: String?
@@ -215,6 +219,7 @@ package actor DeviceSession {
         switch note("link up", { machine.channelOpened(at: loop.now) }) {
         case .setUpLine:
             isLinkUp = true
+            hasReadingOfLink = false
             counters.connects += 1
             gate?.linkUp(id)
             device = nil

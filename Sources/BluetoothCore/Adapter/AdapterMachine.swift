@@ -246,6 +246,18 @@ extension AdapterMachine {
     /// Links that are open or opening.
     package var linkCount: Int { links.count + attempts.count }
 
+    /// How long the answer to a command may take.
+    package func patience(for command: ManagementCommand) -> Duration { limit(of: command) }
+
+    /// Steps that were taken before the adapter was plugged in again.
+    package mutating func countRecoveries(before: Int) { recoveries += before }
+
+    /// What is to be said to the kernel before nobody looks after the adapter any more: it is left quiet.
+    package var farewell: [ManagementCommand] {
+        guard case .running(.running(let kinds, _, isOurs: true)) = phase else { return [] }
+        return [.stopDiscovery(kinds)]
+    }
+
     /// When `woke` has something to do next, nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
         var times: [MonotonicTime] = attempts.values.map { $0 + timing.attemptMax }

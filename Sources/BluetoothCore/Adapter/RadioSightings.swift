@@ -156,6 +156,11 @@ package struct RadioSightings: Sendable {
     /// What is there.
     package var sightings: [RadioSighting] { meters.sorted().map { entries[$0].sighting } }
 
+    /// The device has said what it is called.
+    package func isNamed(_ device: RadioAddress, heardBy adapter: MACAddress) -> Bool {
+        places[Key(device, adapter)].map { entries[$0].sighting.name != nil } ?? false
+    }
+
     /// Devices of any kind that an adapter heard lately.
     package func count(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
         entries.enumerated().count { place, entry in

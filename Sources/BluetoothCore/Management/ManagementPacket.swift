@@ -56,7 +56,9 @@ package struct ManagementPacket {
 }
 
 /// A device that was heard, where the kernel's packet lies. Valid only as long as that memory.
-package struct DeviceReport {
+package struct DeviceReport: @unchecked Sendable {
+    // Unchecked: the pointer. It is handed on within one call, as into an actor on the thread that read the packet.
+
     package let address: RadioAddress
     /// In dBm; nil where the adapter does not say (127).
     package let rssi: Int?

@@ -9,3 +9,4 @@
 #include <bluetooth/bluetooth.h>
 
 #include "CBluetoothLinks.h"
+#include "CBluetoothManagement.h"

@@ -1,0 +1,53 @@
+import CBluetooth
+import Glibc
+import LinuxIO
+
+/// What /sys and /dev know of adapters. The paths can be others, for tests.
+package struct AdapterFiles: Sendable {
+    var rfkill: String
+    var rfkillClass: String
+    var bluetoothClass: String
+    var usbNodes: String
+
+    package init(
+        rfkill: String = "/dev/rfkill", rfkillClass: String = "/sys/class/rfkill",
+        bluetoothClass: String = "/sys/class/bluetooth", usbNodes: String = "/dev/bus/usb"
+    ) {
+        self.rfkill = rfkill
+        self.rfkillClass = rfkillClass
+        self.bluetoothClass = bluetoothClass
+        self.usbNodes = usbNodes
+    }
+
+    /// What the kernel calls an adapter just now.
+    static func name(ofIndex index: UInt16) -> String { "hci\(index)" }
+
+    /// The node to reset an adapter by; nil where it is on no USB port, or this program may not.
+    func usbNode(of adapter: String) -> String? {
+        // The adapter is a child of a USB interface, which is one of the device: /sys/…/1-1/1-1:1.0/bluetooth/hci0.
+        guard let interface = FileTree.canonical("\(bluetoothClass)/\(adapter)/device"),
+            let bus = FileTree.text(at: "\(interface)/../busnum").flatMap({ Int($0) }),
+            let device = FileTree.text(at: "\(interface)/../devnum").flatMap({ Int($0) })
+        else { return nil }
+        let node = "\(usbNodes)/\(bus.threeDigits)/\(device.threeDigits)"
+        return access(node, W_OK) == 0 ? node : nil
+    }
+
+    /// Resets an adapter's USB device. May wait for seconds: not to be called on the loop.
+    static func resetUSB(_ node: String) throws(Errno) {
+        let file = try FileDescriptor(opening: node, O_WRONLY)
+        try Errno.check { cb_reset_usb(file.raw) }
+    }
+
+    /// The adapter that a switch of rfkill belongs to.
+    func adapterName(ofSwitch number: UInt32) -> String? {
+        FileTree.text(at: "\(rfkillClass)/rfkill\(number)/name")
+    }
+}
+
+extension Int {
+    fileprivate var threeDigits: String {
+        let digits = String(self)
+        return String(repeating: "0", count: Swift.max(0, 3 - digits.count)) + digits
+    }
+}

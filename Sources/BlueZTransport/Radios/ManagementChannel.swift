@@ -1,0 +1,167 @@
+import BluetoothCore
+import CBluetooth
+import Gateway
+import Glibc
+import LinuxIO
+import MeterModel
+
+/// The kernel's management channel: commands to adapters, one at a time each, and what the kernel tells.
+///
+/// Only used on the loop.
+final class ManagementChannel: @unchecked Sendable {
+    // Unchecked: loop only.
+
+    /// Hears of everything that comes in. Reports of devices are by far the most, and come as they lie in the buffer.
+    struct Listener: Sendable {
+        var report: @Sendable (_ index: UInt16, DeviceReport, _ now: MonotonicTime) -> Void
+        var event: @Sendable (_ index: UInt16, ManagementEvent, _ now: MonotonicTime) -> Void
+        /// A packet that is none.
+        var fault: @Sendable (ManagementFault) -> Void
+        /// The socket is gone; nothing comes after it.
+        var closed: @Sendable (Errno) -> Void
+    }
+
+    private let socket: FileDescriptor
+    private let loop: IOLoop
+    private let listener: Listener
+    /// Long enough for every packet there is.
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: ManagementPacket.lengthMax, alignment: 16)
+    /// By index: the first has been sent.
+    private var queues: [UInt16: [Waiting]] = [:]
+    private var isOpen = false
+
+    private struct Waiting {
+        var command: ManagementCommand
+        /// When nobody waits for the answer any more; nil before it is sent.
+        var deadline: MonotonicTime?
+    }
+
+    /// Read in one turn of the loop, so that meters get theirs.
+    private static let packetsPerTurn = 64
+    /// Waiting for one adapter. What comes from devices, as questions for names, is not queued without end.
+    private static let waitingMax = 32
+
+    init(socket: FileDescriptor, loop: IOLoop, listener: Listener) {
+        self.socket = socket
+        self.loop = loop
+        self.listener = listener
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// The kernel's own.
+    static func openSocket() throws(Errno) -> FileDescriptor {
+        FileDescriptor(owning: try Errno.check { cb_open_management() })
+    }
+
+    func begin() throws(Errno) {
+        try loop.register(socket, .readable) { [weak self] in self?.ready($0) }
+        isOpen = true
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        loop.unregister(socket)
+        socket.close()
+        queues = [:]
+    }
+
+    // MARK: Commands
+
+    /// Sends a command, after those for the same adapter that wait already.
+    ///
+    /// - Parameter patience: how long others for this adapter wait for its answer.
+    func send(_ command: ManagementCommand, to index: UInt16, patience: Duration = .seconds(8)) {
+        guard isOpen else { return }
+        expire(index)
+        var queue = queues[index] ?? []
+        guard queue.count < Self.waitingMax else { return }
+        queue.append(Waiting(command: command))
+        queues[index] = queue
+        if queue.count == 1 { sendFirst(index, patience: patience) }
+    }
+
+    /// Gives up what was not answered in time, so that what waits behind it is sent.
+    func expire() {
+        for index in queues.keys { expire(index) }
+    }
+
+    /// Nothing that waits for an adapter is of use any more: it is gone.
+    func forget(_ index: UInt16) {
+        queues[index] = nil
+    }
+
+    private func expire(_ index: UInt16) {
+        guard let first = queues[index]?.first, let deadline = first.deadline, loop.now >= deadline else { return }
+        removeFirst(index)
+    }
+
+    private func removeFirst(_ index: UInt16) {
+        queues[index]?.removeFirst()
+        if queues[index]?.isEmpty == true { queues[index] = nil }
+        if queues[index] != nil { sendFirst(index) }
+    }
+
+    private func sendFirst(_ index: UInt16, patience: Duration = .seconds(8)) {
+        guard let command = queues[index]?.first?.command else { return }
+        queues[index]?[0].deadline = loop.now + patience
+        do {
+            // A datagram goes as a whole. One that does not fit is lost, as if the adapter had not answered.
+            _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
+        } catch {
+            lose(error as? Errno ?? Errno(EIO))
+        }
+    }
+
+    // MARK: What comes
+
+    private func ready(_ readiness: Readiness) {
+        let now = loop.now
+        for _ in 0..<Self.packetsPerTurn {
+            guard isOpen else { return }
+            do throws(Errno) {
+                guard let count = try socket.read(into: buffer) else {
+                    if !readiness.isDisjoint(with: [.hangup, .failed]) { lose(Errno(EPIPE)) }
+                    return
+                }
+                guard count > 0 else { return lose(Errno(EPIPE)) }
+                take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: now)
+            } catch {
+                return lose(error)
+            }
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
+        do throws(ManagementFault) {
+            let packet = try ManagementPacket(bytes)
+            if let report = try DeviceReport(packet) {
+                listener.report(packet.index, report, now)
+                return
+            }
+            let event = try ManagementEvent(packet)
+            switch event {
+            case .commandComplete(let opcode, _, _), .commandStatus(let opcode, _): answered(opcode, packet.index)
+            default: break
+            }
+            listener.event(packet.index, event, now)
+        } catch {
+            listener.fault(error)
+        }
+    }
+
+    private func answered(_ opcode: UInt16, _ index: UInt16) {
+        guard let first = queues[index]?.first, first.command.opcode == opcode else { return }
+        removeFirst(index)
+    }
+
+    private func lose(_ reason: Errno) {
+        guard isOpen else { return }
+        close()
+        let listener = listener
+        // Not from within a call to this.
+        loop.execute { listener.closed(reason) }
+    }
+}

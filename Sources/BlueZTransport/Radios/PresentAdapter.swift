@@ -1,0 +1,75 @@
+import BluetoothCore
+import Gateway
+import GatewayAPI
+import MeterModel
+
+/// An adapter that is there.
+struct PresentAdapter: Sendable {
+    /// The kernel's number for it.
+    let index: UInt16
+    var machine: AdapterMachine
+    /// The state that was last shown, and since when.
+    var state: AdapterState
+    var since: WallTime
+
+    var name: String { AdapterFiles.name(ofIndex: index) }
+
+    /// nil until it has said so.
+    var address: MACAddress? { machine.info?.address ?? lastAddress }
+    /// Before it was asked anew.
+    var lastAddress: MACAddress?
+
+    func status(heard: Int) -> AdapterStatus {
+        AdapterStatus(
+            address: address?.description ?? "unknown", name: name, state: state.shown, since: since.description,
+            links: machine.linkCount, links_max: machine.linksMax, heard: heard, recoveries: machine.recoveries,
+            error: machine.trouble)
+    }
+}
+
+extension [PresentAdapter] {
+    func isLinked(_ sighting: RadioSighting) -> Bool {
+        contains {
+            $0.address == sighting.adapter
+                && $0.machine.isLinked(
+                    SlotKey(sighting.device.address, isClassic: sighting.device.kind == .classic))
+        }
+    }
+}
+
+extension AdapterState {
+    var shown: AdapterStatus.State {
+        switch self {
+        case .searching: .searching
+        case .idle: .idle
+        case .starting: .starting
+        case .recovering: .recovering
+        case .blocked: .blocked
+        case .failed: .failed
+        case .forbidden: .forbidden
+        }
+    }
+}
+
+extension SightingEvent {
+    init(_ event: RadioSightingEvent) {
+        switch event {
+        case .appeared(let sighting): self = .appeared(Sighting(sighting))
+        case .heard(let sighting):
+            let shown = Sighting(sighting)
+            // Where the adapter does not say how loud it was: as soft as can be.
+            self = .heard(shown.id, shown.link, rssi: shown.rssi ?? -127)
+        case .vanished(let sighting): self = .vanished(Sighting(sighting))
+        }
+    }
+}
+
+extension Sighting {
+    init(_ sighting: RadioSighting) {
+        let radio = RadioLink(
+            address: sighting.device.address, isRandom: sighting.device.kind == .leRandom, adapter: sighting.adapter)
+        self.init(
+            id: .mac(sighting.device.address), model: sighting.model, name: sighting.name,
+            link: sighting.device.kind == .classic ? .spp(radio) : .ble(radio), rssi: sighting.rssi)
+    }
+}

@@ -1,0 +1,212 @@
+import BluetoothCore
+import Gateway
+import GatewayAPI
+import LinuxIO
+import Logging
+import MeterModel
+
+/// What the kernel tells, brought to the machines, and what they ask for.
+extension Radios {
+    /// The one path that is busy: 200 advertisers come to some thousand calls a second.
+    func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
+        guard let place = present.firstIndex(where: { $0.index == index }), let address = present[place].address
+        else { return }
+        let actions = present[place].machine.heard(at: now)
+        if !actions.isEmpty { perform(actions, at: place, now) }
+        if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
+        if report.flags.contains(.confirmName) {
+            // The kernel looks up a name that is not known: one that came in an inquiry's answer is.
+            let isKnown = sightings.isNamed(report.address, heardBy: address)
+            channel?.send(.confirmName(report.address, isKnown: isKnown), to: index)
+        }
+    }
+
+    func take(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
+        switch event {
+        case .commandComplete(let opcode, let status, let parameters):
+            guard index != ManagementPacket.noIndex else { return takeIndexList(opcode, status, parameters) }
+            update(index, at: now) {
+                $0.answered(opcode: opcode, status, parameters: parameters, at: now)
+            }
+        case .commandStatus(let opcode, let status):
+            update(index, at: now) { $0.answered(opcode: opcode, status, parameters: [], at: now) }
+        case .indexAdded: added(index)
+        case .indexRemoved: removed(index)
+        case .newSettings(let settings): update(index, at: now) { $0.settingsChanged(settings, at: now) }
+        case .discovering(let kinds, let isOn):
+            if !isOn, let address = present.first(where: { $0.index == index })?.address {
+                sightings.roundEnded(kinds, of: address)
+            }
+            update(index, at: now) { $0.discovering(kinds, isOn: isOn, at: now) }
+        case .controllerError(let code): update(index, at: now) { $0.controllerFailed(code: code, at: now) }
+        case .deviceConnected(let device):
+            update(index, at: now) { machine in
+                machine.deviceConnected(device)
+                return []
+            }
+        case .deviceDisconnected(let device, _):
+            update(index, at: now) { machine in
+                machine.deviceDisconnected(device)
+                return []
+            }
+        case .pinCodeRequest, .userConfirmationRequest, .userPasskeyRequest, .authenticationFailed:
+            answerPairing(event, index)
+        case .deviceFound, .connectFailed, .controllerSuspended, .controllerResumed, .other: break
+        }
+    }
+
+    func blockChanged(_ name: String, _ block: RadioBlock) {
+        let now = loop.now
+        guard let index = present.first(where: { $0.name == name })?.index else { return }
+        update(index, at: now) { $0.blockChanged(block, at: now) }
+    }
+
+    // MARK: Adapters come and go
+
+    private func takeIndexList(_ opcode: UInt16, _ status: ManagementStatus, _ parameters: [UInt8]) {
+        guard opcode == ManagementCommand.readIndexList.opcode, status == .success,
+            let list = try? ControllerIndexList(parameters)
+        else { return }
+        // One that was added meanwhile has been told of.
+        for index in list.indexes where !present.contains(where: { $0.index == index }) { added(index) }
+        if list.indexes.isEmpty { logger.info("no Bluetooth adapter") }
+    }
+
+    private func added(_ index: UInt16) {
+        if present.contains(where: { $0.index == index }) { removed(index) }
+        let name = AdapterFiles.name(ofIndex: index)
+        var machine = AdapterMachine(
+            timing: configuration.timing, linksMax: configuration.linksMax,
+            block: rfkill?.block(of: name) ?? RadioBlock())
+        machine.canResetUSB = configuration.files.usbNode(of: name) != nil
+        present.append(PresentAdapter(index: index, machine: machine, state: machine.state, since: loop.wallNow))
+        logger.info("adapter there", metadata: ["adapter.name": "\(name)"])
+        let now = loop.now
+        update(index, at: now) { $0.begin(at: now) }
+    }
+
+    func removed(_ index: UInt16) {
+        guard let place = present.firstIndex(where: { $0.index == index }) else { return }
+        let adapter = present.remove(at: place)
+        channel?.forget(index)
+        logger.warning("adapter gone", metadata: adapter.metadata)
+        guard let address = adapter.address else { return }
+        var status = adapter.status(heard: 0)
+        status.name = nil
+        status.state = .gone
+        status.since = loop.wallNow.description
+        status.links = 0
+        status.error = "It was unplugged, or it fell off its bus. Plug it in again."
+        gone[address] = status
+        tell(sightings.adapterLost(address) { _ in false })
+    }
+
+    // MARK: Machines
+
+    /// Tells a machine something and does what it asks for.
+    func update(_ index: UInt16, at now: MonotonicTime, _ body: (inout AdapterMachine) -> [AdapterAction]) {
+        guard let place = present.firstIndex(where: { $0.index == index }) else { return }
+        perform(body(&present[place].machine), at: place, now)
+        rearm()
+    }
+
+    func perform(_ actions: [AdapterAction], at place: Int, _ now: MonotonicTime) {
+        if let address = present[place].machine.info?.address, present[place].lastAddress != address {
+            present[place].lastAddress = address
+            if let before = gone.removeValue(forKey: address) {
+                present[place].machine.countRecoveries(before: before.recoveries)
+            }
+        }
+        let adapter = present[place]
+        for action in actions {
+            switch action {
+            case .send(let command):
+                channel?.send(command, to: adapter.index, patience: adapter.machine.patience(for: command))
+            case .resetUSB: resetUSB(adapter)
+            case .note(let remedy, let reason):
+                logger.warning(
+                    "adapter looked after",
+                    metadata: adapter.metadata.merging(["remedy": "\(remedy.words)", "cause": "\(reason)"]) { $1 })
+            case .noteRecovered: logger.info("adapter well again", metadata: adapter.metadata)
+            }
+        }
+        noteState(place)
+    }
+
+    private func noteState(_ place: Int) {
+        let state = present[place].machine.state
+        let before = present[place].state
+        guard state != before else { return }
+        present[place].state = state
+        present[place].since = loop.wallNow
+        let adapter = present[place]
+        var metadata = adapter.metadata
+        metadata["state"] = "\(state.rawValue)"
+        metadata["before"] = "\(before.rawValue)"
+        if let trouble = adapter.machine.trouble { metadata["cause"] = "\(trouble)" }
+        let isRoutine = [state, before].allSatisfy { [.searching, .idle, .starting].contains($0) }
+        logger.log(level: isRoutine ? .debug : .warning, "adapter state", metadata: metadata)
+        guard !adapter.machine.isListening, let address = adapter.address else { return }
+        let adapters = present
+        tell(sightings.adapterLost(address) { adapters.isLinked($0) })
+    }
+
+    private func resetUSB(_ adapter: PresentAdapter) {
+        let index = adapter.index
+        guard let node = configuration.files.usbNode(of: adapter.name) else {
+            return loop.execute { [weak self] in self?.assumeIsolated { $0.usbReset(index, isDone: false) } }
+        }
+        BackgroundThread.run { [self] in
+            // What went wrong is of no help: the ladder ends with a person's hands.
+            let isDone = (try? AdapterFiles.resetUSB(node)) != nil
+            loop.execute { self.assumeIsolated { $0.usbReset(index, isDone: isDone) } }
+        }
+    }
+
+    private func usbReset(_ index: UInt16, isDone: Bool) {
+        let now = loop.now
+        update(index, at: now) { $0.usbReset(isDone: isDone, at: now) }
+    }
+
+    // MARK: Pairing
+
+    /// Answers for devices that a link is being made to, and for nobody else: others are another program's business.
+    private func answerPairing(_ event: ManagementEvent, _ index: UInt16) {
+        guard let device = event.pairingDevice,
+            let adapter = present.first(where: { $0.index == index }), adapter.machine.expectsPairing(with: device)
+        else { return }
+        var metadata = adapter.metadata
+        metadata["device"] = "\(device.address)"
+        switch event {
+        case .pinCodeRequest(_, let isSecure):
+            logger.info("pairing with a PIN", metadata: metadata)
+            channel?.send(
+                isSecure ? .pinCodeRefusal(device) : .pinCodeReply(device, pin: configuration.pin), to: index)
+        case .userConfirmationRequest:
+            logger.info("pairing confirmed", metadata: metadata)
+            channel?.send(.userConfirmation(device, isConfirmed: true), to: index)
+        case .userPasskeyRequest: channel?.send(.userPasskey(device, nil), to: index)
+        case .authenticationFailed(_, let status):
+            metadata["cause"] = "\(status.words)"
+            logger.warning("pairing failed", metadata: metadata)
+        default: break
+        }
+    }
+}
+
+extension ManagementEvent {
+    fileprivate var pairingDevice: RadioAddress? {
+        switch self {
+        case .pinCodeRequest(let device, _), .userConfirmationRequest(let device, _, _),
+            .userPasskeyRequest(let device), .authenticationFailed(let device, _):
+            device
+        default: nil
+        }
+    }
+}
+
+extension PresentAdapter {
+    var metadata: Logger.Metadata {
+        ["adapter.name": "\(name)", "adapter.address": "\(address?.description ?? "unknown")"]
+    }
+}

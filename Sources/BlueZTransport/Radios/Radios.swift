@@ -1,0 +1,194 @@
+package import BluetoothCore
+package import Gateway
+package import GatewayAPI
+import Glibc
+package import LinuxIO
+package import Logging
+package import MeterModel
+
+/// This host's Bluetooth adapters: finds them, keeps each searching, tells of the meters they hear, and grants links.
+///
+/// Knows adapters by their own addresses; the kernel's numbers change. bluetoothd may run beside it or not: the kernel
+/// tells both what is heard, and nothing is changed that searching does not need.
+package actor Radios: RadioSource, RadioSlots {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    package struct Configuration: Sendable {
+        package var timing = AdapterTiming()
+        package var sightings = SightingTiming()
+        /// Only these are used; empty: all there are.
+        package var adapters: Set<MACAddress> = []
+        /// How many links an adapter is taken to bear.
+        package var linksMax = 5
+        /// How often what was heard is gone through.
+        package var expiryInterval: Duration = .seconds(5)
+        /// Where the kernel has no Bluetooth, or the channel is lost, when it is tried again.
+        package var reopenInterval: Duration = .seconds(30)
+        /// For meters that want one: every meter known has this (protocols.md 1.1).
+        package var pin = "1234"
+        package var files = AdapterFiles()
+        /// The kernel's management channel.
+        package var openSocket: @Sendable () throws(Errno) -> FileDescriptor = { () throws(Errno) in
+            try ManagementChannel.openSocket()
+        }
+
+        package init() {}
+    }
+
+    nonisolated let loop: IOLoop
+    nonisolated let configuration: Configuration
+    nonisolated let logger: Logger
+    var channel: ManagementChannel?
+    var rfkill: RfkillWatch?
+    /// Those that are there. A handful, so that a search costs less than a table.
+    var present: [PresentAdapter] = []
+    /// Those that were there, as they are shown.
+    var gone: [MACAddress: AdapterStatus] = [:]
+    var sightings: RadioSightings
+    private var report: (@Sendable (SightingEvent) -> Void)?
+    private var timer: LoopTimer?
+    private var wakesAt: MonotonicTime?
+    private var expiresAt = MonotonicTime.origin
+    private var reopensAt: MonotonicTime?
+    private var lastProblem: Errno?
+    private var faults = 0
+
+    package init(loop: IOLoop, configuration: Configuration = Configuration(), logger: Logger) {
+        self.loop = loop
+        self.configuration = configuration
+        self.logger = logger
+        sightings = RadioSightings(timing: configuration.sightings)
+    }
+
+    // MARK: Life
+
+    package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
+        self.report = report
+        open()
+        // Ends with the task.
+        for await _ in AsyncStream<Never>.makeStream().stream {}
+        shut()
+    }
+
+    package func adapters() -> [AdapterStatus] {
+        let now = loop.now
+        let here = present.map { adapter in
+            adapter.status(heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0)
+        }
+        let missed = gone.values.filter { missed in !here.contains { $0.address == missed.address } }
+        return (here + missed).sorted { $0.address < $1.address }
+    }
+
+    private func open() {
+        let listener = ManagementChannel.Listener(
+            report: { [weak self] index, report, now in
+                self?.assumeIsolated { $0.heard(report, by: index, at: now) }
+            },
+            event: { [weak self] index, event, now in
+                self?.assumeIsolated { $0.take(event, of: index, at: now) }
+            },
+            fault: { [weak self] fault in self?.assumeIsolated { $0.noteFault(fault) } },
+            closed: { [weak self] reason in self?.assumeIsolated { $0.lost(reason) } })
+        do throws(Errno) {
+            let channel = ManagementChannel(
+                socket: try configuration.openSocket(), loop: loop, listener: listener)
+            try channel.begin()
+            self.channel = channel
+            lastProblem = nil
+            let rfkill = RfkillWatch(files: configuration.files, loop: loop) { [weak self] adapter, block in
+                self?.assumeIsolated { $0.blockChanged(adapter, block) }
+            }
+            rfkill.begin()
+            self.rfkill = rfkill
+            channel.send(.readIndexList, to: ManagementPacket.noIndex)
+        } catch {
+            noteProblem(error)
+        }
+        rearm()
+    }
+
+    private func shut() {
+        report = nil
+        for adapter in present {
+            // Nobody waits for the answers: the kernel takes them in, and the channel is closed.
+            for command in adapter.machine.farewell { channel?.send(command, to: adapter.index) }
+        }
+        close()
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        wakesAt = nil
+    }
+
+    private func close() {
+        channel?.close()
+        channel = nil
+        rfkill?.close()
+        rfkill = nil
+        for adapter in present { removed(adapter.index) }
+    }
+
+    private func lost(_ reason: Errno) {
+        guard channel != nil else { return }
+        close()
+        noteProblem(reason)
+        rearm()
+    }
+
+    /// Said once for as long as it lasts: a machine without Bluetooth is no fault.
+    private func noteProblem(_ problem: Errno) {
+        reopensAt = loop.now + configuration.reopenInterval
+        guard problem != lastProblem else { return }
+        lastProblem = problem
+        let isAbsent = problem.code == EAFNOSUPPORT || problem.code == EPROTONOSUPPORT
+        logger.log(
+            level: isAbsent ? .info : .warning,
+            isAbsent ? "no Bluetooth in this kernel" : "Bluetooth management channel not open",
+            metadata: ["cause": "\(problem)"])
+    }
+
+    private func noteFault(_ fault: ManagementFault) {
+        faults += 1
+        // The first, and then fewer and fewer.
+        guard faults & (faults - 1) == 0 else { return }
+        logger.warning("malformed Bluetooth packet", metadata: ["cause": "\(fault)", "count": "\(faults)"])
+    }
+
+    // MARK: Time
+
+    /// After whatever may have changed when something is due. A timer that is too early does no harm.
+    func rearm() {
+        var next = expiresAt
+        if channel == nil {
+            guard let reopensAt else { return }
+            next = reopensAt
+        }
+        for adapter in present { if let wake = adapter.machine.nextWake { next = min(next, wake) } }
+        if let wakesAt, wakesAt <= next { return }
+        if let timer { loop.cancel(timer) }
+        wakesAt = next
+        timer = loop.schedule(at: next) { [weak self] in self?.assumeIsolated { $0.woke() } }
+    }
+
+    private func woke() {
+        timer = nil
+        wakesAt = nil
+        guard report != nil else { return }
+        let now = loop.now
+        if channel == nil, let reopensAt, now >= reopensAt { return open() }
+        channel?.expire()
+        for place in present.indices where present[place].machine.nextWake.map({ $0 <= now }) == true {
+            perform(present[place].machine.woke(at: now), at: place, now)
+        }
+        if now >= expiresAt {
+            expiresAt = now + configuration.expiryInterval
+            let adapters = present
+            tell(sightings.expire(at: now) { sighting in adapters.isLinked(sighting) })
+        }
+        rearm()
+    }
+
+    func tell(_ events: [RadioSightingEvent]) {
+        guard let report else { return }
+        for event in events { report(SightingEvent(event)) }
+    }
+}

@@ -1,0 +1,78 @@
+import BluetoothCore
+import Glibc
+import LinuxIO
+
+/// Follows the switches that keep radios off (Linux `include/uapi/linux/rfkill.h`). Only used on the loop.
+final class RfkillWatch: @unchecked Sendable {
+    // Unchecked: loop only.
+
+    private let files: AdapterFiles
+    private let loop: IOLoop
+    private let report: @Sendable (_ adapter: String, RadioBlock) -> Void
+    private var file: FileDescriptor?
+    /// By the switch's number.
+    private var switches: [UInt32: (adapter: String, block: RadioBlock)] = [:]
+
+    /// One event: number (four bytes), type, operation, soft, hard. Newer kernels may add to it, where asked.
+    private static let eventLength = 8
+    private static let bluetoothType: UInt8 = 2
+
+    init(files: AdapterFiles, loop: IOLoop, report: @escaping @Sendable (String, RadioBlock) -> Void) {
+        self.files = files
+        self.loop = loop
+        self.report = report
+    }
+
+    /// Where there is no rfkill, or it may not be read, the adapters' own answers have to do.
+    func begin() {
+        guard file == nil, let new = try? FileDescriptor(opening: files.rfkill, O_RDONLY | O_NONBLOCK) else { return }
+        do {
+            try loop.register(new, .readable) { [weak self] _ in self?.read() }
+            file = new
+        } catch {
+            new.close()  // As above.
+        }
+    }
+
+    func close() {
+        guard let file else { return }
+        loop.unregister(file)
+        file.close()
+        self.file = nil
+        switches = [:]
+    }
+
+    func block(of adapter: String) -> RadioBlock {
+        switches.values.first { $0.adapter == adapter }?.block ?? RadioBlock()
+    }
+
+    private func read() {
+        var event = [UInt8](repeating: 0, count: Self.eventLength)
+        for _ in 0..<64 {
+            guard let file else { return }
+            // An error, and the end, would come again at once.
+            do {
+                guard let count = try event.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return }
+                guard count > 0 else { return close() }
+                if count >= Self.eventLength { take(event) }
+            } catch {
+                return close()
+            }
+        }
+    }
+
+    private func take(_ event: [UInt8]) {
+        guard event[4] == Self.bluetoothType else { return }
+        let number = event[..<4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let isRemoved = event[5] == 1
+        if isRemoved {
+            switches[number] = nil
+            return
+        }
+        let block = RadioBlock(isSoft: event[6] != 0, isHard: event[7] != 0)
+        // The name is read once: at the removal of the adapter it may be gone before the last event.
+        guard let adapter = switches[number]?.adapter ?? files.adapterName(ofSwitch: number) else { return }
+        switches[number] = (adapter, block)
+        report(adapter, block)
+    }
+}

@@ -1,3 +1,4 @@
+import BlueZTransport
 import Gateway
 import GatewayAPI
 import GatewayServer
@@ -37,10 +38,11 @@ struct Host {
         recorder = SampleRecorder(repository: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
+        let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         directory = MeterDirectory(
             edges: MeterDirectory.Edges(
-                loop: loop, opener: SerialChannelOpener(loop: loop),
-                ports: PortWatcher(scanner: scanner, clock: ContinuousClock()), repository: store,
+                loop: loop, opener: Self.openers(on: loop, radios),
+                ports: PortWatcher(scanner: scanner, clock: ContinuousClock()), radios: radios, repository: store,
                 settings: settings, recorder: recorder, hostName: HostName.system,
                 makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
@@ -55,6 +57,25 @@ struct Host {
                 configuration: configuration.cloud),
             logger: logger)
         tellOfTheStore()
+    }
+
+    private static func radios(on loop: IOLoop, _ settings: Configuration.Bluetooth, _ logger: Logger) -> Radios? {
+        guard settings.isUsed else { return nil }
+        var configuration = Radios.Configuration()
+        configuration.linksMax = settings.linksMax
+        configuration.adapters = settings.adapters
+        return Radios(loop: loop, configuration: configuration, logger: logger)
+    }
+
+    /// Every kind of link that this host can make.
+    private static func openers(on loop: IOLoop, _ radios: Radios?) -> ChannelOpeners {
+        var openers: [LinkAddress.Transport: any ChannelOpener] = [.serial: SerialChannelOpener(loop: loop)]
+        if let radios {
+            let opener = RadioChannelOpener(loop: loop, slots: radios)
+            openers[.ble] = opener
+            openers[.spp] = opener
+        }
+        return ChannelOpeners(openers, loop: loop)
     }
 
     /// Who this run is to other hosts.

@@ -54,6 +54,8 @@ struct Meterd: AsyncParsableCommand {
         if isDemo {
             if stateDirectory == nil { configuration.stateDirectory = try Self.temporaryDirectory() }
             configuration.hostName = configuration.hostName ?? Demo.firstHostName
+            // It needs no radio, and somebody who tries it out has not asked for theirs to be used.
+            configuration.bluetooth.isUsed = false
         }
         defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
         do {

@@ -57,8 +57,7 @@ extension SightingEvent {
         case .appeared(let sighting): self = .appeared(Sighting(sighting))
         case .heard(let sighting):
             let shown = Sighting(sighting)
-            // Where the adapter does not say how loud it was: as soft as can be.
-            self = .heard(shown.id, shown.link, rssi: shown.rssi ?? -127)
+            self = .heard(shown.id, shown.link, rssi: shown.rssi)
         case .vanished(let sighting): self = .vanished(Sighting(sighting))
         }
     }

@@ -112,6 +112,9 @@ extension Radios {
 
     func perform(_ actions: [AdapterAction], at place: Int, _ now: MonotonicTime) {
         if let address = present[place].machine.info?.address, present[place].lastAddress != address {
+            guard configuration.adapters.isEmpty || configuration.adapters.contains(address) else {
+                return leaveAlone(place)
+            }
             present[place].lastAddress = address
             if let before = gone.removeValue(forKey: address) {
                 present[place].machine.countRecoveries(before: before.recoveries)
@@ -131,6 +134,13 @@ extension Radios {
             }
         }
         noteState(place)
+    }
+
+    /// An adapter that the configuration leaves to others.
+    private func leaveAlone(_ place: Int) {
+        let adapter = present.remove(at: place)
+        channel?.forget(adapter.index)
+        logger.info("adapter left alone, as the configuration says", metadata: adapter.metadata)
     }
 
     private func noteState(_ place: Int) {

@@ -23,8 +23,9 @@ package protocol RadioSource: SightingSource {
 
 package enum SightingEvent: Hashable, Sendable {
     case appeared(Sighting)
-    /// A radio that is there already was heard again, this loud, in dBm. Told now and then, not for each advertisement.
-    case heard(MeterID, LinkAddress, rssi: Int)
+    /// A radio that is there already was heard again, this loud, in dBm; nil where the adapter does not say. Told now
+    /// and then, not for each advertisement.
+    case heard(MeterID, LinkAddress, rssi: Int?)
     case vanished(Sighting)
 }
 

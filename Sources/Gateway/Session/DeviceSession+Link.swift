@@ -1,6 +1,7 @@
 import ConnectionCore
 import GatewayAPI
 import LeaseCore
+import Logging
 import MeterCodec
 import MeterModel
 

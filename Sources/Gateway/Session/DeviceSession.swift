@@ -112,7 +112,7 @@ package actor DeviceSession {
     }
 
     /// The device, known to be there, was heard again.
-    package func heard(over link: LinkAddress, rssi: Int) {
+    package func heard(over link: LinkAddress, rssi: Int?) {
         links.heard(link, rssi: rssi)
     }
 

@@ -39,7 +39,7 @@ package struct LinkChoice: Sendable {
         }
     }
 
-    package mutating func heard(_ link: LinkAddress, rssi: Int) {
+    package mutating func heard(_ link: LinkAddress, rssi: Int?) {
         guard let index = index(of: link) else { return }
         entries[index].rssi = rssi
     }

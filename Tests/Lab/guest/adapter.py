@@ -24,6 +24,7 @@ class Adapter:
         self._port = open_port(f"hci{number}")
         self._vhci = None
         self._lock = threading.Lock()
+        self.plugged = False
         threading.Thread(target=self._to_kernel, daemon=True).start()
 
     def plug(self):
@@ -38,10 +39,12 @@ class Adapter:
         self._reader.start()
         if not made.wait(10):
             raise LaboratoryFault("the kernel makes no Bluetooth device")
+        self.plugged = True
         return self.index
 
     def pull(self):
         """Takes the device away."""
+        self.plugged = False
         with self._lock:
             self._vhci = None
         os.eventfd_write(self._waker, 1)

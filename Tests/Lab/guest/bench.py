@@ -1,12 +1,15 @@
-"""What checks work with: adapters, meters, and later the program."""
+"""What checks work with: adapters, meters and the program."""
 
+import glob
 import json
 import os
 import subprocess
 
 from adapter import Adapter
+from checks import wait
 from gadget import fnb58
 from host import Host
+from program import Program
 from usb_device import km003c, tc66c
 
 
@@ -22,10 +25,46 @@ class Bench:
         self._trace = subprocess.Popen(["btmon", "-w", os.path.join(results, "hci.btsnoop")],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.adapter = Adapter(0, self.host)
+        self.second_adapter = Adapter(1, self.host)
+        self.adapter_address = None
+        self.bluetoothd = None
+        self.descriptors_before = None
+        self._program = None
         self.tc66c = tc66c(self.host)
         self.km003c = km003c(self.host)
         self.fnb58_plug = fnb58(self.host)
         self._after = []
+
+    @property
+    def program(self):
+        """The meterd of all checks, started by the first that wants it."""
+        if self._program is None:
+            self._program = Program(self.results, self.arguments["bin"])
+        if not self._program.runs:
+            self._program.start()
+            wait("meterd searches for meters", lambda: (self._program.adapter(self.adapter_address) or {}).get("state")
+                 in ("searching", "idle"), 40)
+            self.descriptors_before = self.descriptors_before or self._program.descriptors()
+        return self._program
+
+    def heard(self, identifier):
+        """Waits until the program hears a meter."""
+        return wait(f"{identifier} is heard", lambda: self.program.sighting(identifier), 30)
+
+    def adapter_is_there(self):
+        """Plugs the adapter where it is not plugged, and switches it on as a desktop would."""
+        if not self.adapter.plugged:
+            self.adapter.plug()
+
+    @staticmethod
+    def radio_switches():
+        """The folders of Bluetooth's switches (rfkill)."""
+        switches = []
+        for folder in glob.glob("/sys/class/rfkill/rfkill*"):
+            with open(os.path.join(folder, "type")) as file:
+                if file.read().strip() == "bluetooth":
+                    switches.append(folder)
+        return switches
 
     def after(self, function, *arguments, **named):
         """Has something undone after the check."""
@@ -40,9 +79,16 @@ class Bench:
     def tidy(self):
         """In the opposite order."""
         while self._after:
-            self._after.pop()()
+            try:
+                self._after.pop()()
+            except Exception as error:  # the check may have failed because meterd is gone
+                print(f"     not undone: {error!r}", flush=True)
 
     def close(self):
         """Ends what runs beside the checks."""
+        if self.bluetoothd:
+            self.bluetoothd.stop()
+        if self._program and self._program.runs:
+            self._program.stop()
         self._trace.terminate()
         self._trace.wait(10)

@@ -45,13 +45,13 @@ def chosen(words):
 
 
 def wait(what, condition, seconds, error=Failure):
-    """Waits until `condition` returns something true, which is returned."""
+    """Waits until `condition` returns something true, which is returned. `what` may be a function that says it."""
     end = time.monotonic() + seconds
     while True:
         if value := condition():
             return value
         if time.monotonic() >= end:
-            raise error(f"not within {seconds} s: {what}")
+            raise error(f"not within {seconds} s: {what() if callable(what) else what}")
         time.sleep(0.1)
 
 

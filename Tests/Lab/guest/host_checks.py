@@ -1,0 +1,157 @@
+"""Other programs, other users, and how meterd ends."""
+
+import os
+import pty
+import subprocess
+import time
+
+from checks import Failure, check, provided, wait
+from fault_checks import connected
+from host import LaboratoryFault
+from meter_checks import over_radio
+from program import NOBODY, Program
+
+METER = "um25c"
+
+
+class BluetoothDaemon:
+    """bluetoothd, the bus it needs, and bluetoothctl, which wants a terminal."""
+
+    def __init__(self, results):
+        os.makedirs("/run/dbus", exist_ok=True)
+        log = open(os.path.join(results, "bluetoothd.log"), "ab")
+        self._bus = subprocess.Popen(["dbus-daemon", "--system", "--nofork", "--nopidfile"], stdout=log, stderr=log)
+        provided("the bus", lambda: os.path.exists("/run/dbus/system_bus_socket"), 20)
+        self._daemon = subprocess.Popen(["/usr/libexec/bluetooth/bluetoothd", "-n", "-d"], stdout=log, stderr=log)
+        self._terminal, other = pty.openpty()
+        self._control = subprocess.Popen(["bluetoothctl", "--agent", "NoInputNoOutput"], stdin=other, stdout=other,
+                                         stderr=other, start_new_session=True)
+        os.close(other)
+        os.set_blocking(self._terminal, False)
+        self._said = ""
+        self.tell("show", "Powered: yes", again=True)
+
+    def tell(self, line, answer, seconds=40, again=False):
+        """Types a line and waits for these words."""
+        self._said = ""
+
+        def said():
+            if again:
+                os.write(self._terminal, line.encode() + b"\n")
+                time.sleep(0.5)
+            try:
+                while data := os.read(self._terminal, 65536):
+                    self._said += data.decode(errors="replace")
+            except BlockingIOError:
+                pass
+            return answer in self._said
+        if not again:
+            os.write(self._terminal, line.encode() + b"\n")
+        wait(f"bluetoothctl says {answer!r} to {line!r}", said, seconds, LaboratoryFault)
+
+    def stop(self):
+        """All three."""
+        for process in (self._control, self._daemon, self._bus):
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        os.close(self._terminal)
+        for path in ("/run/dbus/system_bus_socket", "/run/dbus/pid"):
+            if os.path.exists(path):
+                os.unlink(path)
+
+
+@check("bluetoothd")
+def beside_a_bluetoothd_that_does_nothing(bench):
+    """As without it."""
+    bench.bluetoothd = BluetoothDaemon(bench.results)
+    return over_radio(bench, METER)
+
+
+@check("bluetoothd")
+def beside_a_bluetoothd_that_scans(bench):
+    """The kernel calls us busy and hands us what it hears all the same."""
+    if not bench.bluetoothd:
+        bench.bluetoothd = BluetoothDaemon(bench.results)
+    bench.bluetoothd.tell("scan on", "Discovery started")
+    bench.after(bench.bluetoothd.tell, "scan off", "Discovery stopped")
+    return over_radio(bench, METER)
+
+
+@check("bluetoothd")
+def a_link_that_bluetoothd_holds(bench):
+    """connect fails and says who has the meter; once it is let go there is data."""
+    if not bench.bluetoothd:
+        bench.bluetoothd = BluetoothDaemon(bench.results)
+    address = bench.meters[METER]["address"]
+    bench.bluetoothd.tell("scan le", "Discovery started")
+    bench.bluetoothd.tell(f"info {address}", "UUID: ", again=True)
+    bench.bluetoothd.tell("scan off", "Discovery stopped")
+    bench.bluetoothd.tell(f"connect {address}", "Connection successful")
+    bench.after(bench.program.disconnect, address)
+    said = bench.program.ctl("connect", address, "--over", "ble", "--timeout", "12s")
+    status = bench.program.meter(address)
+    if said.status == 0:
+        raise Failure("connected to a meter that bluetoothd has")
+    shown = " ".join(filter(None, (said.err, status["error"])))
+    if "bluetoothd" not in shown.lower() and "another program" not in shown.lower():
+        raise Failure(f"nobody is named: {said}; status: {status['error']}")
+    bench.bluetoothd.tell(f"disconnect {address}", "Successful disconnected")
+    bench.program.connect(address, "ble", 60)
+    return f"{said}; status: {status['error']}"
+
+
+@check("bluetoothd")
+def bluetoothd_goes(bench):
+    """What works without it works again."""
+    if bench.bluetoothd:
+        bench.bluetoothd.stop()
+        bench.bluetoothd = None
+    return over_radio(bench, METER)
+
+
+@check("rights")
+def without_rights(bench):
+    """As nobody: the adapter is shown as forbidden, and the scan says what is missing."""
+    program = Program(bench.results, bench.arguments["bin"], "meterd-nobody", user=NOBODY)
+    bench.after(lambda: program.runs and program.stop())
+    program.start()
+    adapter = wait("the adapter is shown as forbidden", lambda: (found := program.adapter(bench.adapter_address))
+                   and found["state"] == "forbidden" and found, 30)
+    if not adapter["error"]:
+        raise Failure("it does not say what is missing")
+    said = program.ctl("scan", "--for", "1s")
+    print(said, flush=True)
+    program.stop()
+    return adapter["error"]
+
+
+@check("end")
+def nothing_is_left_open(bench):
+    """As many descriptors as before the first link, once all links are gone."""
+    program = bench.program
+    for meter in program.get("/v1/status")["meters"]:
+        if meter["wanted"]:
+            program.disconnect(meter["id"])
+    before = bench.descriptors_before
+
+    def left():
+        now = program.descriptors()
+        return [path for path in set(now) if now.count(path) > before.count(path)]
+    wait(lambda: f"no more descriptors than at the start: {left()}", lambda: not left(), 20)
+    return f"{len(before)} at the start, {len(program.descriptors())} now"
+
+
+@check("end")
+def meterd_resumes_and_ends(bench):
+    """SIGTERM ends it within seconds while it reads; the next one resumes, and ends as well."""
+    address = bench.meters[METER]["address"]
+    states = connected(bench, over="ble")
+    took = bench.program.stop()
+    wait("the meter is let go", lambda: bench.host.ask("links", meter=METER)["links"] == 0, 15)
+    bench.program.start()
+    states.until("data-available", seconds=60)
+    bench.program.disconnect(address)
+    return f"ended after {took:.1f} s, and {bench.program.stop():.1f} s; {' → '.join(states.seen)}"

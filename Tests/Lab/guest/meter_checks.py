@@ -1,0 +1,144 @@
+"""Every meter over each of its links: heard, connected, read, let go."""
+
+from checks import Failure, check, wait
+from program import States
+
+RADIO = {"um25c": "UM25C", "tc66c-a": "TC66C", "tc66c-b": "TC66C", "fnb58": "FNB58", "atorch": "Atorch"}
+
+
+def read_and_let_go(bench, identifier, over):
+    """connect → data-available → disconnect. What was read."""
+    program = bench.program
+    states = States(program, identifier)
+    program.connect(identifier, over)
+    if (state := states.look()) != "data-available":
+        raise Failure(f"connected, but {state}")
+    status = program.meter(identifier)
+    if status["transport"] != over:
+        raise Failure(f"connected over {status['transport']} instead of {over}")
+    count = status["counters"]["readings"]
+    wait("two more readings", lambda: program.meter(identifier)["counters"]["readings"] >= count + 2, 20)
+    status = program.meter(identifier)
+    program.disconnect(identifier)
+    states.until("not-connected", "offline", seconds=15)
+    reading = status["reading"]
+    return (f"{reading['voltage_V']} V, {reading['current_A']} A over {over}, "
+            f"{status['counters']['timeouts']} time-outs, {status['counters']['skipped_bytes']} octets passed over")
+
+
+def over_radio(bench, meter, over="ble"):
+    """As above, and the meter's radio is free afterwards."""
+    address = bench.meters[meter]["address"]
+    bench.heard(address)
+    said = read_and_let_go(bench, address, over)
+    wait("the meter has no link any more", lambda: bench.host.ask("links", meter=meter)["links"] == 0, 15)
+    return said
+
+
+@check("radio")
+def scan_shows_every_meter(bench):
+    """With model, link, strength and adapter, in the table and in JSON."""
+    for meter in RADIO:
+        bench.heard(bench.meters[meter]["address"])
+    table = bench.program.must("scan", "--for", "1s")
+    print(table.out, flush=True)
+    wrong = []
+    for meter, model in RADIO.items():
+        entry = bench.program.sighting(bench.meters[meter]["address"])
+        if model.lower() not in str(entry["model"]).lower():
+            wrong.append(f"{meter} is said to be {entry['model']}")
+        if entry["rssi"] is None:
+            wrong.append(f"{meter} has no strength")
+        if entry["adapter"] != bench.adapter_address:
+            wrong.append(f"{meter} is heard by {entry['adapter']}")
+        if entry["transport"] not in ("ble", "spp"):
+            wrong.append(f"{meter} is reached over {entry['transport']}")
+        if bench.meters[meter]["address"] not in table.out:
+            wrong.append(f"{meter} is not in the table")
+    if wrong:
+        raise Failure("; ".join(wrong))
+    return f"{len(RADIO)} meters, {table.seconds:.1f} s for meterctl"
+
+
+@check("radio")
+def um25c_over_ble(bench):
+    return over_radio(bench, "um25c")
+
+
+@check("radio")
+def um25c_over_rfcomm(bench):
+    wait("the UM25C is heard over classic Bluetooth",
+         lambda: "spp" in (bench.program.sighting(bench.meters["um25c"]["address"]) or {}).get("transports", ()), 60)
+    return over_radio(bench, "um25c", "spp")
+
+
+@check("radio")
+def tc66c_with_radio_a(bench):
+    return over_radio(bench, "tc66c-a")
+
+
+@check("radio")
+def tc66c_with_radio_b(bench):
+    return over_radio(bench, "tc66c-b")
+
+
+@check("radio")
+def fnb58_over_ble(bench):
+    return over_radio(bench, "fnb58")
+
+
+@check("radio")
+def atorch_pushes(bench):
+    return over_radio(bench, "atorch")
+
+
+@check("radio")
+def all_at_once(bench):
+    """Five links over one adapter, with meterctl, and all of them have data together."""
+    addresses = [bench.meters[meter]["address"] for meter in RADIO]
+    for address in addresses:
+        bench.heard(address)
+        bench.program.must("connect", address, "--detach")
+        bench.after(bench.program.disconnect, address)
+    wait("all have data", lambda: all(bench.program.state(address) == "data-available" for address in addresses), 60)
+    before = bench.program.processor_seconds()
+    print(bench.program.must("status").out, flush=True)
+    return f"meterd used {before:.1f} s of the guest's processor so far"
+
+
+@check("usb")
+def tc66c_at_its_plug(bench):
+    return at_its_plug(bench, bench.tc66c, "28e9", "serial")
+
+
+@check("usb")
+def km003c_at_its_plug(bench):
+    return at_its_plug(bench, bench.km003c, "5fc9", "serial")
+
+
+@check("usb")
+def fnb58_at_its_plug(bench):
+    return at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
+
+
+def plugged_meter(program, vendor):
+    """The scan's entry of a meter whose id carries this vendor."""
+    return next((entry for entry in program.get("/v1/scan") if entry["id"].lower().startswith(f"usb:{vendor}:")), None)
+
+
+def at_its_plug(bench, plug, vendor, over):
+    """Hot-plug, connect, read, let go; then pulled while it is read, and plugged again."""
+    program = bench.program
+    plug.plug()
+    bench.after(plug.pull)
+    identifier = wait("the meter is seen", lambda: plugged_meter(program, vendor), 30)["id"]
+    said = read_and_let_go(bench, identifier, over)
+    program.connect(identifier)
+    bench.after(program.disconnect, identifier)
+    states = States(program, identifier)
+    states.until("data-available")
+    plug.pull()
+    states.until("offline", seconds=15)
+    plug.plug()
+    states.until("data-available")
+    return f"{identifier}: {said}; pulled: {' → '.join(states.seen)}"

@@ -64,7 +64,11 @@ class USBDevice:
 
     def plug(self):
         """The kernel sees it."""
-        self._socket, kernel = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        # What an earlier plugging left is of no use to this one.
+        with self._lock:
+            self._waiting.clear()
+            self._said.clear()
+            self._socket, kernel = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with open(f"{CONTROLLER}/attach", "w") as file:
             file.write(f"{self._free_port()} {kernel.fileno()} {0x10001} {FULL_SPEED}")
         kernel.close()
@@ -72,9 +76,13 @@ class USBDevice:
 
     def pull(self):
         """The kernel loses it."""
-        if self._socket:
-            self._socket.shutdown(socket.SHUT_RDWR)
-            self._socket = None
+        with self._lock:
+            connection, self._socket = self._socket, None
+        try:
+            if connection:
+                connection.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the kernel was quicker
 
     def say(self, number, data):
         """Octets for the host, from the endpoint of this number."""

@@ -60,7 +60,8 @@ extension ChannelFailure {
         case (ECONNREFUSED, .spp):
             return ChannelFailure(
                 .unsuitable,
-                "\(meter) has no serial port there (\(reason)). Is it a meter, and does it not speak Bluetooth LE?")
+                "\(meter) has no serial port there (\(reason)). It may be no meter, or one that speaks Bluetooth LE only."
+            )
         case (ECONNREFUSED, _):
             return ChannelFailure(
                 .adapter, "The adapter \(link.adapter) has Bluetooth LE switched off: `bluetoothctl power on`.")

@@ -1,3 +1,4 @@
+import BluetoothCore
 import CBluetooth
 package import LinuxIO
 package import MeterModel
@@ -35,8 +36,12 @@ package struct KernelRadioSockets: RadioSockets {
     ) throws(Errno) -> UInt8? {
         let (adapter, meter) = (link.adapter.socketBytes, link.address.socketBytes)
         let milliseconds = Int32(clamping: limit.milliseconds)
-        let channel = try Errno.check { cb_find_serial_port(adapter, meter, milliseconds, cancel.raw) }
-        return channel > 0 ? UInt8(clamping: channel) : nil
+        // Longer than what any meter answers; a longer one is cut, and then hardly a sequence.
+        var answer = [UInt8](repeating: 0, count: 8192)
+        let length = try Errno.check {
+            cb_ask_for_serial_port(adapter, meter, milliseconds, cancel.raw, &answer, Int32(answer.count))
+        }
+        return SDPAnswer.rfcommChannel(in: Array(answer.prefix(Int(length))))
     }
 }
 

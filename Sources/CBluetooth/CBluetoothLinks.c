@@ -2,6 +2,7 @@
 #include "CBluetoothLinks.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,42 +52,18 @@ int cb_connect_rfcomm(const uint8_t adapter[6], const uint8_t meter[6], uint8_t 
 
 // MARK: SDP
 
-static int channel_of(const sdp_record_t *record) {
-    sdp_list_t *protocols = NULL;
-    if (sdp_get_access_protos(record, &protocols) != 0) return 0;
-    int channel = sdp_get_proto_port(protocols, RFCOMM_UUID);
-    for (sdp_list_t *each = protocols; each; each = each->next) sdp_list_free(each->data, NULL);
-    sdp_list_free(protocols, NULL);
-    return channel >= 1 && channel <= 30 ? channel : 0;
-}
-
-int cb_serial_port_in(const uint8_t *records, int size) {
-    uint8_t type = 0;
-    int length = 0;
-    int offset = sdp_extract_seqtype(records, size, &type, &length);
-    if (offset <= 0 || length <= 0) return 0;
-    int channel = 0;
-    while (channel == 0 && offset < size) {
-        int scanned = 0;
-        sdp_record_t *record = sdp_extract_pdu(records + offset, size - offset, &scanned);
-        if (!record) return 0;
-        channel = channel_of(record);
-        sdp_record_free(record);
-        if (scanned <= 0) return 0;
-        offset += scanned;
-    }
-    return channel;
-}
-
 struct search {
-    int channel;
-    int is_answered;
+    uint8_t *answer;
+    int capacity;
+    // -1 until there is one.
+    int length;
 };
 
 static void answered(uint8_t type, uint16_t status, uint8_t *records, size_t size, void *data) {
     struct search *search = data;
-    search->is_answered = status == 0 && type == SDP_SVC_SEARCH_ATTR_RSP;
-    if (search->is_answered && records) search->channel = cb_serial_port_in(records, (int)size);
+    if (status != 0 || type != SDP_SVC_SEARCH_ATTR_RSP || size > INT_MAX) return;
+    search->length = (int)size;
+    if (size > 0) memcpy(search->answer, records, (int)size < search->capacity ? size : (size_t)search->capacity);
 }
 
 static int64_t now_ms(void) {
@@ -137,18 +114,19 @@ static int ask(sdp_session_t *session, struct search *search, int64_t deadline, 
         if (await(fd, POLLIN, deadline, cancel) != 0) return -1;
         // 0: there is more to come. Otherwise it is over, and `answered` was called unless something went wrong.
     } while (sdp_process(session) == 0);
-    if (!search->is_answered) return errno = EPROTO, -1;
-    return search->channel;
+    if (search->length < 0) return errno = EPROTO, -1;
+    return search->length;
 }
 
-int cb_find_serial_port(const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel) {
+int cb_ask_for_serial_port(
+    const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel, uint8_t *answer, int capacity) {
     bdaddr_t own, peer;
     memcpy(&own, adapter, 6);
     memcpy(&peer, meter, 6);
     int64_t deadline = now_ms() + limit_ms;
     sdp_session_t *session = sdp_connect(&own, &peer, SDP_NON_BLOCKING);
     if (!session) return -1;
-    struct search search = {0, 0};
+    struct search search = {answer, capacity, -1};
     int result = await_connection(sdp_get_socket(session), deadline, cancel);
     if (result == 0) result = ask(session, &search, deadline, cancel);
     int reason = errno;

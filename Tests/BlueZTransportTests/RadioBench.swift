@@ -2,6 +2,7 @@ import BlueZTransport
 import BluetoothCore
 import Gateway
 import GatewayAPI
+import Glibc
 import LinuxIO
 import MeterModel
 import MeterTestKit

@@ -1,7 +1,8 @@
 #pragma once
 
 // Sockets to meters. Their addresses are packed structs inside unions of macros, and libbluetooth's SDP client is made
-// of callbacks and lists that it owns: both are C's business.
+// of callbacks and lists that it owns: both are C's business. What a meter answers is read in Swift, because
+// libbluetooth's reader runs for ever on some damaged records.
 
 #include <stdint.h>
 
@@ -14,10 +15,9 @@ int cb_connect_att(const uint8_t adapter[6], const uint8_t meter[6], int is_rand
 // An RFCOMM socket that is connected or on its way; as above.
 int cb_connect_rfcomm(const uint8_t adapter[6], const uint8_t meter[6], uint8_t channel);
 
-// Asks the meter on which RFCOMM channel its serial port is, by SDP. Waits for that, at most `limit_ms`, or until
-// `cancel` has bytes or is closed at its other end; -1: it cannot be cancelled. 1 to 30: the channel; 0: it has no serial
-// port, or none that it tells of; -1 and errno when it could not be asked: ETIMEDOUT after the limit, ECANCELED.
-int cb_find_serial_port(const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel);
-
-// The channel in what SDP answers, a sequence of service records; 0 where there is none. For tests.
-int cb_serial_port_in(const uint8_t *records, int size);
+// Asks the meter for its serial port by SDP: the protocols of each service record of that class. Waits for the answer, at
+// most `limit_ms`, or until `cancel` has bytes or is closed at its other end; -1: it cannot be cancelled. How long the
+// answer is, of which as much as fits was put into `answer`: a sequence of records, not looked into here. -1 and errno
+// when the meter could not be asked: ETIMEDOUT after the limit, ECANCELED, EPROTO for an answer that is none.
+int cb_ask_for_serial_port(
+    const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel, uint8_t *answer, int capacity);

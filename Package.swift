@@ -425,7 +425,7 @@ let package = Package(
         .testTarget(
             name: "BlueZTransportTests",
             dependencies: [
-                "MeterTestKit", "CBluetooth", "BlueZTransport", "BluetoothCore", "LinuxIO", "Gateway", "GatewayAPI", "MeterModel",
+                "MeterTestKit", "BlueZTransport", "BluetoothCore", "LinuxIO", "Gateway", "GatewayAPI", "MeterModel",
                 "MeterCodec", "MeterSimulator",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -272,7 +272,8 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO",
-                "USBTransport", "SimulatedPort", "MeterStore", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI",
+                "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore", "SettingsCore",
+                "LeaseCore", "SyncCore", "CloudAPI",
                 "Cloud", "CloudStore", "CloudServer", "CloudClient",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -1,6 +1,6 @@
 import Glibc
 
-// Benchmarks [decode] [path] [disk] [daemon] [throughput] [cloud | leases | records | sync | visibility]
+// Benchmarks [decode] [path] [radios] [disk] [daemon] [throughput] [cloud | leases | records | sync | visibility]
 //
 // All of them where none is named; `cloud` is the last four.
 //
@@ -19,6 +19,7 @@ Report.machine()
 do {
     if isWanted("decode") { DecodeBenchmark.run() }
     if isWanted("path") { try await PathBenchmark.run() }
+    if isWanted("radios") { try await RadioBenchmark.run() }
     if isWanted("disk") { try await DiskBenchmark.run() }
     if isWanted("daemon") { try DaemonBenchmark.runScaling() }
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }

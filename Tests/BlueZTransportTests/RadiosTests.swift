@@ -169,6 +169,7 @@ struct RadiosTests {
     @Test func muteAdapter_isLookedAfter() async throws {
         var timing = AdapterTiming()
         timing.answerLimit = .milliseconds(5)
+        timing.powerLimit = .milliseconds(5)
         timing.retryMax = .milliseconds(5)
         try await withRadios([0: adapter(.mute)], timing: timing) { bench in
             let status = await bench.status { $0.state == .failed }

@@ -19,6 +19,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "MeterModel", swiftSettings: strict),
+        .target(name: "BluetoothCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(
             name: "MeterCodec",
             dependencies: [
@@ -34,7 +35,7 @@ let package = Package(
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "Fuzz",
-            dependencies: ["CFuzzer", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator"],
+            dependencies: ["BluetoothCore", "CFuzzer", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator"],
             swiftSettings: strict,
             // libFuzzer itself comes without its main: Fuzz has one. See `run` for the library's path.
             linkerSettings: [.unsafeFlags(["-sanitize=address"]), .linkedLibrary("stdc++")]

@@ -114,6 +114,7 @@ package actor Radios: RadioSource, RadioSlots {
             for command in adapter.machine.farewell { channel?.send(command, to: adapter.index) }
         }
         close()
+        present = []
         if let timer { loop.cancel(timer) }
         timer = nil
         wakesAt = nil
@@ -124,12 +125,12 @@ package actor Radios: RadioSource, RadioSlots {
         channel = nil
         rfkill?.close()
         rfkill = nil
-        for adapter in present { removed(adapter.index) }
     }
 
     private func lost(_ reason: Errno) {
         guard channel != nil else { return }
         close()
+        for adapter in present { removed(adapter.index) }
         noteProblem(reason)
         rearm()
     }
@@ -176,8 +177,9 @@ package actor Radios: RadioSource, RadioSlots {
         let now = loop.now
         if channel == nil, let reopensAt, now >= reopensAt { return open() }
         channel?.expire()
-        for place in present.indices where present[place].machine.nextWake.map({ $0 <= now }) == true {
-            perform(present[place].machine.woke(at: now), at: place, now)
+        for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
+            // By its number: what one does may remove another.
+            update(adapter.index, at: now) { $0.woke(at: now) }
         }
         if now >= expiresAt {
             expiresAt = now + configuration.expiryInterval

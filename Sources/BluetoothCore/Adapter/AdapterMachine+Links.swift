@@ -24,8 +24,9 @@ extension AdapterMachine {
         return (nil, finish(at: now))
     }
 
-    /// The attempt was successful.
+    /// The attempt was successful. Without a slot that was taken, this means nothing.
     package mutating func linkUp(_ link: SlotKey, at now: MonotonicTime) -> [AdapterAction] {
+        guard isLinked(link) else { return [] }
         attempts[link] = nil
         links.insert(link)
         return finish(at: now)

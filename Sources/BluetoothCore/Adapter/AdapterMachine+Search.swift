@@ -127,6 +127,7 @@ extension AdapterMachine {
         case .setLowEnergy: note(.lowEnergy, true)
         case .setBondable: note(.bondable, true)
         case .startDiscovery(let kinds):
+            isDenied = false
             guard case .running(let search) = phase else { break }
             if kinds.contains(.classic) { lastInquiry = now }
             // The event may have come first.
@@ -149,14 +150,16 @@ extension AdapterMachine {
     ) -> [AdapterAction] {
         switch (command, status) {
         case (_, .permissionDenied):
+            isDenied = true
             phase = .forbidden(until: now + timing.forbiddenRetry)
         case (_, .rfkilled):
             // rfkill's own word may still be on its way, or may not be to be had.
             settings.remove(.powered)
-            phase = .off(until: block.isBlocked ? nil : now + timing.offGrace)
+            respectOff(at: now)
         case (.startDiscovery(let kinds), .busy):
             // Another program's discovery: what it hears is told to everybody.
             if case .running = phase { phase = .running(.running(kinds, since: now, isOurs: false)) }
+            isDenied = false
             failures = 0
         case (.stopDiscovery, _):
             // It ended by itself meanwhile.
@@ -205,15 +208,18 @@ extension AdapterMachine {
         silentSince = nil
         switch phase {
         case .recovering, .forbidden: return
-        case .settingUp, .running, .off:
-            guard !block.isBlocked else {
-                phase = .off(until: nil)
-                return
-            }
-            var grace = timing.offGrace
-            if let lastOff, now < lastOff.at + timing.offGraceMax { grace = min(timing.offGraceMax, lastOff.grace * 2) }
-            lastOff = (grace, now)
-            phase = .off(until: now + grace)
+        case .settingUp, .running, .off: respectOff(at: now)
         }
+    }
+
+    private mutating func respectOff(at now: MonotonicTime) {
+        guard !block.isBlocked else {
+            phase = .off(until: nil)
+            return
+        }
+        var grace = timing.offGrace
+        if let lastOff, now < lastOff.at + timing.offGraceMax { grace = min(timing.offGraceMax, lastOff.grace * 2) }
+        lastOff = (grace, now)
+        phase = .off(until: now + grace)
     }
 }

@@ -37,6 +37,8 @@ package struct AdapterMachine: Sendable {
     var holdUntil: MonotonicTime?
     /// Commands that failed in a row.
     var failures = 0
+    /// Searching was forbidden the last time it was tried.
+    var isDenied = false
     /// Settings that the adapter or the kernel would not change: not asked for again.
     var refused: Set<UInt16> = []
     var ladder = Ladder()
@@ -215,6 +217,7 @@ extension AdapterMachine {
         switch phase {
         case .off: return .blocked
         case .forbidden: return .forbidden
+        case .settingUp where isDenied, .running where isDenied: return .forbidden
         case .recovering: return .recovering
         case .settingUp: return ladder.hasFailed ? .failed : ladder.taken == nil ? .starting : .recovering
         case .running(let search):
@@ -230,6 +233,7 @@ extension AdapterMachine {
         switch phase {
         case .off: return block.isBlocked ? blockWords : offWords
         case .forbidden: return Self.forbiddenWords
+        case .settingUp where isDenied, .running where isDenied: return Self.forbiddenWords
         case .settingUp, .running, .recovering:
             return ladder.hasFailed ? failedWords : ladder.taken == nil ? nil : ladder.words
         }

@@ -50,8 +50,9 @@ package struct SightingTiming: Hashable, Sendable {
 /// and nothing is allocated for it unless what it says has changed.
 package struct RadioSightings: Sendable {
     package let timing: SightingTiming
-    /// Devices kept in mind, meters among them.
+    /// Devices kept in mind. Once there are so many, only meters find room.
     package static let devicesMax = 4096
+    /// Of those that are, or may be, meters.
     package static let metersMax = 256
 
     private var places: [Key: Int] = [:]
@@ -104,7 +105,9 @@ package struct RadioSightings: Sendable {
         let key = Key(report.address, adapter)
         let digest = Self.digest(report.data)
         if let place = places[key] { return heardAgain(place, report, digest, at: now) }
-        guard entries.count - free.count < Self.devicesMax else { return nil }
+        if places.count >= Self.devicesMax {
+            guard places.count < Self.devicesMax + Self.metersMax, Self.mayBeMeter(report) else { return nil }
+        }
         return heardFirst(key, report, adapter, digest, at: now)
     }
 
@@ -241,6 +244,11 @@ package struct RadioSightings: Sendable {
         entry.round = round(of: entry.sighting)
         entries[place] = entry
         return .appeared(entry.sighting)
+    }
+
+    private static func mayBeMeter(_ report: DeviceReport) -> Bool {
+        let data = AdvertisingData(report.data)
+        return RadioIdentification(name: data.name?.text, services: data.services, kind: report.address.kind) != .none
     }
 
     private func round(of sighting: RadioSighting) -> Int {

@@ -65,15 +65,8 @@ package struct AdvertisingData: Hashable, Sendable {
     private mutating func takeServices(_ body: UnsafeRawBufferPointer, width: Int) {
         for offset in stride(from: 0, through: body.count - width, by: width) {
             guard services.count < Self.servicesMax else { return }
-            let service =
-                switch width {
-                case 2: BluetoothUUID(short: UInt32(body.word(at: offset)))
-                case 4: BluetoothUUID(short: body.long(at: offset))
-                default:
-                    BluetoothUUID(
-                        high: UInt64(body.long(at: offset + 12)) << 32 | UInt64(body.long(at: offset + 8)),
-                        low: UInt64(body.long(at: offset + 4)) << 32 | UInt64(body.long(at: offset)))
-                }
+            let bytes = UnsafeRawBufferPointer(rebasing: body[offset..<offset + width])
+            guard let service = BluetoothUUID(littleEndian: bytes) else { return }
             if !services.contains(service) { services.append(service) }
         }
     }

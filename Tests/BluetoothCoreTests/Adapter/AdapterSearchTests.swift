@@ -138,6 +138,10 @@ struct AdapterSearchTests {
         #expect(probe.machine.trouble?.contains("CAP_NET_ADMIN") == true)
         probe.pass(.seconds(60))
         #expect(probe.lastSent == .startDiscovery(.interleaved))
+        // Nothing is news before the answer.
+        #expect(probe.machine.state == .forbidden)
+        probe.answer(.success)
+        #expect(probe.machine.state == .searching)
     }
 
     @Test func rfkill_isBlocked_andEndsIt() {

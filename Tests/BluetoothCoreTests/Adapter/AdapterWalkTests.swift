@@ -6,7 +6,7 @@ import Testing
 struct AdapterWalkTests {
     @Test(arguments: 0..<300 as Range<UInt64>)
     func walk_keepsThePromises(seed: UInt64) {
-        var dice = RadioDice(seed: seed)
+        var dice = Dice(seed: seed)
         var walk = AdapterWalk()
         for _ in 0..<300 { walk.step(&dice) }
         #expect(walk.faults.isEmpty, "seed \(seed): \(walk.faults)")
@@ -15,7 +15,7 @@ struct AdapterWalkTests {
     /// After whatever happened, an adapter that works again searches again within its longest wait.
     @Test(arguments: 0..<100 as Range<UInt64>)
     func walk_endsInSearching_onceAllIsWell(seed: UInt64) {
-        var dice = RadioDice(seed: seed)
+        var dice = Dice(seed: seed)
         var walk = AdapterWalk()
         for _ in 0..<100 { walk.step(&dice) }
         walk.heal()
@@ -33,7 +33,7 @@ private struct AdapterWalk {
     var faults: [String] = []
     private var attempts: [SlotKey] = []
 
-    mutating func step(_ dice: inout RadioDice) {
+    mutating func step(_ dice: inout Dice) {
         let before = (sent: probe.sent.count, isAnswered: probe.isAnswered)
         let time = probe.now
         event(&dice)
@@ -48,7 +48,7 @@ private struct AdapterWalk {
         if probe.machine.linkCount > 5 { faults.append("too many links") }
     }
 
-    private mutating func event(_ dice: inout RadioDice) {
+    private mutating func event(_ dice: inout Dice) {
         switch dice.below(20) {
         case 0...4: answer(&dice)
         case 5, 6: probe.discovering(dice.below(2) == 0, [.interleaved, .lowEnergy, .classic][dice.below(3)])
@@ -73,7 +73,7 @@ private struct AdapterWalk {
         }
     }
 
-    private mutating func answer(_ dice: inout RadioDice) {
+    private mutating func answer(_ dice: inout Dice) {
         let status = dice.below(2) == 0 ? ManagementStatus.success : .init(rawValue: UInt8(dice.below(0x16)))
         let info = dice.below(5) > 0 ? ManagementSamples.bytes(of: AdapterProbe.dual) : [1]
         probe.answer(status, info)

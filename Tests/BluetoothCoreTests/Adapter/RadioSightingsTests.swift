@@ -139,16 +139,25 @@ struct RadioSightingsTests {
             _ = ears.hear(RadioAddress(MACAddress(bits: 0x0200_0000 + number), .lePublic), named)
         }
         #expect(ears.sightings.sightings.count == RadioSightings.metersMax)
-        #expect(ears.count == RadioSightings.devicesMax)
+        #expect(ears.count == RadioSightings.devicesMax + RadioSightings.metersMax)
         ears.now = .seconds(300)
         #expect(ears.expire().count == RadioSightings.metersMax)
+        #expect(ears.hear(meter, named)?.appeared != nil)
+    }
+
+    @Test func crowdOfOthers_leavesRoomForAMeter() {
+        var ears = Ears(adapter)
+        for number in 0..<5000 as Range<UInt64> {
+            _ = ears.hear(RadioAddress(MACAddress(bits: 0x0200_0000 + number), .lePublic), [2, 1, 6])
+        }
+        #expect(ears.count == RadioSightings.devicesMax)
         #expect(ears.hear(meter, named)?.appeared != nil)
     }
 
     /// What is there is what appeared and has not vanished, whatever was heard.
     @Test(arguments: 0..<100 as Range<UInt64>)
     func events_addUpToWhatIsThere(seed: UInt64) {
-        var dice = RadioDice(seed: seed)
+        var dice = Dice(seed: seed)
         var ears = Ears(adapter)
         var there: Set<RadioAddress> = []
         for _ in 0..<400 {

@@ -114,7 +114,7 @@ struct ManagementCodecTests {
     /// Whatever is cut off or changed, the outcome is an event or a fault that has words.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func damagedPackets_neverTrap(seed: UInt64) {
-        var dice = RadioDice(seed: seed)
+        var dice = Dice(seed: seed)
         var bytes = ManagementSamples.found(meter, rssi: -60, [2, 1, 6, 3, 3, 0xE0, 0xFF])
         bytes[0] = UInt8(dice.below(0x32))
         for _ in 0..<dice.below(4) { bytes[dice.below(bytes.count)] = UInt8(dice.below(256)) }

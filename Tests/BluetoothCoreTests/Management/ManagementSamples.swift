@@ -27,19 +27,3 @@ enum ManagementSamples {
         (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 }
-
-/// Repeatable dice (xorshift), so that a failing seed replays.
-struct RadioDice {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = (seed &+ 1) &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state >> 11
-    }
-
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(1, limit))) }
-}

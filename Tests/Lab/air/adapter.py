@@ -8,10 +8,9 @@ import asyncio
 import itertools
 
 import h4
+from controller import LE_META, Controller
 
-LE_META, CONNECTION_COMPLETE, DISCONNECTION_COMPLETE = 0x3E, 0x03, 0x05
 INQUIRY_RESULTS = (0x02, 0x22, 0x2F)
-LE_CONNECTION_COMPLETE, LE_ENHANCED_CONNECTION_COMPLETE = 0x01, 0x0A
 LE_REPORT, LE_EXTENDED_REPORT = 0x02, 0x0D
 DISCONNECT, RESET = 0x0406, 0x0C03
 LE_SET_SCAN_ENABLE, LE_SET_EXTENDED_SCAN_ENABLE = 0x200C, 0x2042
@@ -34,34 +33,32 @@ class Adapter:
         # Answers no command, as a controller does whose firmware hung.
         self.hung = False
         self.scanning = False
-        self.handles = {}
         self._reports = {}
         self._wobble = itertools.cycle((0, 2, -1, 1, -2, 0, -3))
         self._kernel = None
-        self._controller = None
+        self._controller = Controller(self._from_controller)
         self._from_kernel = h4.Splitter()
-        self._tasks = []
+        self._task = None
 
     async def start(self, controller_path, port_path):
         """Connects to btvirt and waits for the virtual machine at `port_path`."""
-        reader, self._controller = await asyncio.open_unix_connection(controller_path)
+        await self._controller.connect(controller_path)
         await asyncio.start_unix_server(self._serve_kernel, port_path)
-        self._tasks = [asyncio.create_task(self._hear(reader)), asyncio.create_task(self._repeat())]
+        self._task = asyncio.create_task(self._repeat())
 
     def plug(self):
         """The guest has made its device."""
         self._from_kernel = h4.Splitter()
         self.hung = self.deaf = self.scanning = False
-        self._controller.write(h4.command(RESET))
+        self._controller.send(h4.command(RESET))
         self.plugged = True
 
     def unplug(self):
         """The guest has taken its device away: its peers lose their links, as they do when a real one is pulled."""
         self.plugged = False
         self.scanning = False
-        for handle in self.handles:
-            self._controller.write(h4.command(DISCONNECT, handle.to_bytes(2, "little") + bytes([POWERED_OFF_BY_PEER])))
-        self.handles.clear()
+        for handle in self._controller.links:
+            self._controller.send(h4.command(DISCONNECT, handle.to_bytes(2, "little") + bytes([POWERED_OFF_BY_PEER])))
 
     async def _serve_kernel(self, reader, writer):
         self._kernel = writer
@@ -81,15 +78,9 @@ class Adapter:
                 self._reports.clear()
             elif opcode == RESET:
                 self.scanning = False
-        self._controller.write(packet)
+        self._controller.send(packet)
 
-    async def _hear(self, reader):
-        splitter = h4.Splitter()
-        while data := await reader.read(65536):
-            for packet in splitter.feed(data):
-                self._from_controller_packet(packet)
-
-    def _from_controller_packet(self, packet):
+    def _from_controller(self, packet):
         if packet[0] == h4.EVENT:
             packet = self._event(packet)
         if packet and self.plugged and not self.hung and self._kernel:
@@ -99,15 +90,9 @@ class Adapter:
         """The event as the kernel shall see it, or None."""
         code, body = packet[1], packet[3:]
         subevent = body[0] if code == LE_META else None
-        if code == CONNECTION_COMPLETE and body[0] == 0:
-            self.handles[int.from_bytes(body[1:3], "little")] = h4.address(body[3:9])
-        elif code == DISCONNECTION_COMPLETE and body[0] == 0:
-            self.handles.pop(int.from_bytes(body[1:3], "little"), None)
-        elif subevent in (LE_CONNECTION_COMPLETE, LE_ENHANCED_CONNECTION_COMPLETE) and body[1] == 0:
-            self.handles[int.from_bytes(body[2:4], "little")] = h4.address(body[6:12])
-        elif code in INQUIRY_RESULTS and self.deaf:
+        if code in INQUIRY_RESULTS and self.deaf:
             return None
-        elif subevent in (LE_REPORT, LE_EXTENDED_REPORT):
+        if subevent in (LE_REPORT, LE_EXTENDED_REPORT):
             return self._report(packet, subevent)
         return packet
 

@@ -13,7 +13,8 @@ from bumble.core import AdvertisingData
 from bumble.device import Device, DeviceConfiguration
 from bumble.gatt import Characteristic, CharacteristicValue, Service
 from bumble.host import Host
-from bumble.transport import open_transport
+
+from controller import Controller
 
 log = logging.getLogger("meter")
 Properties = Characteristic.Properties
@@ -97,8 +98,8 @@ class RadioMeter:
 
     async def start(self, controller_path):
         """Switches the radio on."""
-        transport = await open_transport(f"unix:{controller_path}")
-        host = Host(transport.source, transport.sink)
+        controller = await Controller().connect(controller_path)
+        host = Host(controller, controller)
         self.device = Device(
             config=DeviceConfiguration(
                 name=self.kind.advertised_name,

@@ -88,7 +88,7 @@ def a_meter_hangs_during_discovery(bench):
     address = bench.meters[METER]["address"]
     bench.heard(address)
     bench.set(METER, hangs=True, until_tidy={"hangs": False, "on": True})
-    bench.program.must("connect", address, "--over", "ble", "--detach")
+    bench.program.want(address, "ble")
     bench.after(bench.program.disconnect, address)
     states = States(bench.program, address)
     provided("a link to the meter", lambda: bench.host.ask("links", meter=METER)["links"], 20)
@@ -106,7 +106,7 @@ def a_meter_that_refuses(bench):
     address = bench.meters["tc66c-a"]["address"]
     bench.heard(address)
     bench.set("tc66c-a", refuses=True, until_tidy={"refuses": False})
-    bench.program.must("connect", address, "--detach")
+    bench.program.want(address)
     bench.after(bench.program.disconnect, address)
     states = States(bench.program, address)
     error = wait("an error is shown", lambda: (states.look(), bench.program.meter(address)["error"])[1], 40)

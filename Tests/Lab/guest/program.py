@@ -161,6 +161,10 @@ class Program:
         body = {"wait_ms": seconds * 1000} | ({"over": over} if over else {})
         return self.call("POST", f"/v1/meters/{identifier}/connect", body, seconds + 20)
 
+    def want(self, identifier, over=None):
+        """What `meterctl connect --detach` asks."""
+        return self.call("POST", f"/v1/meters/{identifier}/connect", {"over": over} if over else {})
+
     def disconnect(self, identifier):
         """What `meterctl disconnect` asks."""
         return self.call("POST", f"/v1/meters/{identifier}/disconnect")

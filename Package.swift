@@ -37,7 +37,7 @@ let package = Package(
             name: "MeterCodec",
             dependencies: [
                 "MeterModel",
-                // The TC66 encrypts its answers; layer 0's only library (see TC66Cipher).
+                // The TC66 encrypts its answers; layer 0's only library (see ECBCipher).
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],

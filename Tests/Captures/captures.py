@@ -101,9 +101,8 @@ def km003c_payload(attribute):
     return prepare
 
 
-PD = "USB PD is decoded with the radios and plugs; its bytes are kept as they are"
-LOG = "the meter's own log comes with memory reads"
-MEMORY = "memory reads are not made yet; what they carry is encrypted"
+PD_WIRE = "wire bytes alone, which no command line takes; PDMessageTests read the like"
+LOG = "samples out of a memory read, which KM003CLogDownload decrypts; no command line takes them"
 OTHER_METER = "no decoder for this meter is part of this work"
 
 NOTES = {
@@ -129,26 +128,16 @@ NOTES = {
     "km003c_adc_adcqueue_50sps": Note(
         unread={"rate": "without the request nobody says the graph's rate; the sequence step, which is compared, tells"},
         unstated={"queue_unit": "compared through the four lines"}),
-    "km003c_adc_pd_status_chained": Note(unread={"pd_timestamp_ms": PD, "pd_ibus_mA": PD}),
     "km003c_adcqueue_2sps": Note(
         unread={"rate": "without the request nobody says the graph's rate; the sequence step tells"}),
-    "km003c_log_metadata_empty": Note(unread={"entries": LOG}),
     "km003c_log_samples": Note(later=LOG),
-    "km003c_memory_read_request": Note(unread={"address": MEMORY, "size": MEMORY}),
-    "km003c_pd_connect_current": Note(unread={"event": PD, "ms": PD}),
-    "km003c_pd_connect_legacy": Note(unread={"event": PD, "ms": PD}),
-    "km003c_pd_epr_chunks": Note(later=PD),
-    "km003c_pd_events": Note(unread={"preamble_ms": PD, "vbus_V": PD, "events": PD}),
-    "km003c_pd_trace_disconnect": Note(unread={"state_events": PD, "protocol_events": PD}),
-    "km003c_pd_trace_empty_chained": Note(unread={"state_events": PD, "protocol_events": PD}),
-    "km003c_pd_trace_full": Note(
-        unread={key: PD for key in ["state_events", "protocol_events", "first_codes", "last_s"]}),
+    "km003c_pd_epr_chunks": Note(later=PD_WIRE),
     "km003c_settings_payload": Note(
         prepare=km003c_payload(0x008),
         unstated={"flags_a": "compared through its fields", "flags_b": "compared through its fields"}),
     "km003c_streaming_auth_request": Note(
-        unread={"hardware_id_prefix": "authentication is not made yet; what it carries is encrypted",
-                "device_id": "authentication is not made yet; what it carries is encrypted"}),
+        unread={"hardware_id_prefix": "what it carries is encrypted, and not shown",
+                "device_id": "what it carries is encrypted, and not shown"}),
     "tc66c_ble_getva_jedie_decrypted": Note(prepare=encrypt_tc66),
     "um25c_block_pyummeter": Note(arguments=["--unchecked"]),
 }

@@ -60,7 +60,9 @@ struct SimulatedKM003CTests {
         #expect(message.payloads.map(\.attribute) == [.settings, .pd])
         #expect(message.settings?.brightnessPercent == 44)
         #expect(message.settings?.name == "POWER-Z")
-        #expect(message.payload(.pd)?.count == 12)
+        #expect(message.pdStatus?.events.first?.kind == .attached)
+        #expect(message.contract?.description == "5 V 3 A of object 1, 5 V 3 A")
+        #expect(message.contract == nil || message.pdStatus?.rest == [])
     }
 
     @Test func nothingVisible_isAnAnswerWithoutPayloads() {

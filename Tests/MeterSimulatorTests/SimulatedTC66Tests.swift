@@ -103,7 +103,7 @@ struct SimulatedTC66Tests {
         let cipher = meter.receive(Array("getva".utf8), at: .seconds(1)).flatMap { $0 }
         var plain = [UInt8](repeating: 0, count: cipher.count)
         let worked = cipher.withUnsafeBytes { source in
-            plain.withUnsafeMutableBytes { TC66Cipher.meter.decrypt(source, into: $0) }
+            plain.withUnsafeMutableBytes { ECBCipher.tc66.decrypt(source, into: $0) }
         }
         #expect(worked)
 

@@ -11,6 +11,8 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     private let graphRate: KM003CRate?
     /// Encrypted bytes that a memory answer announced: they have no header of their own.
     private var memoryRemaining = 0
+    /// What the messages that went over the power line's own wire came to.
+    private var negotiation = PDNegotiation()
     /// What a sample would begin with that follows the queue in the last message.
     private var queueRest: KM003CQueueRest?
 
@@ -47,17 +49,29 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     }
 
     private mutating func nextMessage(_ kind: KM003CKind, _ length: Int) -> DecodeStep {
-        let message = buffer.withBytes {
+        var message = buffer.withBytes {
             KM003CMessage(UnsafeRawBufferPointer(rebasing: $0.prefix(length)), kind: kind, graphRate: graphRate)
         }
         if enforcesChecks, let error = Self.checkError(message) {
             buffer.drop(1)
             return .skipped(count: 1, because: error)
         }
-        queueRest = message.payloads.isEmpty ? nil : KM003CQueueRest(after: message)
-        if let range = message.memoryRange { memoryRemaining = range.encryptedLength }
+        if message.payloads.isEmpty {
+            queueRest = nil
+        } else {
+            queueRest = KM003CQueueRest(after: message)
+            follow(&message)
+        }
+        if message.kind == .memoryAnswer, let range = message.memoryRange { memoryRemaining = range.encryptedLength }
         buffer.take(length)
         return .frame(.km003c(message))
+    }
+
+    /// Takes what a PD status tells, and puts beside it what it comes to.
+    private mutating func follow(_ message: inout KM003CMessage) {
+        guard let status = message.pdStatus else { return }
+        negotiation.heard(status)
+        message.contract = negotiation.contract
     }
 
     private mutating func nextMemoryPiece() -> DecodeStep? {

@@ -26,7 +26,9 @@ package struct KM003CDriver: MeterDriver {
         self.graphRate = graphRate
     }
 
+    /// What was agreed upon over the power line is that of the last link.
     package mutating func opening() -> [Outgoing] {
+        decoder = KM003CDecoder(graphRate: graphRate)
         var steps = [control(.connect)]
         if let graphRate {
             steps.append(control(.startGraph, parameter: UInt16(graphRate.rawValue)))
@@ -36,7 +38,8 @@ package struct KM003CDriver: MeterDriver {
     }
 
     package mutating func poll() -> [UInt8] {
-        request(isGraphStarted ? [.adc, .queue] : .adc)
+        // Not all three: a captured queue is longer than its header says, and then what follows is not found.
+        request(isGraphStarted ? [.adc, .queue] : [.adc, .pd])
     }
 
     /// What asks for any attributes, for example the settings, which `poll` does not ask for.

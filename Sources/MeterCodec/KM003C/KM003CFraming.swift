@@ -10,6 +10,8 @@ package struct KM003CFraming: Sendable {
         /// What a meter sends to a driver, which neither reads memory nor authenticates: fewer kinds, so that it is
         /// harder to see a message in rubbish.
         case meter
+        /// What a meter sends to a transfer, which does both.
+        case transfer
         /// A capture of both directions.
         case both
     }
@@ -44,9 +46,12 @@ package struct KM003CFraming: Sendable {
         case .data: true
         // Payloads are full of a byte and three zeros: number 0 is not believed, and the driver does not use it.
         case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
-        case .memoryRead, .memoryAnswer: fromEither && header.rawWord == 0x0101
+        case .memoryRead: fromEither && header.rawWord == 0x0101
+        case .memoryAnswer: side != .meter && header.rawWord == 0x0101
         // 0201, 0203 and 0205 answer the host's 0200 (protocols.md 4.7).
-        case .streamingAuth: fromEither && [0x0200, 0x0201, 0x0203, 0x0205].contains(header.rawWord)
+        case .streamingAuth:
+            side != .meter && [0x0201, 0x0203, 0x0205].contains(header.rawWord)
+                || fromEither && header.rawWord == 0x0200
         case .connect, .stopGraph, .pdMonitorOff: fromEither && header.rawWord == 0
         case .startGraph: fromEither && header.rawWord & 1 == 0 && KM003CRate(index: header.parameter) != nil
         case .pdMonitorOn: fromEither && header.rawWord & 1 == 0 && header.parameter <= 1
@@ -164,10 +169,31 @@ package struct KM003CMemoryRange: Hashable, Sendable {
     /// In bytes, before they were padded for the cipher.
     package let size: UInt32
 
+    package init(address: UInt32, size: UInt32) {
+        self.address = address
+        self.size = size
+    }
+
     /// - Parameter answer: a whole memory answer.
     package init(_ answer: UnsafeRawBufferPointer) {
         address = answer.u32LE(4)
         size = answer.u32LE(8)
+    }
+
+    /// What a whole message asks for or announces; nil for one that is not about memory, or whose encrypted range is
+    /// none.
+    init?(in message: UnsafeRawBufferPointer, _ kind: KM003CKind) {
+        switch kind {
+        case .memoryAnswer:
+            self.init(message)
+        case .memoryRead:
+            let cipher = Array(message.dropFirst(KM003CHeader.length))
+            guard let plain = ECBCipher.km003cMemory.decrypted(cipher), plain.count >= 16 else { return nil }
+            self = plain.withUnsafeBytes { Self(address: $0.u32LE(0), size: $0.u32LE(4)) }
+            guard plain.starts(with: KM003CMemory.range(address: address, size: size)) else { return nil }
+        default:
+            return nil
+        }
     }
 
     /// How many encrypted bytes follow the answer.

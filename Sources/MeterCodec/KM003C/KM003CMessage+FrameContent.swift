@@ -63,6 +63,15 @@ extension KM003CMessage: FrameContent {
             ]
         case .settings:
             return settings?.details ?? [rawDetail(payload)]
+        case .pd:
+            let agreed = contract.map { [FrameDetail("pd_contract", .text($0.description))] } ?? []
+            return pdStatus.map { $0.details + agreed } ?? [rawDetail(payload)]
+        case .pdTrace:
+            return pdTrace?.details ?? [rawDetail(payload)]
+        case .logCatalogue:
+            let entries = logCatalogue ?? []
+            return [FrameDetail("log_count", .integer(entries.count))]
+                + entries.enumerated().map { FrameDetail("log_\($0.offset + 1)", .text($0.element.description)) }
         default:
             return [rawDetail(payload)]
         }

@@ -21,6 +21,9 @@ package struct KM003CMessage: Sendable {
     package let memoryRange: KM003CMemoryRange?
     /// The rate of the graph, where whoever decodes knows it.
     package let graphRate: KM003CRate?
+    /// What the source and the sink at the meter's ends have agreed upon, as far as it was heard up to this message;
+    /// only in one that carries a PD status.
+    package internal(set) var contract: PDContract?
 
     /// A sample behind a queue that should have ended.
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
@@ -52,7 +55,7 @@ package struct KM003CMessage: Sendable {
         content = .message(kind)
         id = header.id
         parameter = kind == .data ? 0 : header.parameter
-        memoryRange = kind == .memoryAnswer ? KM003CMemoryRange(raw) : nil
+        memoryRange = KM003CMemoryRange(in: raw, kind)
         self.graphRate = graphRate
         guard kind == .data, raw.count > KM003CHeader.length else {
             adc = nil
@@ -105,6 +108,19 @@ package struct KM003CMessage: Sendable {
 
     package var settings: KM003CSettings? {
         payload(.settings).flatMap { $0.withUnsafeBytes { KM003CSettings($0) } }
+    }
+
+    package var pdStatus: KM003CPDStatus? {
+        payload(.pd).flatMap { $0.withUnsafeBytes { KM003CPDStatus($0) } }
+    }
+
+    package var pdTrace: KM003CPDTrace? {
+        payload(.pdTrace).flatMap { $0.withUnsafeBytes { KM003CPDTrace($0) } }
+    }
+
+    /// What the meter recorded by itself; empty where it recorded nothing, nil where the message is about something else.
+    package var logCatalogue: [KM003CLogEntry]? {
+        payload(.logCatalogue).map { $0.withUnsafeBytes { KM003CLogEntry.all(in: $0) } }
     }
 }
 

@@ -9,7 +9,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
     /// The unit set on the meter, for the answers that come from now on.
     package var temperatureUnit: TemperatureUnit
-    private let cipher: TC66Cipher
+    private let cipher: ECBCipher
     private let enforcesChecks: Bool
     /// The first waiting bytes were seen to begin a piece, so they need no second look while the rest comes.
     private var beginsWithPiece = false
@@ -18,7 +18,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
     ///   - temperatureUnit: the unit set on the meter, which the wire does not carry.
     ///   - enforcesChecks: false takes pieces whose check sum is wrong too, for looking at damaged captures.
     package init(
-        temperatureUnit: TemperatureUnit = .celsius, enforcesChecks: Bool = true, cipher: TC66Cipher = .meter
+        temperatureUnit: TemperatureUnit = .celsius, enforcesChecks: Bool = true, cipher: ECBCipher = .tc66
     ) {
         self.temperatureUnit = temperatureUnit
         self.enforcesChecks = enforcesChecks
@@ -129,6 +129,6 @@ package struct TC66Decoder: BufferedFrameDecoder {
                 return (offset, .piece)
             }
         }
-        return (max(0, waiting.count - TC66Cipher.blockLength + 1), nil)
+        return (max(0, waiting.count - ECBCipher.blockLength + 1), nil)
     }
 }

@@ -2,20 +2,22 @@ import MeterCodec
 package import MeterModel
 
 /// A KM003C or KM002C on its serial interface (protocols.md sections 4 and 11): repeats each request's number, answers
-/// only what a host without authentication may see, and fills a queue while the graph runs.
-///
-/// Memory reads are refused, and an authentication is answered by whether streaming is granted: what is encrypted in the
-/// request is not looked at. A real meter fills the queue only for a host that authenticated; `grantsStreaming` stands
-/// for that.
+/// only what a host without authentication may see, and fills a queue while the graph runs. A host that proves to know
+/// its hardware id sees the queue and the logs too, until it leaves.
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Whether the queue may be asked for, as after authentication.
+    /// Whether queue, trace and logs may be asked for without a proof.
     package var grantsStreaming: Bool
+    /// A host has read where nothing may be read. It says no more then; only `powerCycle` helps.
+    package private(set) var isCrashed = false
     /// A host has connected and not disconnected.
     package private(set) var isConnected = false
     private let load: ElectricalLoad
     private let refresh: Duration
+    private var hasProof = false
+    private let memory: SimulatedKM003CMemory
+    private var power = SimulatedKM003CPower()
     private var queue: SimulatedKM003CQueue?
     private var received: [UInt8] = []
     private var lastStep = 0
@@ -30,18 +32,26 @@ package struct SimulatedKM003C: SimulatedMeter {
         self.load = load
         self.refresh = max(refresh, .milliseconds(1))
         self.grantsStreaming = grantsStreaming
+        memory = SimulatedKM003CMemory(model: model, load: load)
     }
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         lastStep = max(lastStep, time.wholeSteps(of: refresh))
         queue?.fill(from: load, until: time)
+        power.advance(to: time)
         received += bytes
         var writes: [[UInt8]] = []
-        while let request = takeRequest() {
+        while let (request, body) = takeRequest() {
+            guard !isCrashed else { continue }
+            let (head, encrypted) = answer(request, body, at: time)
+            guard !isCrashed else { continue }
             answers += 1
             // Measurements have no check sum: the header's kind is what a fault can make wrong.
-            let whole = answer(request, at: time)
-            if let answer = faults.apply(to: whole, number: answers, checkOffset: 0) { writes.append(answer) }
+            guard let whole = faults.apply(to: head + encrypted, number: answers, checkOffset: 0) else { continue }
+            // What was read comes behind its announcement, in pieces.
+            let announcement = encrypted.isEmpty ? whole.count : min(head.count, whole.count)
+            writes.append(Array(whole.prefix(announcement)))
+            writes += Array(whole.dropFirst(announcement)).pieces(KM003CFraming.longestMemoryPiece)
         }
         return writes
     }
@@ -52,6 +62,9 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     package mutating func powerCycle() {
         isConnected = false
+        isCrashed = false
+        hasProof = false
+        power = SimulatedKM003CPower()
         queue = nil
         received = []
         lastStep = 0
@@ -61,7 +74,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     /// Takes one request: four bytes, and 32 more behind a memory read or an authentication. Bytes that begin none are
     /// dropped, so that a stray one does not shift all that follow.
-    private mutating func takeRequest() -> KM003CHeader? {
+    private mutating func takeRequest() -> (KM003CHeader, body: [UInt8])? {
         while received.count >= KM003CHeader.length {
             let header = KM003CHeader(word: received.withUnsafeBytes { $0.u32LE(0) })
             guard let length = Self.requestLength(header) else {
@@ -69,8 +82,9 @@ package struct SimulatedKM003C: SimulatedMeter {
                 continue
             }
             guard received.count >= length else { return nil }
+            let body = Array(received[KM003CHeader.length..<length])
             received.removeFirst(length)
-            return header
+            return (header, body)
         }
         return nil
     }
@@ -88,13 +102,33 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private static let encryptedLength = KM003CHeader.length + 32
 
-    private mutating func answer(_ request: KM003CHeader, at time: Duration) -> [UInt8] {
+    /// What comes back, and what was read from memory behind it.
+    private mutating func answer(
+        _ request: KM003CHeader, _ body: [UInt8], at time: Duration
+    ) -> (head: [UInt8], encrypted: [UInt8]) {
+        guard request.kind == .memoryRead else { return (answer(request, body, at: time), []) }
+        guard let plain = ECBCipher.km003cMemory.decrypted(body), case let asked = Array(plain.prefix(16)),
+            case let (address, size) = asked.withUnsafeBytes({ ($0.u32LE(0), $0.u32LE(4)) }),
+            asked == KM003CMemory.range(address: address, size: size)
+        else { return (reject(request), []) }
+        guard case .bytes(let bytes) = memory.read(address: address, size: size) else {
+            isCrashed = true
+            return ([], [])
+        }
+        let padding = [UInt8](repeating: 0, count: (16 - bytes.count % 16) % 16)
+        let head = [KM003CKind.memoryAnswer.rawValue, request.id, 0x01, 0x01] + asked
+        return (head, ECBCipher.km003cMemory.encrypt(bytes + padding) ?? [])
+    }
+
+    private mutating func answer(_ request: KM003CHeader, _ body: [UInt8], at time: Duration) -> [UInt8] {
         let accept = KM003CHeader(.accept, id: request.id).bytes
         switch request.kind {
         case .connect:
             isConnected = true
+            hasProof = false
         case .disconnect:
             isConnected = false
+            hasProof = false
         case .getData:
             return data(request.attributes, id: request.id, at: time)
         case .startGraph:
@@ -105,18 +139,21 @@ package struct SimulatedKM003C: SimulatedMeter {
         case .pdMonitorOn, .pdMonitorOff:
             break
         case .streamingAuth:
-            return authentication()
+            return authentication(body)
         default:
             return reject(request)
         }
         return accept
     }
 
-    /// 0203 grants level 1, 0201 nothing; the number is 0 (protocols.md 4.2, 4.7). What stands in the 32 encrypted bytes
-    /// is not known: noise, as they look to whoever has not the key.
-    private func authentication() -> [UInt8] {
-        var noise = SimulatorNoise(seed: load.seed)
-        return [KM003CKind.streamingAuth.rawValue, 0, grantsStreaming ? 0x03 : 0x01, 0x02] + noise.bytes(32)
+    /// 0203 grants level 1, 0201 nothing; the number is 0, and what the host wrote comes back under another key
+    /// (protocols.md 4.2, 4.7 and a captured answer).
+    private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
+        let plain = ECBCipher.km003cProof.decrypted(body) ?? []
+        hasProof = plain.dropFirst(8).prefix(KM003CProof.hardwareIDLength)
+            .elementsEqual(SimulatedKM003CMemory.hardwareID)
+        return [KM003CKind.streamingAuth.rawValue, 0, hasProof || grantsStreaming ? 0x03 : 0x01, 0x02]
+            + (ECBCipher.km003cGrant.encrypt(plain) ?? [])
     }
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
@@ -124,12 +161,18 @@ package struct SimulatedKM003C: SimulatedMeter {
     /// Leaves out what the host may not see; nothing left is an answer without payloads.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
-        if grantsStreaming { allowed.formUnion(.queue) }
+        if grantsStreaming || hasProof { allowed.formUnion([.queue, .pdTrace, .logCatalogue]) }
         let attributes = asked.intersection(allowed).singles
         var payloads: [UInt8] = []
         for (place, attribute) in attributes.enumerated() {
             let (bytes, chunk) = payload(attribute, at: time)
-            let size = attribute == .queue ? KM003CQueueSample.length : bytes.count
+            let size =
+                switch attribute {
+                case .queue: KM003CQueueSample.length
+                // Its lists say how long they are.
+                case .pdTrace: 0
+                default: bytes.count
+                }
             let hasNext = place < attributes.count - 1
             payloads += KM003CPayloadHeader(attribute, hasNext: hasNext, chunk: chunk, size: size).bytes + bytes
         }
@@ -143,6 +186,8 @@ package struct SimulatedKM003C: SimulatedMeter {
         case .adc: return (measurements(), 0)
         case .settings: return (settings(), 0)
         case .pd: return (powerDelivery(at: time), 0)
+        case .pdTrace: return (power.trace, 0)
+        case .logCatalogue: return (memory.catalogue, 0)
         default:
             let samples = queue?.take() ?? []
             return (samples.flatMap { $0 }, samples.count)
@@ -184,8 +229,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         return bytes
     }
 
-    /// The preamble alone: no USB PD traffic goes on.
-    private func powerDelivery(at time: Duration) -> [UInt8] {
+    private mutating func powerDelivery(at time: Duration) -> [UInt8] {
         let state = load.state(step: lastStep, length: stepLength)
         var bytes: [UInt8] = []
         bytes.appendLE(UInt32(truncatingIfNeeded: time.milliseconds))
@@ -193,6 +237,6 @@ package struct SimulatedKM003C: SimulatedMeter {
         bytes.appendLE(UInt16(bitPattern: Int16(clamping: Int((state.current * 1000).rounded()))))
         bytes.appendLE(UInt16(420))
         bytes.appendLE(UInt16(1))
-        return bytes
+        return bytes + power.take()
     }
 }

@@ -149,7 +149,7 @@ package struct SimulatedTC66: SimulatedMeter {
         let plain = [measurements(state), totals(state), []].enumerated().flatMap { index, fields in
             Self.piece("pac\(index + 1)", fields)
         }
-        return TC66Cipher.meter.encrypt(plain) ?? []
+        return ECBCipher.tc66.encrypt(plain) ?? []
     }
 
     private static func piece(_ mark: String, _ fields: [UInt8]) -> [UInt8] {

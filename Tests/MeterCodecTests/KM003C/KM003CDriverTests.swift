@@ -21,8 +21,8 @@ struct KM003CDriverTests {
     @Test func requests_countUp_andTheAttributeStandsOneBitUp() throws {
         var driver = KM003CDriver(model: .km003c)
         #expect(try driver.opening().map(\.bytes) == [hex("02010000")])
-        #expect(try driver.poll() == hex("0c020200"))
-        #expect(try driver.poll() == hex("0c030200"))
+        #expect(try driver.poll() == hex("0c022200"))
+        #expect(try driver.poll() == hex("0c032200"))
         #expect(try driver.request(.settings) == hex("0c041000"))
         #expect(try driver.request([.adc, .pd]) == hex("0c052200"))
         #expect(try driver.request(.logCatalogue) == hex("0c060004"))
@@ -41,7 +41,7 @@ struct KM003CDriverTests {
     @Test func ids_wrapFrom255To1() throws {
         var driver = KM003CDriver(model: .km003c)
         for _ in 0..<255 { _ = driver.poll() }
-        #expect(try driver.poll() == hex("0c010200"))
+        #expect(try driver.poll() == hex("0c012200"))
     }
 
     @Test func answer_countsOnlyWithTheNumberOfARequest() {

@@ -38,6 +38,6 @@ struct TC66Sample {
 
     /// As it goes over the wire, in some order of its pieces.
     func encrypted(_ order: [Int] = [0, 1, 2]) throws -> [UInt8] {
-        try #require(TC66Cipher.meter.encrypt(order.flatMap { pieces[$0] }))
+        try #require(ECBCipher.tc66.encrypt(order.flatMap { pieces[$0] }))
     }
 }

@@ -41,6 +41,11 @@ struct DecoderTarget: Sendable {
             make: { KM003CDecoder(side: .meter, enforcesChecks: $0) }, repair: Repair.km003c, streams: Streams.km003c,
             speaksAgainst: Self.isMeasurements),
         DecoderTarget(
+            name: "km003c-transfer", longestPending: KM003CFraming.longest + 512,
+            make: { KM003CDecoder(side: .transfer, enforcesChecks: $0) }, repair: Repair.km003c,
+            streams: Streams.km003c,
+            speaksAgainst: Self.isMeasurements),
+        DecoderTarget(
             name: "atorch", longestPending: AtorchReport.length - 1, make: { AtorchDecoder(enforcesCheck: $0) },
             repair: Repair.atorch, streams: Streams.atorch),
     ]

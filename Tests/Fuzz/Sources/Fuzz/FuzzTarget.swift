@@ -6,7 +6,9 @@ struct FuzzTarget: Sendable {
     /// Inputs to start from.
     let seeds: @Sendable () -> [[UInt8]]
 
-    static let all = DecoderTarget.all.map(\.target) + [chunks, replay, text, management, advertising]
+    static let all =
+        DecoderTarget.all.map(\.target)
+        + [identify, download, power, chunks, replay, text, management, advertising]
 
     /// What the command line names.
     static let selected = all.first { $0.name == CommandLine.arguments.dropFirst().first }

@@ -39,8 +39,8 @@ enum Repair {
             let word: [UInt8] = [UInt8(truncatingIfNeeded: check), UInt8(truncatingIfNeeded: check >> 8), 0, 0]
             plain.replaceSubrange(start + TC66Piece.checkOffset..<start + length, with: word)
         }
-        let whole = plain.count / TC66Cipher.blockLength * TC66Cipher.blockLength
-        return (TC66Cipher.meter.encrypt(Array(plain[..<whole])) ?? []) + plain[whole...]
+        let whole = plain.count / ECBCipher.blockLength * ECBCipher.blockLength
+        return (ECBCipher.tc66.encrypt(Array(plain[..<whole])) ?? []) + plain[whole...]
     }
 
     static func fnirsiUSB(_ stream: [UInt8]) -> [UInt8] {

@@ -21,7 +21,7 @@ enum Streams {
         asked(SimulatedTC66(model: .tc66c), requests: [TC66Request.values.bytes]).compactMap { cipher in
             var plain = [UInt8](repeating: 0, count: cipher.count)
             let isDecrypted = cipher.withUnsafeBytes { cipher in
-                plain.withUnsafeMutableBytes { TC66Cipher.meter.decrypt(cipher, into: $0) }
+                plain.withUnsafeMutableBytes { ECBCipher.tc66.decrypt(cipher, into: $0) }
             }
             return isDecrypted ? plain : nil
         }
@@ -50,6 +50,7 @@ enum Streams {
         let opening = driver.opening().map(\.bytes)
         let requests = [
             driver.poll(), driver.request(.settings), driver.request([.adc, .pd]), driver.request([]), driver.poll(),
+            driver.request([.pd, .pdTrace, .logCatalogue]), KM003CMemory.hardware.request(id: 9),
         ]
         // A PD trace has its lengths inside, and a memory answer announces bytes without a header.
         let trace = KM003CHeader(.data, id: 9).bytes + KM003CPayloadHeader(.pdTrace, hasNext: true, size: 0).bytes

@@ -1,13 +1,13 @@
 import MeterCodec
 import Testing
 
-struct TC66CipherTests {
+struct ECBCipherTests {
     /// FIPS-197, appendix C.3: AES-256 on one block.
     private let key = (0..<32).map { UInt8($0) }
     private let plain: [UInt8] = (0..<16).map { UInt8($0 * 0x11) }
     private let published = "8ea2b7ca516745bfeafc49904b496089"
 
-    private func decrypt(_ bytes: [UInt8], with cipher: TC66Cipher) -> [UInt8]? {
+    private func decrypt(_ bytes: [UInt8], with cipher: ECBCipher) -> [UInt8]? {
         var plain = [UInt8](repeating: 0, count: bytes.count)
         let worked = bytes.withUnsafeBytes { source in
             plain.withUnsafeMutableBytes { cipher.decrypt(source, into: $0) }
@@ -16,11 +16,11 @@ struct TC66CipherTests {
     }
 
     @Test func encrypt_givesThePublishedBlock() throws {
-        #expect(try TC66Cipher(key: key).encrypt(plain) == hex(published))
+        #expect(try ECBCipher(key: key).encrypt(plain) == hex(published))
     }
 
     @Test func decrypt_givesThePublishedBlock_inEachPlaceOfAMessage() throws {
-        let cipher = try TC66Cipher(key: key)
+        let cipher = try ECBCipher(key: key)
         let block = try hex(published)
 
         // Equal blocks of cipher text give equal blocks of plain text: this is ECB and not CBC.
@@ -35,13 +35,13 @@ struct TC66CipherTests {
             "4231f411e56f5c203c590b4a68fd5b092aca6ec4a4554d5542e8674b097e259c"
                 + "2aca6ec4a4554d5542e8674b097e259ce09c4004c92da948c3165eebdb8b9ec2")
 
-        #expect(TC66Cipher.meter.encrypt(plain) == cipher)
-        #expect(decrypt(cipher, with: .meter) == plain)
+        #expect(ECBCipher.tc66.encrypt(plain) == cipher)
+        #expect(decrypt(cipher, with: .tc66) == plain)
         #expect(plain.withUnsafeBytes(TC66Piece.checkError) == nil)
     }
 
     @Test func beginning_isTheFirstEightBytes() throws {
-        let cipher = try TC66Cipher(key: key)
+        let cipher = try ECBCipher(key: key)
         let block = try hex(published)
 
         #expect(block.withUnsafeBytes(cipher.beginning)?.bigEndian == 0x0011_2233_4455_6677)
@@ -49,9 +49,9 @@ struct TC66CipherTests {
     }
 
     @Test func lengthThatIsNoWholeNumberOfBlocks_isRefused() {
-        #expect(TC66Cipher.meter.encrypt([1, 2, 3]) == nil)
-        #expect(decrypt([UInt8](repeating: 0, count: 17), with: .meter) == nil)
-        #expect(decrypt([], with: .meter) == nil)
-        #expect(throws: CodecError.impossibleLength(5)) { try TC66Cipher(key: [1, 2, 3, 4, 5]) }
+        #expect(ECBCipher.tc66.encrypt([1, 2, 3]) == nil)
+        #expect(decrypt([UInt8](repeating: 0, count: 17), with: .tc66) == nil)
+        #expect(decrypt([], with: .tc66) == nil)
+        #expect(throws: CodecError.impossibleLength(5)) { try ECBCipher(key: [1, 2, 3, 4, 5]) }
     }
 }

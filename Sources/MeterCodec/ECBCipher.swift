@@ -1,11 +1,11 @@
 import Crypto
 import CryptoExtras
 
-/// The cipher over a TC66's answers: AES in ECB mode without padding (protocols.md 2.3).
+/// The cipher over a TC66's answers and a KM003C's memory: AES in ECB mode without padding (protocols.md 2.3, 4.7).
 ///
 /// The library offers CBC and single blocks. One CBC call with a zero vector costs one key schedule for the whole
 /// answer; XOR with the previous block of ciphertext then turns CBC into ECB.
-package struct TC66Cipher: Sendable {
+package struct ECBCipher: Sendable {
     package static let blockLength = 16
 
     private let key: SymmetricKey
@@ -23,16 +23,19 @@ package struct TC66Cipher: Sendable {
     }
 
     /// With the one key that every TC66 and TC66C has (protocols.md 2.3).
-    package static let meter: TC66Cipher = {
+    package static let tc66 = ECBCipher(fixedKey: [
+        0x58, 0x21, 0xFA, 0x56, 0x01, 0xB2, 0xF0, 0x26, 0x87, 0xFF, 0x12, 0x04, 0x62, 0x2A, 0x4F, 0xB0,
+        0x86, 0xF4, 0x02, 0x60, 0x81, 0x6F, 0x9A, 0x0B, 0xA7, 0xF1, 0x06, 0x61, 0x9A, 0xB8, 0x72, 0x88,
+    ])
+
+    /// With a key that stands in this code.
+    init(fixedKey key: [UInt8]) {
         do {
-            return try TC66Cipher(key: [
-                0x58, 0x21, 0xFA, 0x56, 0x01, 0xB2, 0xF0, 0x26, 0x87, 0xFF, 0x12, 0x04, 0x62, 0x2A, 0x4F, 0xB0,
-                0x86, 0xF4, 0x02, 0x60, 0x81, 0x6F, 0x9A, 0x0B, 0xA7, 0xF1, 0x06, 0x61, 0x9A, 0xB8, 0x72, 0x88,
-            ])
+            try self.init(key: key)
         } catch {
-            preconditionFailure("The key above has 32 bytes, yet: \(error)")
+            preconditionFailure("A fixed key of \(key.count) bytes: \(error)")
         }
-    }()
+    }
 
     /// Decrypts whole 16-byte blocks into `plain`, which is as long as `cipher`.
     ///
@@ -50,6 +53,15 @@ package struct TC66Cipher: Sendable {
             plain.storeBytes(of: mixed ^ before, toByteOffset: offset, as: UInt64.self)
         }
         return true
+    }
+
+    /// Decrypts whole 16-byte blocks.
+    ///
+    /// - Returns: nil when the length is no whole number of blocks, or nothing.
+    package func decrypted(_ cipher: [UInt8]) -> [UInt8]? {
+        var plain = [UInt8](repeating: 0, count: cipher.count)
+        let worked = cipher.withUnsafeBytes { source in plain.withUnsafeMutableBytes { decrypt(source, into: $0) } }
+        return worked ? plain : nil
     }
 
     /// The first eight bytes, in memory order, of the plain text of one 16-byte block; nil when there are fewer bytes.

@@ -1,0 +1,35 @@
+package import MeterModel
+
+/// What the meter says of itself, out of three places in its memory (protocols.md 4.7; the places of the texts are
+/// those of captured blocks).
+package enum KM003CDeviceBlock {
+    /// Adds what a block says.
+    ///
+    /// - Parameter block: decrypted; one that is too short, or holds no text where one belongs, adds nothing.
+    package static func read(_ place: KM003CMemory, _ block: [UInt8], into device: inout DeviceInfo) {
+        block.withUnsafeBytes { raw in
+            switch place {
+            case .hardware:
+                device.model = model(raw) ?? device.model
+                device.hardware = text(raw, 0x1C) ?? device.hardware
+            case .firmware:
+                device.model = model(raw) ?? device.model
+                device.firmware = text(raw, 0x1C) ?? device.firmware
+            case .serial:
+                // Serial number, unique id and a date in seconds, with blanks between.
+                let serial = raw.prefix { (0x21...0x7E).contains($0) }
+                if !serial.isEmpty { device.serial = String(decoding: serial, as: UTF8.self) }
+            case .hardwareID, .log:
+                break
+            }
+        }
+    }
+
+    private static func model(_ raw: UnsafeRawBufferPointer) -> ModelName? { text(raw, 0x10).flatMap { ModelName($0) } }
+
+    /// Texts stand twelve bytes apart; nil for an empty one.
+    private static func text(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> String? {
+        guard let text = raw.ascii(offset, length: 12), !text.isEmpty else { return nil }
+        return text
+    }
+}

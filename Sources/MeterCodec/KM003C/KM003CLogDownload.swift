@@ -1,0 +1,214 @@
+package import MeterModel
+
+/// Reads what a KM003C says of itself, the catalogue of its logs, or one of them (protocols.md 4.7, 4.8).
+///
+/// ```
+///   connect ─▶ read hardware, firmware, serial ─▶ read hardware id ─▶ prove ─▶ list ─▶ read the log
+///                                             └── .device ends here     .catalogue ──┘
+/// ```
+///
+/// Each step is a request with a number of its own, asked again where no answer comes, and only an answer with that
+/// number counts. The meter measures on meanwhile and forgets nothing.
+package struct KM003CLogDownload: MeterTransfer {
+    package enum Wish: Hashable, Sendable {
+        case device
+        case catalogue
+        /// By its name in the catalogue.
+        case log(named: String)
+    }
+
+    package struct Outcome: Hashable, Sendable {
+        package var device = DeviceInfo()
+        /// Empty where it was not asked for.
+        package var catalogue: [KM003CLogEntry] = []
+        /// The log that was asked for.
+        package var log: (entry: KM003CLogEntry, samples: [KM003CLogSample])?
+
+        package static func == (lhs: Self, rhs: Self) -> Bool {
+            lhs.device == rhs.device && lhs.catalogue == rhs.catalogue && lhs.log?.entry == rhs.log?.entry
+                && lhs.log?.samples == rhs.log?.samples
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(device)
+            hasher.combine(catalogue)
+            hasher.combine(log?.entry)
+        }
+    }
+
+    package let answerTimeout = Duration.seconds(2)
+    package private(set) var progress = TransferProgress()
+    private let wish: Wish
+    private var decoder = KM003CDecoder(side: .transfer)
+    /// What is left to do, the task at hand first; empty before the start and after the end.
+    private var tasks: [Task] = []
+    private var attempts = 0
+    private var id: UInt8
+    /// The meter has said that what was asked for comes, and so much of it has come.
+    private var arriving: [UInt8]?
+    private var hardwareID: [UInt8] = []
+    private var outcome = Outcome()
+
+    private enum Task: Hashable {
+        case connect
+        case read(KM003CMemory)
+        case prove
+        case list
+
+        var description: String {
+            switch self {
+            case .connect: "a connection"
+            case .read(.log): "a log"
+            case .read(.hardwareID): "its hardware id"
+            case .read: "its name"
+            case .prove: "access to its logs"
+            case .list: "its list of logs"
+            }
+        }
+    }
+
+    /// - Parameter lastID: the number of the last request on this link.
+    package init(_ wish: Wish, after lastID: UInt8 = 0) {
+        self.wish = wish
+        id = lastID
+    }
+
+    package mutating func start() -> TransferStep<Outcome> {
+        guard tasks.isEmpty, attempts == 0 else { return .wait }
+        tasks = [.connect, .read(.hardware), .read(.firmware), .read(.serial)]
+        if wish != .device { tasks += [.read(.hardwareID), .prove, .list] }
+        return ask()
+    }
+
+    package mutating func receive(_ bytes: [UInt8]) -> TransferStep<Outcome> {
+        guard !tasks.isEmpty else { return .wait }
+        decoder.append(bytes)
+        while let step = decoder.next() {
+            guard case .frame(.km003c(let message)) = step else { continue }
+            switch take(message) {
+            case .wait: continue
+            case let next: return next
+            }
+        }
+        return .wait
+    }
+
+    package mutating func answerOverdue() -> TransferStep<Outcome> {
+        guard !tasks.isEmpty else { return .wait }
+        return askAgain(orFail: .silent(tasks[0].description))
+    }
+
+    // MARK: Asking
+
+    /// Asks for the task at hand.
+    private mutating func ask() -> TransferStep<Outcome> {
+        attempts += 1
+        arriving = nil
+        // Never 0, for which see `KM003CFraming`.
+        id = id == .max ? 1 : id + 1
+        let bytes =
+            switch tasks[0] {
+            case .connect: KM003CHeader(.connect, id: id).bytes
+            case .read(let place): place.request(id: id)
+            case .prove: KM003CProof.request(id: id, hardwareID: hardwareID)
+            case .list: KM003CHeader(.getData, id: id, parameter: KM003CAttributes.logCatalogue.rawValue).bytes
+            }
+        return .send([Outgoing([], pause: KM003CMemory.pause), Outgoing(bytes)])
+    }
+
+    private static let attemptsMax = 3
+
+    private mutating func askAgain(orFail failure: TransferFailure) -> TransferStep<Outcome> {
+        _ = decoder.reset()
+        guard attempts < Self.attemptsMax else { return fail(failure) }
+        return ask()
+    }
+
+    private mutating func fail(_ failure: TransferFailure) -> TransferStep<Outcome> {
+        tasks = []
+        return .failed(failure)
+    }
+
+    /// The task at hand is done.
+    private mutating func advance() -> TransferStep<Outcome> {
+        tasks.removeFirst()
+        attempts = 0
+        guard tasks.isEmpty else { return ask() }
+        attempts = 1
+        return .finished(outcome)
+    }
+
+    // MARK: Answers
+
+    private mutating func take(_ message: KM003CMessage) -> TransferStep<Outcome> {
+        if case .memoryPiece = message.content { return takePiece() }
+        switch (tasks[0], message.kind) {
+        case (_, .reject), (_, .notReadable):
+            return message.id == id ? fail(.refused(tasks[0].description)) : .wait
+        case (.connect, .accept):
+            return message.id == id ? advance() : .wait
+        case (.read(let place), .memoryAnswer):
+            // Pieces of an answer to an earlier attempt do not count.
+            let isOurs = message.id == id && message.memoryRange == place.range
+            arriving = isOurs ? [] : nil
+            return .wait
+        case (.prove, .streamingAuth):
+            // It repeats no number.
+            let level = KM003CProof.level(parameter: message.parameter)
+            return level > 0 ? advance() : fail(.refused(tasks[0].description))
+        case (.list, .data):
+            return message.id == id ? takeCatalogue(message) : .wait
+        default:
+            return .wait
+        }
+    }
+
+    private mutating func takePiece() -> TransferStep<Outcome> {
+        guard case .read(let place) = tasks[0], var cipher = arriving else { return .wait }
+        cipher += decoder.frameBytes
+        arriving = cipher
+        if case .log = place { progress.done = min(cipher.count, Int(place.size)) }
+        guard cipher.count >= place.range.encryptedLength else { return .wait }
+        guard let plain = ECBCipher.km003cMemory.decrypted(cipher) else {
+            return askAgain(orFail: .unreadable(tasks[0].description))
+        }
+        return takeMemory(place, Array(plain.prefix(Int(place.size))))
+    }
+
+    private mutating func takeMemory(_ place: KM003CMemory, _ bytes: [UInt8]) -> TransferStep<Outcome> {
+        switch place {
+        case .hardware, .firmware, .serial:
+            KM003CDeviceBlock.read(place, bytes, into: &outcome.device)
+        case .hardwareID:
+            hardwareID = bytes
+        case .log:
+            let samples = KM003CLogSample.all(in: bytes)
+            // There is no check sum: bytes that were lost leave nothing but impossible samples.
+            guard samples.allSatisfy(\.isPlausible) else {
+                return askAgain(orFail: .unreadable(tasks[0].description))
+            }
+            outcome.log?.samples = samples
+        }
+        return advance()
+    }
+
+    private mutating func takeCatalogue(_ message: KM003CMessage) -> TransferStep<Outcome> {
+        guard let entries = message.logCatalogue else { return fail(.refused(tasks[0].description)) }
+        outcome.catalogue = entries
+        guard case .log(let name) = wish else { return advance() }
+        guard let entry = entries.first(where: { $0.name == name }) else {
+            return fail(.missing("log called \(name)"))
+        }
+        outcome.log = (entry, [])
+        guard entry.sampleCount > 0 else { return advance() }
+        guard let range = entry.range else { return fail(.unreadable("its list of logs")) }
+        progress.total = Int(range.size)
+        tasks.append(.read(.log(range)))
+        return advance()
+    }
+}
+
+extension KM003CMemory {
+    /// What the meter repeats in its answer.
+    fileprivate var range: KM003CMemoryRange { KM003CMemoryRange(address: address, size: size) }
+}

@@ -1,0 +1,103 @@
+/// What may be read from a meter's memory. There is no other way to make a request, since a read anywhere else can
+/// crash the meter (protocols.md 4.7).
+package enum KM003CMemory: Hashable, Sendable {
+    /// Model, hardware version and its date.
+    case hardware
+    /// Model, firmware version and its date.
+    case firmware
+    /// Serial number and unique id.
+    case serial
+    /// The processor's own id, by which a host proves itself.
+    case hardwareID
+    /// Samples of the meter's own logs.
+    case log(KM003CLogRange)
+
+    package var address: UInt32 {
+        switch self {
+        case .hardware: 0x0000_0420
+        case .firmware: 0x0000_4420
+        case .serial: 0x0300_0C00
+        case .hardwareID: 0x4001_0450
+        case .log(let range): Self.logs + range.offset
+        }
+    }
+
+    /// Bytes, as the vendor's program reads them.
+    package var size: UInt32 {
+        switch self {
+        case .hardware, .firmware, .serial: 64
+        case .hardwareID: 12
+        case .log(let range): range.size
+        }
+    }
+
+    /// Where the logs begin.
+    package static let logs: UInt32 = 0x9810_0000
+
+    /// Readers leave so much time between two reads (protocols.md 4.7).
+    package static let pause = Duration.milliseconds(50)
+
+    /// The request to read it.
+    package func request(id: UInt8) -> [UInt8] {
+        let plain = Self.range(address: address, size: size) + [UInt8](repeating: 0xFF, count: 16)
+        return [KM003CKind.memoryRead.rawValue, id, 0x01, 0x01] + (ECBCipher.km003cMemory.encrypt(plain) ?? [])
+    }
+
+    /// Address, size, filling and their CRC-32: how a range is written in requests, before they are encrypted, and in
+    /// answers.
+    package static func range(address: UInt32, size: UInt32) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLE(address)
+        bytes.appendLE(size)
+        bytes += [0xFF, 0xFF, 0xFF, 0xFF]
+        bytes.appendLE(Checksum.crc32(bytes))
+        return bytes
+    }
+}
+
+/// A part of the memory that holds logs.
+package struct KM003CLogRange: Hashable, Sendable {
+    /// From the beginning of the logs, bytes.
+    package let offset: UInt32
+    /// Bytes.
+    package let size: UInt32
+
+    /// Nobody has said how large the memory for logs is. What a catalogue says is only believed below 16 MB, which no
+    /// log that it can count comes near.
+    package static let end: UInt32 = 0x0100_0000
+
+    /// - Returns: nil for a range that is empty, or leaves the memory that holds logs.
+    package init?(offset: UInt32, sampleCount: Int) {
+        guard (1...Int(UInt16.max)).contains(sampleCount), offset < Self.end else { return nil }
+        let size = UInt32(sampleCount * KM003CLogSample.length)
+        guard size <= Self.end - offset else { return nil }
+        self.offset = offset
+        self.size = size
+    }
+}
+
+extension ECBCipher {
+    /// Over what is read from memory, and the requests for it (protocols.md 4.7).
+    package static let km003cMemory = ECBCipher(fixedKey: Array("Lh2yfB7n6X7d9a5Z".utf8))
+    /// Over a host's proof of itself.
+    package static let km003cProof = ECBCipher(fixedKey: Array("Fa0b4tA25f4R038a".utf8))
+    /// Over the meter's answer to it.
+    package static let km003cGrant = ECBCipher(fixedKey: Array("FX0b4tA25f4R038a".utf8))
+}
+
+/// How a host proves itself, so that the meter shows its queue and its logs (protocols.md 4.7).
+///
+/// It asks for the first level, which only shows. There is nothing here that could ask for the second, which calibrates.
+package enum KM003CProof {
+    package static let hardwareIDLength = 12
+
+    /// - Parameter hardwareID: as read from the meter, 12 bytes; what is missing counts as zero.
+    package static func request(id: UInt8, hardwareID: [UInt8]) -> [UInt8] {
+        let own = Array((hardwareID + [UInt8](repeating: 0, count: hardwareIDLength)).prefix(hardwareIDLength))
+        let plain = [UInt8](repeating: 0, count: 8) + own + [UInt8](repeating: 0, count: 12)
+        return [KM003CKind.streamingAuth.rawValue, id, 0x00, 0x02] + (ECBCipher.km003cProof.encrypt(plain) ?? [])
+    }
+
+    /// What an answer grants, by its header's parameter: 0 nothing, 1 reading, 2 more than was asked for.
+    package static func level(parameter: UInt16) -> Int { Int(parameter & 3) }
+}

@@ -1,0 +1,124 @@
+import MeterModel
+
+/// The meter's view of USB Power Delivery: what it measures, and what happened since it was last asked (protocols.md
+/// 4.6). Little-endian.
+package struct KM003CPDStatus: Hashable, Sendable {
+    /// What always comes first.
+    package static let preambleLength = 12
+
+    /// The meter's clock, wrapping.
+    package let milliseconds: UInt32
+    package let voltage_mV: Int
+    package let current_mA: Int
+    package let cc1_mV: Int
+    package let cc2_mV: Int
+    /// Oldest first.
+    package let events: [Event]
+    /// What stands behind the last event that could be read; empty for all that was captured.
+    package let rest: [UInt8]
+
+    package struct Event: Hashable, Sendable {
+        /// The meter's clock. Of an attach or detach it is 24 bits.
+        package let milliseconds: UInt32
+        package let kind: Kind
+
+        package init(milliseconds: UInt32, kind: Kind) {
+            self.milliseconds = milliseconds
+            self.kind = kind
+        }
+    }
+
+    package enum Kind: Hashable, Sendable {
+        case attached
+        case detached
+        /// A change of the plug with a code that nobody has described.
+        case plug(code: UInt8)
+        case message(PDMessage)
+    }
+
+    /// - Returns: nil for a payload that is shorter than what always comes first.
+    package init?(_ raw: UnsafeRawBufferPointer) {
+        guard raw.count >= Self.preambleLength else { return nil }
+        milliseconds = raw.u32LE(0)
+        voltage_mV = Int(raw.u16LE(4))
+        current_mA = Int(raw.i16LE(6))
+        cc1_mV = Int(raw.u16LE(8))
+        cc2_mV = Int(raw.u16LE(10))
+        var events: [Event] = []
+        var offset = Self.preambleLength
+        while let (event, length) = Self.event(UnsafeRawBufferPointer(rebasing: raw[offset...])) {
+            events.append(event)
+            offset += length
+        }
+        self.events = events
+        rest = Array(raw[offset...])
+    }
+
+    private static let plugMark: UInt8 = 0x45
+    private static let plugLength = 6
+
+    /// The event that the bytes begin with, and its length; nil where they begin none or hold only a part.
+    private static func event(_ raw: UnsafeRawBufferPointer) -> (Event, length: Int)? {
+        guard let first = raw.first else { return nil }
+        if first == plugMark {
+            guard raw.count >= plugLength else { return nil }
+            let milliseconds = raw.u32LE(1) & 0xFF_FFFF
+            return (Event(milliseconds: milliseconds, kind: plug(raw.u8(5))), plugLength)
+        }
+        // The length counts the clock, the addressee and the message, and not this byte.
+        let length = 1 + Int(first & 0x3F)
+        guard first & 0xC0 == 0x80, length >= messageStart, raw.count >= length else { return nil }
+        let message = PDMessage(sop: raw.u8(5), bytes: Array(raw[messageStart..<length]))
+        return (Event(milliseconds: raw.u32LE(1), kind: .message(message)), length)
+    }
+
+    private static let messageStart = 6
+
+    /// The lower codes are those of older firmware.
+    private static func plug(_ code: UInt8) -> Kind {
+        switch code {
+        case 0x11, 0x21: .attached
+        case 0x12, 0x22: .detached
+        default: .plug(code: code)
+        }
+    }
+
+    package var details: [FrameDetail] {
+        var details = [
+            FrameDetail("pd_time_ms", .integer(Int(milliseconds))),
+            FrameDetail("pd_voltage_V", .number(Double(voltage_mV) / 1000)),
+            FrameDetail("pd_current_A", .number(Double(current_mA) / 1000)),
+            FrameDetail("pd_cc1_V", .number(Double(cc1_mV) / 1000)),
+            FrameDetail("pd_cc2_V", .number(Double(cc2_mV) / 1000)),
+        ]
+        for (place, event) in events.enumerated() {
+            details.append(FrameDetail("pd_event_\(place + 1)", .text("\(event.milliseconds) ms \(event.kind)")))
+        }
+        if !rest.isEmpty { details.append(FrameDetail("pd_rest", .text(Hex.encode(rest)))) }
+        return details
+    }
+}
+
+extension KM003CPDStatus.Kind: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .attached: "attached"
+        case .detached: "detached"
+        case .plug(let code): "plug event \(String(code, radix: 16))"
+        case .message(let message): message.description
+        }
+    }
+}
+
+extension PDNegotiation {
+    /// Takes what a status tells of it.
+    mutating func heard(_ status: KM003CPDStatus) {
+        for event in status.events {
+            switch event.kind {
+            case .attached, .detached: reset()
+            case .message(let message): heard(message)
+            case .plug: break
+            }
+        }
+    }
+}

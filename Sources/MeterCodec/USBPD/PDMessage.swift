@@ -1,0 +1,91 @@
+import MeterModel
+
+/// A USB Power Delivery message as it went over the wire, without its check sum.
+package struct PDMessage: Hashable, Sendable {
+    /// To whom it was sent: 0 the partner, 1 and 2 the cable's plugs. A number is what the wire carried.
+    package let sop: UInt8
+    /// Header and objects.
+    package let bytes: [UInt8]
+
+    package init(sop: UInt8 = 0, bytes: [UInt8]) {
+        self.sop = sop
+        self.bytes = bytes
+    }
+
+    /// nil where there are fewer bytes than a header has.
+    package var header: PDHeader? {
+        guard bytes.count >= PDHeader.length else { return nil }
+        return PDHeader(word: bytes.withUnsafeBytes { $0.u16LE(0) })
+    }
+
+    /// The objects of a data message, as many as are there.
+    package var objects: [UInt32] {
+        guard let header, header.kind == .data else { return [] }
+        return bytes.withUnsafeBytes { raw in
+            (0..<header.objectCount).map { PDHeader.length + 4 * $0 }.filter { $0 + 4 <= raw.count }.map(raw.u32LE)
+        }
+    }
+
+    /// What a source offers, in the order that a request counts; empty for another message.
+    package var sourceCapabilities: [PDSourceObject] {
+        guard let header, header.kind == .data, header.type == PDHeader.sourceCapabilities else { return [] }
+        return objects.map { PDSourceObject(word: $0) }
+    }
+
+    /// The second header of an extended message, which says which chunk of how much this is (6.2.1.2).
+    package var chunk: Chunk? {
+        guard let header, header.kind == .extended, bytes.count >= PDHeader.length + 2 else { return nil }
+        let word = bytes.withUnsafeBytes { $0.u16LE(PDHeader.length) }
+        return Chunk(number: Int(word >> 11 & 15), isRequest: word & 0x0400 != 0, dataSize: Int(word & 0x1FF))
+    }
+
+    package struct Chunk: Hashable, Sendable {
+        /// From 0.
+        package var number: Int
+        /// It asks for this chunk and carries none.
+        package var isRequest: Bool
+        /// Of all chunks together, bytes.
+        package var dataSize: Int
+
+        package init(number: Int, isRequest: Bool, dataSize: Int) {
+            self.number = number
+            self.isRequest = isRequest
+            self.dataSize = dataSize
+        }
+    }
+}
+
+extension PDMessage: CustomStringConvertible {
+    /// Its name, whose it is and what it offers or asks for, in one line.
+    package var description: String {
+        guard let header else { return "\(sopName) \(Hex.encode(bytes))" }
+        var text = "\(sopName) \(header.name ?? "type \(header.type)") #\(header.id)"
+        if let chunk {
+            text += " \(chunk.isRequest ? "asks for " : "")chunk \(chunk.number) of \(chunk.dataSize) bytes"
+            return text + " " + Hex.encode(bytes.dropFirst(PDHeader.length + 2))
+        }
+        let offers = sourceCapabilities
+        if !offers.isEmpty { return text + ": " + offers.map(\.description).joined(separator: ", ") }
+        if header.type == PDHeader.request, let request = objects.first {
+            return text + ": object \(PDRequest(word: request).position)"
+        }
+        let rest = objects.map { Hex.encode([UInt8](littleEndian: $0)) }
+        return rest.isEmpty ? text : text + " " + rest.joined(separator: " ")
+    }
+
+    private var sopName: String {
+        switch sop {
+        case 0: "SOP"
+        case 1: "SOP'"
+        case 2: "SOP''"
+        default: "SOP\(sop)"
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate init(littleEndian word: UInt32) {
+        self = []
+        appendLE(word)
+    }
+}

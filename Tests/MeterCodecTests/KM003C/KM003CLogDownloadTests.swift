@@ -1,0 +1,190 @@
+import MeterCodec
+import MeterModel
+import MeterSimulator
+import Testing
+
+struct KM003CLogDownloadTests {
+    private struct Result {
+        var outcome: KM003CLogDownload.Outcome?
+        var failure: TransferFailure?
+        var requests: [[UInt8]] = []
+        var silences = 0
+        var progress: [TransferProgress] = []
+    }
+
+    /// Lends the transfer a line to a meter: what comes arrives in pieces, and a silence is told.
+    ///
+    /// - Parameter alter: what becomes of each request on its way; nil loses it.
+    private func run(
+        _ wish: KM003CLogDownload.Wish, on meter: inout SimulatedKM003C, piece: Int = 64,
+        alter: (Int, [UInt8]) -> [UInt8]? = { $1 }
+    ) -> Result {
+        var transfer = KM003CLogDownload(wish)
+        var result = Result()
+        var time = Duration.zero
+        var step = transfer.start()
+        for _ in 0..<5000 {
+            switch step {
+            case .finished(let outcome):
+                result.outcome = outcome
+                result.progress.append(transfer.progress)
+                return result
+            case .failed(let failure):
+                result.failure = failure
+                return result
+            case .wait:
+                result.silences += 1
+                step = transfer.answerOverdue()
+            case .send(let outgoing):
+                step = .wait
+                var arrived: [UInt8] = []
+                for sent in outgoing {
+                    time += sent.pause + .milliseconds(1)
+                    guard !sent.bytes.isEmpty else { continue }
+                    result.requests.append(sent.bytes)
+                    let bytes = alter(result.requests.count, sent.bytes)
+                    arrived += bytes.map { meter.receive($0, at: time).flatMap { $0 } } ?? []
+                }
+                for start in stride(from: 0, to: arrived.count, by: piece) {
+                    let next = transfer.receive(Array(arrived[start..<min(start + piece, arrived.count)]))
+                    result.progress.append(transfer.progress)
+                    if case .wait = next { continue }
+                    step = next
+                }
+            }
+        }
+        Issue.record("it never ends")
+        return result
+    }
+
+    @Test func device_isReadWithoutAProof() throws {
+        var meter = SimulatedKM003C(model: .km002c)
+        let result = run(.device, on: &meter)
+        let device = try #require(result.outcome?.device)
+        #expect(device.model == .km002c)
+        #expect(device.hardware == "2.1")
+        #expect(device.firmware == "1.9.5")
+        #expect(device.serial?.count == 6)
+        #expect(result.requests.count == 4)
+        #expect(!result.requests.contains { $0.first == 0x4C })
+    }
+
+    @Test func catalogue_isReadWithAProof() throws {
+        var meter = SimulatedKM003C(model: .km003c)
+        let outcome = try #require(run(.catalogue, on: &meter).outcome)
+        #expect(outcome.catalogue.map(\.name) == ["A01.d", "A02.d"])
+        #expect(outcome.catalogue.map(\.sampleCount) == [12, 521])
+        #expect(outcome.log == nil)
+    }
+
+    @Test(arguments: [1, 7, 20, 64, 2544, 100_000])
+    func log_isReadInWhateverPiecesItComes(piece: Int) throws {
+        var meter = SimulatedKM003C(model: .km003c)
+        let result = run(.log(named: "A02.d"), on: &meter, piece: piece)
+        let log = try #require(result.outcome?.log)
+
+        #expect(log.samples.count == 521)
+        #expect(log.samples.last.map { Int($0.charge_uAh) } == log.entry.charge_uAh)
+        #expect(log.samples.last.map { Int($0.energy_uWh) } == log.entry.energy_uWh)
+        let load = ElectricalLoad()
+        #expect(log.samples.first?.microvolts == Int32((load.state(step: 0, length: 10).voltage * 1e6).rounded()))
+        #expect(result.silences == 0)
+        #expect(result.progress.last == TransferProgress(done: 8336, total: 8336))
+        #expect(zip(result.progress, result.progress.dropFirst()).allSatisfy { $0.done <= $1.done })
+    }
+
+    @Test func readings_goOnAfterwards() throws {
+        var meter = SimulatedKM003C(model: .km003c)
+        _ = run(.log(named: "A01.d"), on: &meter)
+        var driver = KM003CDriver(model: .km003c)
+        var frames = 0
+        for write in meter.receive(driver.poll(), at: .seconds(60)) {
+            driver.receive(write) { if case .frame = $0 { frames += 1 } }
+        }
+        #expect(!meter.isCrashed)
+        #expect(frames == 1)
+    }
+
+    @Test func missingLog_isNamed() {
+        var meter = SimulatedKM003C(model: .km003c)
+        #expect(run(.log(named: "B07.d"), on: &meter).failure == .missing("log called B07.d"))
+    }
+
+    @Test func requestsAreNumbered_andOnlyOneIsOut() {
+        var meter = SimulatedKM003C(model: .km003c)
+        let numbers = run(.log(named: "A01.d"), on: &meter).requests.map { $0[1] }
+        #expect(numbers == (1...8).map { UInt8($0) })
+    }
+
+    /// Each request is lost once.
+    @Test func lostRequest_isAskedAgain() throws {
+        for lost in 1...8 {
+            var meter = SimulatedKM003C(model: .km003c)
+            let result = run(.log(named: "A02.d"), on: &meter) { $0 == lost ? nil : $1 }
+            #expect(result.outcome?.log?.samples.count == 521, "request \(lost)")
+            #expect(result.silences == 1, "request \(lost)")
+        }
+    }
+
+    @Test func silence_isGivenUpAfterThreeAttempts() {
+        var meter = SimulatedKM003C(model: .km003c)
+        let result = run(.catalogue, on: &meter) { number, bytes in number < 4 ? bytes : nil }
+        #expect(result.failure == .silent("its name"))
+        #expect(result.requests.count == 3 + 3)
+    }
+
+    @Test(arguments: SimulatorFaults.Kind.allCases, [2, 3, 5])
+    func fault_costsAnAttempt_andNoWrongSample(kind: SimulatorFaults.Kind, period: Int) throws {
+        var whole = SimulatedKM003C(model: .km003c)
+        let expected = try #require(run(.log(named: "A02.d"), on: &whole).outcome)
+        var meter = SimulatedKM003C(model: .km003c)
+        meter.faults = SimulatorFaults(kind, every: period)
+        let result = run(.log(named: "A02.d"), on: &meter)
+        if let outcome = result.outcome { #expect(outcome == expected) }
+        // Shifted answers are whole ones behind stray bytes.
+        if kind == .silence || kind == .shifted { #expect(result.outcome != nil) }
+    }
+
+    /// A meter that does not know this host.
+    @Test func refusedProof_isTold() {
+        var meter = SimulatedKM003C(model: .km003c)
+        let result = run(.catalogue, on: &meter) { _, bytes in
+            bytes[0] == 0x4C ? KM003CProof.request(id: bytes[1], hardwareID: []) : bytes
+        }
+        #expect(result.failure == .refused("access to its logs"))
+    }
+
+    @Test func readOutsideTheList_crashesTheSimulator_andNothingHereAsksForIt() throws {
+        var meter = SimulatedKM003C(model: .km003c)
+        let plain = KM003CMemory.range(address: 0x4000_0000, size: 64) + [UInt8](repeating: 0xFF, count: 16)
+        let cipher = try #require(ECBCipher.km003cMemory.encrypt(plain))
+        #expect(meter.receive([0x44, 0x01, 0x01, 0x01] + cipher, at: .zero).isEmpty)
+        #expect(meter.isCrashed)
+        #expect(run(.device, on: &meter).failure == .silent("a connection"))
+        meter.powerCycle()
+        #expect(run(.device, on: &meter).outcome != nil)
+    }
+
+    @Test func whatIsCalledAfterTheEnd_hasNoEffect() {
+        var transfer = KM003CLogDownload(.device)
+        guard case .send = transfer.start(), case .send = transfer.answerOverdue(),
+            case .send = transfer.answerOverdue(),
+            case .failed(.silent("a connection")) = transfer.answerOverdue(), case .wait = transfer.answerOverdue(),
+            case .wait = transfer.start(), case .wait = transfer.receive([0x05, 0x03, 0, 0])
+        else {
+            Issue.record("it went on")
+            return
+        }
+    }
+
+    @Test func rubbish_endsNothing() {
+        var noise = SimulatorNoise(seed: 7)
+        for _ in 0..<200 {
+            var transfer = KM003CLogDownload(.log(named: "A01.d"))
+            _ = transfer.start()
+            for _ in 0..<20 {
+                if case .finished = transfer.receive(noise.bytes(64)) { Issue.record("finished") }
+            }
+        }
+    }
+}

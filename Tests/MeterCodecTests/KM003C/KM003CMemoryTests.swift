@@ -1,0 +1,77 @@
+import MeterCodec
+import MeterModel
+import Testing
+
+struct KM003CMemoryTests {
+    /// The bytes that the vendor's program and its readers send, and what they say.
+    @Test func request_isTheOneThatMetersKnow() throws {
+        let known = "4402010133f8860c0054288cdc7e52729826872dd18b539a39c407d5c063d91102e36a9e"
+        #expect(try KM003CMemory.hardware.request(id: 2) == hex(known))
+        let frame = try #require(decodedFrames(hex(known), with: KM003CDecoder(side: .both)).first)
+        #expect(frame.content.details.contains(FrameDetail("address", .integer(0x420))))
+        #expect(frame.content.details.contains(FrameDetail("size", .integer(64))))
+    }
+
+    @Test func addresses_areThoseThatAreKnownToBeGood() throws {
+        let log = try #require(KM003CLogRange(offset: 192, sampleCount: 521))
+        let places: [KM003CMemory] = [.hardware, .firmware, .serial, .hardwareID, .log(log)]
+        #expect(places.map(\.address) == [0x420, 0x4420, 0x0300_0C00, 0x4001_0450, 0x9810_00C0])
+        #expect(places.map(\.size) == [64, 64, 64, 12, 8336])
+    }
+
+    /// A catalogue is bytes from outside: it cannot lead a read out of the logs.
+    @Test(arguments: [
+        (UInt32(0), 0), (0, -1), (0, 65_536), (UInt32.max, 1), (0xFFFF_FFF0, 65_535), (KM003CLogRange.end, 1),
+        (KM003CLogRange.end - 16, 2),
+    ])
+    func range_thatLeavesTheLogs_isNone(offset: UInt32, sampleCount: Int) {
+        #expect(KM003CLogRange(offset: offset, sampleCount: sampleCount) == nil)
+    }
+
+    @Test func proof_holdsTheHardwareID_andAsksForTheFirstLevel() throws {
+        let own = try hex("000102030405060708090a0b")
+        let request = KM003CProof.request(id: 6, hardwareID: own)
+        #expect(Array(request.prefix(4)) == [0x4C, 0x06, 0x00, 0x02])
+        let plain = try #require(ECBCipher.km003cProof.decrypted(Array(request.dropFirst(4))))
+        #expect(plain == [UInt8](repeating: 0, count: 8) + own + [UInt8](repeating: 0, count: 12))
+        #expect(KM003CProof.request(id: 6, hardwareID: []).count == 36)
+        #expect(KM003CProof.request(id: 6, hardwareID: own + own).count == 36)
+    }
+
+    @Test(arguments: [(UInt16(0x0201), 0), (0x0203, 1), (0x0205, 2)])
+    func grant_isALevel(rawWord: UInt16, level: Int) {
+        let header = KM003CHeader(word: UInt32(KM003CKind.streamingAuth.rawValue) | UInt32(rawWord) << 16)
+        #expect(KM003CProof.level(parameter: header.parameter) == level)
+    }
+
+    @Test func blocks_sayWhatTheMeterIs() throws {
+        var device = DeviceInfo()
+        let front = [UInt8](repeating: 0xFF, count: 16)
+        func texts(_ texts: String...) -> [UInt8] {
+            front + texts.flatMap { Array($0.utf8) + [UInt8](repeating: 0, count: 12 - $0.utf8.count) }
+        }
+        KM003CDeviceBlock.read(.hardware, texts("KM003C", "2.1", "2022.11.7"), into: &device)
+        KM003CDeviceBlock.read(.firmware, texts("KM003C", "1.9.5", "2025.1.7"), into: &device)
+        KM003CDeviceBlock.read(.serial, Array("007777 ABCDEF 1700000000 \0LYS".utf8), into: &device)
+        #expect(device == DeviceInfo(model: .km003c, serial: "007777", firmware: "1.9.5", hardware: "2.1"))
+
+        for length in [0, 16, 20, 39] {
+            var cut = DeviceInfo()
+            KM003CDeviceBlock.read(.hardware, Array(texts("KM003C", "2.1").prefix(length)), into: &cut)
+            #expect(cut.hardware == nil)
+        }
+        KM003CDeviceBlock.read(.serial, [0xFF, 0x41], into: &device)
+        #expect(device.serial == "007777")
+    }
+
+    @Test func logSample_isVoltsAmperesAndTotals() throws {
+        // 9.000000 V, -1.500000 A, 320 000 µAh, 2 000 000 µWh, and the beginning of another.
+        let samples = KM003CLogSample.all(in: try hex("40548900" + "a01ce9ff" + "00e20400" + "80841e00" + "40"))
+        let reading = try #require(samples.first).reading
+        #expect(samples.count == 1)
+        #expect(reading[.voltage] == 9)
+        #expect(reading[.current] == -1.5)
+        #expect(reading[.charge] == 320)
+        #expect(reading[.energy] == 2)
+    }
+}

@@ -1,0 +1,130 @@
+import MeterCodec
+import Testing
+
+/// Words laid out by hand after the USB PD specification, 6.2.1.1, 6.4.1.2 and 6.4.2.
+struct PDMessageTests {
+    private func message(_ text: String, sop: UInt8 = 0) throws -> PDMessage {
+        PDMessage(sop: sop, bytes: try hex(text))
+    }
+
+    @Test func header_holdsTypeRevisionNumberAndCount() throws {
+        let header = try #require(message("a161").header)
+        #expect(header.kind == .data)
+        #expect(header.name == "Source_Capabilities")
+        #expect(header.revision == 3)
+        #expect(header.id == 0)
+        #expect(header.objectCount == 6)
+        #expect(PDHeader(type: 1, id: 0, objectCount: 6, isSource: true) == header)
+    }
+
+    @Test(arguments: [
+        ("4102", "GoodCRC", 1), ("a305", "Accept", 2), ("a607", "PS_RDY", 3), ("8d00", "Soft_Reset", 0),
+        ("9000", "Not_Supported", 0),
+    ])
+    func controlMessage_hasItsName(text: String, name: String, id: Int) throws {
+        let header = try #require(message(text).header)
+        #expect(header.kind == .control)
+        #expect(header.name == name)
+        #expect(header.id == id)
+    }
+
+    @Test(
+        arguments: [
+            // 5 V 3 A with flags above; 20 V 2.25 A.
+            (0x0801_912C, "5 V 3 A"), (0x0006_40E1, "20 V 2.25 A"),
+            // 3.3 to 11 V 3 A, 3.3 to 21 V 5 A.
+            (0xC0DC_213C, "PPS 3.3-11 V 3 A"), (0xC1A4_2164, "PPS 3.3-21 V 5 A"),
+            // 5 to 12 V: 2 A, 27 W.
+            (0x8F01_90C8, "variable 5-12 V 2 A"),
+            (0x4F01_906C, "battery 5-12 V 27 W"),
+            // 15 to 28 V, 140 W.
+            (0xD230_968C, "EPR AVS 15-28 V 140 W"),
+            (0xE004_B0E1, "AVS 15 V 3 A, 20 V 2.25 A"),
+            (0xF000_0000, "object f0000000"),
+            // Upside down.
+            (0x8643_C000, "object 8643c000"),
+        ] as [(UInt32, String)])
+    func offer_readsAsPeopleWriteIt(word: UInt32, text: String) {
+        #expect(PDSourceObject(word: word).description == text)
+    }
+
+    @Test func capabilities_areOffersInOrder() throws {
+        let message = try message("a1332c9101082cd102003c21dcc0")
+        #expect(message.sourceCapabilities.map(\.description) == ["5 V 3 A", "9 V 3 A", "PPS 3.3-11 V 3 A"])
+        #expect(message.description == "SOP Source_Capabilities #1: 5 V 3 A, 9 V 3 A, PPS 3.3-11 V 3 A")
+    }
+
+    @Test func extendedMessage_saysWhichChunkItIs() throws {
+        let chunk = try #require(message("b1fd2880aabb").chunk)
+        #expect(chunk == PDMessage.Chunk(number: 0, isRequest: false, dataSize: 40))
+        #expect(try message("b1cf2888").chunk?.number == 1)
+        #expect(try message("b19f008c").chunk == PDMessage.Chunk(number: 1, isRequest: true, dataSize: 0))
+        #expect(
+            try message("b1fd2880aabb", sop: 1).description
+                == "SOP' EPR_Source_Capabilities #6 chunk 0 of 40 bytes aabb")
+    }
+
+    @Test(arguments: ["", "a1", "a161", "a1612c", "a1612c9101", "b1fd", "b1fd28", "8210dc70"])
+    func cutMessage_givesWhatIsThere(text: String) throws {
+        let message = try message(text)
+        #expect(!message.description.isEmpty)
+        #expect(message.objects.count <= 1)
+    }
+
+    // MARK: What is agreed upon
+
+    private func agreed(after messages: [String]) throws -> PDContract? {
+        var negotiation = PDNegotiation()
+        for text in messages { negotiation.heard(try message(text)) }
+        return negotiation.contract
+    }
+
+    private let offers = "a1332c9101082cd102003c21dcc0"
+    /// 2.2 A of the second, which is 9 V.
+    private let asksForNine = "8210dc700323"
+
+    @Test func contract_isWhatWasAskedForAndAccepted() throws {
+        #expect(try agreed(after: [offers, asksForNine]) == nil)
+        let agreed = try agreed(after: [offers, "4102", asksForNine, "2101", "a305"])
+        let contract = try #require(agreed)
+        #expect(contract.voltage_mV == 9000)
+        #expect(contract.current_mA == 2200)
+        #expect(contract.position == 2)
+        #expect(contract.description == "9 V 2.2 A of object 2, 9 V 3 A")
+    }
+
+    /// 5.5 V (275 steps of 20 mV) and 1.5 A (30 of 50 mA) of the third.
+    @Test func contract_ofAProgrammableOffer_hasTheVoltageAskedFor() throws {
+        let request = UInt32(3 << 28 | 275 << 9 | 30)
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: request >> UInt32(8 * $0)) }
+        var negotiation = PDNegotiation()
+        negotiation.heard(try message(offers))
+        negotiation.heard(PDMessage(bytes: try hex("8210") + bytes))
+        negotiation.heard(try message("a305"))
+        #expect(negotiation.contract?.voltage_mV == 5500)
+        #expect(negotiation.contract?.current_mA == 1500)
+    }
+
+    /// 5 A of an object that the request repeats: 28 V 5 A, the eighth.
+    @Test func contract_inTheExtendedRange_isAboutTheObjectRepeated() throws {
+        let request = UInt32(8 << 28 | 500 << 10 | 500)
+        let repeated = UInt32(560 << 10 | 500)
+        let bytes = [request, repeated].flatMap { word in
+            (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(8 * $0)) }
+        }
+        var negotiation = PDNegotiation()
+        negotiation.heard(PDMessage(bytes: try hex("8920") + bytes))
+        negotiation.heard(try message("a305"))
+        #expect(negotiation.contract?.description == "28 V 5 A of object 8, 28 V 5 A")
+    }
+
+    @Test func accept_ofNothingAskedFor_changesNothing() throws {
+        let nine = [offers, asksForNine, "a305"]
+        #expect(try agreed(after: [offers, "a305"]) == nil)
+        #expect(try agreed(after: nine + [asksForNine, "a405", "a305"]) == agreed(after: nine))
+        #expect(try agreed(after: [offers, "8210dc700393", "a305"]) == nil, "there is no ninth")
+        var negotiation = PDNegotiation()
+        for text in nine { negotiation.heard(try message(text, sop: 1)) }
+        #expect(negotiation.contract == nil, "a cable agrees on nothing")
+    }
+}

@@ -1,0 +1,87 @@
+import Gateway
+import GatewayAPI
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import Synchronization
+import Testing
+
+/// Radios whose names tell no model, or a wrong one.
+@Suite(.timeLimit(.minutes(10)))
+struct SessionIdentificationTests {
+    private let host = VirtualHost()
+    private static let radio = RadioLink(
+        address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001))
+    private let ble = LinkAddress.ble(radio)
+
+    /// A session that is told of a radio, behind which a meter of another model may be.
+    private func heard(
+        as model: ModelName?, being real: ModelName, _ discoveries: Discoveries = Discoveries()
+    ) async throws -> DeviceSession {
+        let session = DeviceSession(
+            id: .um, model: nil, isWanted: true, settings: MeterSettings(), loop: host.loop, opener: host.links,
+            track: host.recorder.track(for: .um), dice: SimulatorNoise(seed: 7), logger: host.log.logger,
+            tell: { discoveries.add($0) })
+        host.links.plug(try #require(SimulatorCatalogue.meter(real, over: .ble)), at: ble.simulatedPath)
+        await session.appeared(Sighting(id: .um, model: model, name: "BT-04", link: ble))
+        return session
+    }
+
+    @Test(arguments: [ModelName.um25c, .um34c, .tc66c, .atorchUSB])
+    func radioWithoutAModel_isAsked_andReadOverTheSameLink(model: ModelName) async throws {
+        let discoveries = Discoveries()
+        let session = try await heard(as: nil, being: model, discoveries)
+        host.loop.advance(by: .seconds(12))
+
+        let status = await session.status()
+        #expect(status.state == "data-available")
+        #expect(status.reading != nil)
+        #expect(discoveries.models == [model])
+        #expect(host.links.attempts == 1)
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func nameThatLies_isFoundOut_afterALinkThatBroughtNothing() async throws {
+        let discoveries = Discoveries()
+        let session = try await heard(as: .fnb58, being: .tc66c, discoveries)
+        host.loop.advance(by: .seconds(14))
+        #expect(await session.state == "communicating")
+
+        host.loop.advance(by: .seconds(30))
+        #expect(await session.state == "data-available")
+        #expect(discoveries.models == [.tc66c])
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func meterThatIsSilent_isReadAsItsNameSays_everyOtherTime() async throws {
+        let session = try await heard(as: .um25c, being: .um25c)
+        host.links.setFaults(SimulatorFaults(.silence), at: ble.simulatedPath)
+        host.loop.advance(by: .seconds(120))
+        #expect(await session.state != "data-available")
+        #expect(host.links.attempts > 3)
+
+        host.links.setFaults(.none, at: ble.simulatedPath)
+        host.loop.advance(by: .seconds(120))
+        #expect(await session.state == "data-available")
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func whileAMeterIsAsked_itTakesNoCommand() async throws {
+        let session = try await heard(as: nil, being: .um25c)
+        host.loop.advance(by: .seconds(1))
+
+        await #expect(throws: GatewayError.self) { try await session.perform(.nextScreen) }
+        #expect(await host.leave(session) == .none)
+    }
+}
+
+/// What a session told of its meter.
+private final class Discoveries: Sendable {
+    private let all = Mutex<[MeterDiscovery]>([])
+
+    var models: [ModelName] {
+        all.withLock { $0 }.compactMap { if case .model(let model, _) = $0 { model } else { nil } }
+    }
+
+    func add(_ discovery: MeterDiscovery) { all.withLock { $0.append(discovery) } }
+}

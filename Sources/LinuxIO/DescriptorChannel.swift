@@ -11,8 +11,8 @@ import MeterModel
 ///        └──────────────┴───────────────────────────────────────────────────┘
 /// ```
 ///
-/// OPENING leads to OPEN straight away where nothing has to be connected. `close` leads from each state to CLOSED, and
-/// so does a link that cannot be opened.
+/// OPENING leads to OPEN straight away where nothing has to be connected. `close` leads from each state to CLOSED, from
+/// OPEN perhaps by way of LINGERING, which reads on for a while. A link that cannot be opened is CLOSED at once.
 package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: made on any thread, then only used on the loop (see `ByteChannel`), which every entry checks.
 
@@ -33,6 +33,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         case opening(Handler)
         case connecting(any LinkEnd, LoopTimer, Handler)
         case open(any LinkEnd, Handler)
+        /// The caller has closed. What was queued still goes out, and what comes is thrown away.
+        case lingering(any LinkEnd, LoopTimer)
         /// The end is closed, and the caller is about to hear of it.
         case failed(Handler)
         case closed
@@ -67,7 +69,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         loop.checkIsolated()
         switch state {
         case .opening, .connecting, .open: break
-        case .failed, .closed: return
+        case .lingering, .failed, .closed: return
         }
         guard queue.append(bytes) else {
             let message = "\(link.name) takes no bytes: \(WriteQueue.capacity) wait. \(link.remedy)"
@@ -79,8 +81,20 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     package func close() {
         loop.checkIsolated()
+        if case .lingering = state { return }
         if case .open(let end, _) = state { drain(end) }
         shut()
+    }
+
+    package func close(after pause: Duration) {
+        loop.checkIsolated()
+        guard pause > .zero, case .open(let end, _) = state else { return close() }
+        loop.hold()
+        let timer = loop.schedule(at: loop.now + pause) { [self] in
+            drain(end)
+            shut()
+        }
+        state = .lingering(end, timer)
     }
 
     // MARK: The beginning
@@ -152,6 +166,13 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: The link
 
+    private var usableEnd: (any LinkEnd)? {
+        switch state {
+        case .open(let end, _), .lingering(let end, _): end
+        case .opening, .connecting, .failed, .closed: nil
+        }
+    }
+
     private func ready(_ readiness: Readiness) {
         if case .connecting(let end, _, _) = state {
             do {
@@ -171,13 +192,14 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     /// Takes one packet, or one buffer full. What is left makes the descriptor ready again at the next turn, after
     /// others had theirs.
     private func read(hasHungUp: Bool) {
-        guard case .open(let end, let handle) = state else { return }
+        guard let end = usableEnd else { return }
         do {
             guard let count = try end.descriptor.read(into: readBuffer) else {
                 if hasHungUp { lose(nil) }
                 return
             }
             guard count > 0 else { return lose(nil) }
+            guard case .open(_, let handle) = state else { return }
             handle(.received([UInt8](UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))))
         } catch {
             lose(error)
@@ -185,7 +207,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     }
 
     private func writeQueue() {
-        guard case .open(let end, _) = state, !isWriting, !queue.isEmpty else { return }
+        guard let end = usableEnd, !isWriting, !queue.isEmpty else { return }
         if link.writesBlock { return writeElsewhere(end) }
         do {
             var hasMoved = false
@@ -217,7 +239,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func wrote(_ result: Result<Int?, Errno>, to end: any LinkEnd) {
         isWriting = false
-        guard case .open = state else {
+        guard usableEnd != nil else {
             // Closed meanwhile, and the end was left to the thread.
             end.close(discardingOutput: true)
             return
@@ -263,6 +285,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         let handle: Handler
         switch state {
         case .opening(let handler), .connecting(_, _, let handler), .open(_, let handler): handle = handler
+        case .lingering: return shut()
         case .failed, .closed: return
         }
         shut()
@@ -277,16 +300,20 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func shut() {
         stopStallTimer()
+        if let end = usableEnd {
+            loop.unregister(end.descriptor)
+            // A thread that writes must not meet a stranger's file under the number: it closes when it is done.
+            if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
+        }
         switch state {
         case .connecting(let end, let timer, _):
             loop.cancel(timer)
             loop.unregister(end.descriptor)
             end.close(discardingOutput: true)
-        case .open(let end, _):
-            loop.unregister(end.descriptor)
-            // A thread that writes must not meet a stranger's file under the number: it closes when it is done.
-            if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
-        case .opening, .failed, .closed: break
+        case .lingering(_, let timer):
+            loop.cancel(timer)
+            loop.letGo()
+        case .open, .opening, .failed, .closed: break
         }
         queue = WriteQueue(link.framing)
         state = .closed

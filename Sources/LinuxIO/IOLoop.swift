@@ -22,6 +22,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     /// Loop only: what runs at this turn, and what has come since.
     private var running: [Work] = []
     private var arrived: [Work] = []
+    /// Loop only: how many still have something to finish when the loop is to end.
+    private var holds = 0
 
     private enum Work {
         case job(UnownedJob)
@@ -66,7 +68,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     }
 
     /// Runs what has come so far, ends the thread and waits for its end. Call it when no actor on the loop has anything
-    /// left to do: what comes later never runs. Shutting down twice is harmless.
+    /// left to do: what comes later never runs, unless somebody holds the loop. Shutting down twice is harmless.
     package func shutdown() {
         precondition(!isOnLoop, "The loop's own thread cannot wait for its own end")
         let thread = inbox.withLock { inbox in
@@ -77,6 +79,19 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         guard let thread else { return }
         poller.wake()
         pthread_join(thread, nil)
+    }
+
+    /// Keeps the loop going, after `shutdown` too, until `letGo` is called as often. For what is over within seconds. On
+    /// the loop only.
+    package func hold() {
+        checkIsolated()
+        holds += 1
+    }
+
+    /// See `hold`. On the loop only.
+    package func letGo() {
+        checkIsolated()
+        holds -= 1
     }
 
     // MARK: Executor
@@ -164,9 +179,10 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     private func run() {
         prepareThread()
         while true {
-            let isStopping = takeInbox()
+            let mayStop = takeInbox()
             runWork()
             runTimers()
+            let isStopping = mayStop && holds == 0
             if isStopping, arrived.isEmpty, inbox.withLock({ $0.work.isEmpty }) { break }
             let deadline = timers.withLock { $0.earliest() }
             let isDue = deadline.map { $0 <= LinuxClock.bootNanoseconds } ?? false

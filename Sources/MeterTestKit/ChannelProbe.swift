@@ -43,8 +43,8 @@ package final class ChannelProbe: Sendable {
         try await loop.perform { [channel] in channel.send(bytes) }
     }
 
-    package func close() async throws {
-        try await loop.perform { [channel] in channel.close() }
+    package func close(after pause: Duration = .zero) async throws {
+        try await loop.perform { [channel] in channel.close(after: pause) }
     }
 }
 

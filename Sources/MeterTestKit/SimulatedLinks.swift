@@ -19,6 +19,7 @@ package final class SimulatedLinks: ChannelOpener {
         var refusals: [String: ChannelFailure] = [:]
         var stuck: Set<String> = []
         var lines: [UInt64: Line] = [:]
+        var lingers: [Duration] = []
         var nextNumber: UInt64 = 0
         var attempts: [(path: String, time: MonotonicTime)] = []
         var written: [(path: String, time: MonotonicTime, bytes: [UInt8])] = []
@@ -90,6 +91,9 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { state in state.written.filter { $0.path == path }.map { ($0.time, $0.bytes) } }
     }
 
+    /// How long channels that were closed were to read on.
+    package var lingers: [Duration] { state.withLock { $0.lingers } }
+
     // MARK: ChannelOpener
 
     package func open(
@@ -126,6 +130,11 @@ package final class SimulatedLinks: ChannelOpener {
             return state.meters[path]?.receive(bytes, at: now.sinceOrigin) ?? []
         }
         for answer in answers { deliverBytes(answer, over: id, at: now + latency) }
+    }
+
+    fileprivate func close(_ id: UInt64, after pause: Duration) {
+        state.withLock { if $0.lines[id] != nil { $0.lingers.append(pause) } }
+        close(id)
     }
 
     /// Bytes on their way are lost with the line.
@@ -182,6 +191,7 @@ private struct SimulatedChannel: ByteChannel {
 
     func send(_ bytes: [UInt8]) { links.send(bytes, over: id) }
     func close() { links.close(id) }
+    func close(after pause: Duration) { links.close(id, after: pause) }
 }
 
 extension LinkAddress {

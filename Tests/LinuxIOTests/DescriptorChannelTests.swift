@@ -11,8 +11,8 @@ struct DescriptorChannelTests {
     @Test(arguments: [false, true])
     func packets_keepTheirBounds_bothWays(writesBlock: Bool) async throws {
         try await withLoop { loop in
-            let (ours, theirs) = try socketPair(SOCK_SEQPACKET)
-            let probe = try await ChannelProbe(TestLink(ours, .packets, writesBlock: writesBlock), on: loop)
+            let (ours, theirs) = try packetSocketPair()
+            let probe = try await ChannelProbe(SocketLink(ours, .packets, writesBlock: writesBlock), on: loop)
             #expect(await probe.next()?.isOpened == true)
 
             for packet in [[1, 2, 3], [], [4]] as [[UInt8]] { try await probe.send(packet) }
@@ -29,8 +29,8 @@ struct DescriptorChannelTests {
     @Test(arguments: [false, true])
     func packetsThatMustWait_arriveInOrder(writesBlock: Bool) async throws {
         try await withLoop { loop in
-            let (ours, theirs) = try socketPair(SOCK_SEQPACKET)
-            let probe = try await ChannelProbe(TestLink(ours, .packets, writesBlock: writesBlock), on: loop)
+            let (ours, theirs) = try packetSocketPair()
+            let probe = try await ChannelProbe(SocketLink(ours, .packets, writesBlock: writesBlock), on: loop)
             #expect(await probe.next()?.isOpened == true)
             // More packets than a socket holds while nobody reads.
             let packets = (0..<1000).map { [UInt8(truncatingIfNeeded: $0), UInt8($0 / 256)] }
@@ -42,8 +42,8 @@ struct DescriptorChannelTests {
 
     @Test func packetsThatNobodyTakes_stall() async throws {
         try await withLoop { loop in
-            let (ours, theirs) = try socketPair(SOCK_SEQPACKET)
-            let probe = try await ChannelProbe(TestLink(ours, .packets), on: loop, stallLimit: .milliseconds(20))
+            let (ours, theirs) = try packetSocketPair()
+            let probe = try await ChannelProbe(SocketLink(ours, .packets), on: loop, stallLimit: .milliseconds(20))
             #expect(await probe.next()?.isOpened == true)
             for _ in 0..<1000 { try await probe.send([1]) }
             let failure = try #require(await probe.next()?.failure)
@@ -56,8 +56,8 @@ struct DescriptorChannelTests {
     /// As a raw HID device does that takes no report: the write does not come back for seconds.
     @Test func writeThatHangs_holdsUpNoLoop_andKeepsItsDescriptorUntilItIsOver() async throws {
         try await withLoop { loop in
-            let (ours, theirs) = try socketPair(SOCK_SEQPACKET, writesBlock: true)
-            let link = TestLink(ours, .packets, writesBlock: true)
+            let (ours, theirs) = try packetSocketPair(writesBlock: true)
+            let link = SocketLink(ours, .packets, writesBlock: true)
             let probe = try await ChannelProbe(link, on: loop, stallLimit: .milliseconds(20))
             #expect(await probe.next()?.isOpened == true)
 
@@ -74,8 +74,8 @@ struct DescriptorChannelTests {
 
     @Test func closeWhileAWriteHangs_closesOnceItIsOver() async throws {
         try await withLoop { loop in
-            let (ours, theirs) = try socketPair(SOCK_SEQPACKET, writesBlock: true)
-            let link = TestLink(ours, .packets, writesBlock: true)
+            let (ours, theirs) = try packetSocketPair(writesBlock: true)
+            let link = SocketLink(ours, .packets, writesBlock: true)
             let probe = try await ChannelProbe(link, on: loop)
             #expect(await probe.next()?.isOpened == true)
             for _ in 0..<1000 { try await probe.send([1]) }
@@ -91,8 +91,8 @@ struct DescriptorChannelTests {
 
     @Test func otherEndThatCloses_isLost_withTheTransportsWords() async throws {
         try await withLoop { loop in
-            let (ours, theirs) = try socketPair(SOCK_SEQPACKET)
-            let probe = try await ChannelProbe(TestLink(ours, .packets), on: loop)
+            let (ours, theirs) = try packetSocketPair()
+            let probe = try await ChannelProbe(SocketLink(ours, .packets), on: loop)
             #expect(await probe.next()?.isOpened == true)
             theirs.close()
             let failure = await probe.next()?.failure
@@ -103,7 +103,7 @@ struct DescriptorChannelTests {
     @Test func connect_thatTakesATurn_opensAndSendsWhatWaited() async throws {
         try await withLoop { loop in
             let server = try LocalServer(backlog: 8)
-            let probe = try await ChannelProbe(TestLink(connectingTo: server), on: loop)
+            let probe = try await ChannelProbe(SocketLink(connectingTo: server), on: loop)
             try await probe.send([1, 2])
             #expect(await probe.next()?.isOpened == true)
             let accepted = try server.accept()
@@ -117,7 +117,7 @@ struct DescriptorChannelTests {
             // Deaf at first, so that the answer comes when it is waited for: at the second attempt, after a second.
             let server = try LocalServer(backlog: 0)
             let crowd = try server.fill()
-            let link = TestLink(connectingTo: server)
+            let link = SocketLink(connectingTo: server)
             let probe = try await ChannelProbe(link, on: loop)
             await link.begun()
             server.close()
@@ -133,7 +133,7 @@ struct DescriptorChannelTests {
         try await withLoop { loop in
             let server = try LocalServer(backlog: 0)
             let crowd = try server.fill()
-            let link = TestLink(connectingTo: server, limit: .milliseconds(20))
+            let link = SocketLink(connectingTo: server, limit: .milliseconds(20))
             let probe = try await ChannelProbe(link, on: loop)
             let failure = await probe.next()?.failure
             #expect(failure == ChannelFailure(.unreachable, "the test does not answer (\(ETIMEDOUT))"))
@@ -146,7 +146,7 @@ struct DescriptorChannelTests {
         try await withLoop { loop in
             let server = try LocalServer(backlog: 0)
             let crowd = try server.fill()
-            let link = TestLink(connectingTo: server)
+            let link = SocketLink(connectingTo: server)
             let probe = try await ChannelProbe(link, on: loop)
             await link.begun()
             try await probe.close()
@@ -158,12 +158,76 @@ struct DescriptorChannelTests {
 
     @Test func linkThatCannotBeOpened_saysSo_once() async throws {
         try await withLoop { loop in
-            let probe = try await ChannelProbe(TestLink(failing: ChannelFailure(.adapter, "no adapter")), on: loop)
+            let link = SocketLink { () throws(ChannelFailure) in throw ChannelFailure(.adapter, "no adapter") }
+            let probe = try await ChannelProbe(link, on: loop)
             #expect(await probe.next()?.failure == ChannelFailure(.adapter, "no adapter"))
             try await probe.send([1])
             try await probe.close()
             try await loop.perform {}
             #expect(probe.eventCount == 1)
+        }
+    }
+
+    // MARK: Lingering
+
+    @Test func closeAfterAPause_goesOnReading_andSaysNothing() async throws {
+        try await withLoop { loop in
+            let (ours, theirs) = try packetSocketPair()
+            let link = SocketLink(ours, .packets)
+            let probe = try await ChannelProbe(link, on: loop)
+            #expect(await probe.next()?.isOpened == true)
+
+            try await probe.close(after: .milliseconds(50))
+            // More than a socket holds: as many as are read.
+            for _ in 0..<5 {
+                try await loop.perform { _ = try theirs.write(all: [1]) }
+                try await loop.perform {}
+            }
+            try await probe.close()  // Of no effect.
+            #expect(ours.raw >= 0)
+
+            await link.ended()
+            #expect(ours.raw == -1)
+            #expect(probe.eventCount == 1)
+        }
+    }
+
+    @Test func loopThatShutsDown_waitsForAChannelThatLingers() async throws {
+        let (ours, theirs) = try packetSocketPair()
+        let link = SocketLink(ours, .packets)
+        try await withLoop { loop in
+            let probe = try await ChannelProbe(link, on: loop)
+            #expect(await probe.next()?.isOpened == true)
+            try await probe.close(after: .milliseconds(50))
+        }
+        #expect(ours.raw == -1)
+        theirs.close()
+    }
+
+    @Test func unpluggedWhileLingering_closesAtOnce() async throws {
+        try await withLoop { loop in
+            let (ours, theirs) = try packetSocketPair()
+            let link = SocketLink(ours, .packets)
+            let probe = try await ChannelProbe(link, on: loop)
+            #expect(await probe.next()?.isOpened == true)
+            try await probe.close(after: .seconds(3600))
+            theirs.close()
+            await link.ended()
+            #expect(probe.eventCount == 1)
+        }
+    }
+
+    @Test func bytesSentBeforeLingering_stillGoOut() async throws {
+        try await withLoop { loop in
+            let (ours, theirs) = try packetSocketPair()
+            let link = SocketLink(ours, .packets, writesBlock: true)
+            let probe = try await ChannelProbe(link, on: loop)
+            #expect(await probe.next()?.isOpened == true)
+            for packet in [[1], [2], [3]] as [[UInt8]] { try await probe.send(packet) }
+            try await probe.close(after: .seconds(3600))
+            #expect(try await theirs.nextPackets(3, on: loop) == [[1], [2], [3]])
+            theirs.close()
+            await link.ended()
         }
     }
 }

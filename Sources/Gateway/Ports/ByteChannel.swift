@@ -16,6 +16,13 @@ package protocol ByteChannel: Sendable {
     func send(_ bytes: [UInt8])
     /// Reads away what is pending, closes, and calls `handle` no more. Closing twice is harmless.
     func close()
+    /// As `close`, but goes on taking what comes, and throwing it away, for so long: some meters hang when nobody takes
+    /// what they still send. To the caller, who can neither send nor hear any more, it is closed at once.
+    func close(after pause: Duration)
+}
+
+extension ByteChannel {
+    package func close(after pause: Duration) { close() }
 }
 
 package enum ChannelEvent: Sendable {

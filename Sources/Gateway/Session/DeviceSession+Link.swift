@@ -87,8 +87,10 @@ extension DeviceSession {
     /// Tells the meter what its model needs to hear, then closes.
     func leaveCleanly() {
         if isLinkUp, let channel, var driver {
-            for outgoing in driver.closing() { send(outgoing.bytes, over: channel) }
+            let farewell = driver.closing()
+            for outgoing in farewell { send(outgoing.bytes, over: channel) }
             self.driver = driver
+            channel.close(after: farewell.map(\.pause).reduce(.zero, +))
         }
         dropChannel()
     }

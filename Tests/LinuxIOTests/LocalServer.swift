@@ -3,25 +3,6 @@ import Glibc
 import LinuxIO
 import MeterTestKit
 
-/// Two ends of one socket; the second never blocks.
-///
-/// - Parameter writesBlock: a write to the first waits, as one to a raw HID device does, whatever it was told.
-func socketPair(_ type: __socket_type, writesBlock: Bool = false) throws -> (FileDescriptor, FileDescriptor) {
-    var numbers: [Int32] = [-1, -1]
-    try Errno.check { socketpair(AF_UNIX, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &numbers) }
-    let ends = (FileDescriptor(owning: numbers[0]), FileDescriptor(owning: numbers[1]))
-    if writesBlock {
-        // Reads do not wait, or not for long.
-        var limit = timeval(tv_sec: 0, tv_usec: 1)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        try Errno.check { setsockopt(numbers[0], SOL_SOCKET, SO_RCVTIMEO, &limit, size) }
-    } else {
-        try Errno.check { fcntl(numbers[0], F_SETFL, O_NONBLOCK) }
-    }
-    try Errno.check { fcntl(numbers[1], F_SETFL, O_NONBLOCK) }
-    return ends
-}
-
 /// A server on this machine that lets a test decide whether it answers.
 final class LocalServer: Sendable {
     private let listener: FileDescriptor
@@ -88,29 +69,8 @@ final class LocalServer: Sendable {
     }
 }
 
-extension FileDescriptor {
-    /// Reads packets as they come, until there are so many.
-    func nextPackets(_ count: Int, on loop: IOLoop) async throws -> [[UInt8]] {
-        let (packets, report) = AsyncStream.makeStream(of: [UInt8].self)
-        try await loop.perform {
-            try loop.register(self, .readable) { _ in
-                var bytes = [UInt8](repeating: 0, count: 1000)
-                do {
-                    guard let read = try bytes.withUnsafeMutableBytes({ try self.read(into: $0) }) else { return }
-                    report.yield(Array(bytes.prefix(read)))
-                } catch {
-                    // Ends the stream, and the test with too few packets.
-                    loop.unregister(self)
-                    report.finish()
-                }
-            }
-        }
-        var all: [[UInt8]] = []
-        for await packet in packets {
-            all.append(packet)
-            if all.count >= count { break }
-        }
-        try await loop.perform { loop.unregister(self) }
-        return all
+extension SocketLink {
+    convenience init(connectingTo server: LocalServer, limit: Duration = .seconds(3600)) {
+        self.init { () throws(ChannelFailure) in (try server.beginConnect(), limit) }
     }
 }

@@ -25,6 +25,7 @@ run: build ## the real meters where one is plugged in, else four simulated ones
 	@Scripts/run
 
 test: setup Sources/CBuildInfo/commit.h ## everything that this machine can test
+	@Scripts/setup umockdev
 	@Scripts/test
 
 lint: ## the format of every source file

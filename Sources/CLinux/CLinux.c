@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/hidraw.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <pthread.h>
@@ -95,4 +96,13 @@ int cl_clock_is_synchronised(void) {
     struct timex state = {.modes = 0};
     int answer = adjtimex(&state);
     return answer == -1 ? -1 : answer != TIME_ERROR;
+}
+
+int cl_hidraw_info(int fd, struct cl_hid_device *device) {
+    struct hidraw_devinfo info;
+    if (ioctl(fd, HIDIOCGRAWINFO, &info) < 0) return -1;
+    device->bus = info.bustype;
+    device->vendor = (unsigned short)info.vendor;
+    device->product = (unsigned short)info.product;
+    return 0;
 }

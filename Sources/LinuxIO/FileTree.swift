@@ -19,6 +19,9 @@ package enum FileTree {
 
     package static func isCharacterDevice(_ path: String) -> Bool { cl_is_character_device(path) == 1 }
 
+    /// Anything at all at the path, even a link to nothing.
+    package static func exists(_ path: String) -> Bool { cl_exists(path) == 1 }
+
     /// The path without links and dots.
     package static func canonical(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }

@@ -48,6 +48,13 @@ package struct DeviceTable: Hashable, Sendable {
         }?.model
     }
 
+    /// Whether a device may be a meter at all, as far as its ids tell.
+    package func lists(vendor: UInt16, product: UInt16, subsystem: Subsystem) -> Bool {
+        rows.contains { row in
+            row.vendor == vendor && row.subsystem == subsystem && (row.product ?? product) == product
+        }
+    }
+
     /// Sources: protocols.md 2.1, 3.1, 4.1 and 5.
     package static let builtIn = DeviceTable(rows: [
         Row(0x28E9, nil, .tty, match: "RuiDeng", .tc66),

@@ -2,60 +2,116 @@ package import Gateway
 import LinuxIO
 import MeterModel
 
-/// Looks once at what serial ports are there and which of them are meters.
+/// Looks once at what device nodes are there and which of them are meters.
+///
+/// It reads /sys itself, so that it finds the same with and without udevd. Hot-plug events (`UdevMonitor`) only say when
+/// to look: an event that is lost or comes twice changes nothing.
 package struct PortScanner: Sendable {
     private let host: String
     private let devices: DeviceTable
     private let deviceFolder: String
     private let sysfsFolder: String
+    private let awaitsRules: @Sendable (_ sysfsPath: String) -> Bool
 
     /// - Parameters:
     ///   - host: this host's name, part of the ids that only it knows.
     ///   - deviceFolder: where device nodes are.
-    ///   - sysfsFolder: where the kernel describes terminals.
+    ///   - sysfsFolder: where the kernel lists them by kind.
+    ///   - awaitsRules: whether a device's node is still about to get its owner and mode, so that opening it might fail
+    ///     (`Udev.awaitsRules`). It is not there until then.
     package init(
         host: String, devices: DeviceTable = .builtIn, deviceFolder: String = "/dev",
-        sysfsFolder: String = "/sys/class/tty"
+        sysfsFolder: String = "/sys/class",
+        awaitsRules: @escaping @Sendable (_ sysfsPath: String) -> Bool = { _ in false }
     ) {
         self.host = host
         self.devices = devices
         self.deviceFolder = deviceFolder
         self.sysfsFolder = sysfsFolder
+        self.awaitsRules = awaitsRules
     }
 
-    /// The meters that are there: declared ports in their order, then those that tell by their USB ids, by name.
+    /// The meters that are there: declared ports in their order, then those that tell by their USB ids.
     package func scan(declared: [DeclaredPort]) -> [Sighting] {
-        let present = declared.filter { FileTree.isCharacterDevice($0.path) }
-        let declaredNodes = Set(present.compactMap { FileTree.canonical($0.path) })
-        let declaredSightings = present.map { port in
+        merge(self.declared(declared), plugged: plugged())
+    }
+
+    /// Of the ports that a person declared, those that are there.
+    func declared(_ ports: [DeclaredPort]) -> [Sighting] {
+        ports.filter { FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
                 id: port.id ?? .port(host: host, path: port.path), model: port.model, name: port.name,
                 link: .serial(path: port.path))
         }
-        let found = FileTree.names(in: deviceFolder).compactMap { name -> Sighting? in
-            guard name.hasPrefix("ttyACM") || name.hasPrefix("ttyUSB") else { return nil }
-            let path = "\(deviceFolder)/\(name)"
-            guard FileTree.isCharacterDevice(path) else { return nil }
-            // A person's word on a port counts for more than what its ids say.
-            if let node = FileTree.canonical(path), declaredNodes.contains(node) { return nil }
-            return sighting(of: name, path: path)
-        }
-        return declaredSightings + found
     }
 
-    private func sighting(of name: String, path: String) -> Sighting? {
-        guard let device = USBDevice(ofTerminal: name, in: sysfsFolder) else { return nil }
-        let texts = [device.manufacturer, device.product].compactMap { $0 }
-        guard
-            let model = devices.model(
-                vendor: device.vendorID, product: device.productID, subsystem: .tty, texts: texts)
-        else { return nil }
-        let id: MeterID =
-            if let serial = device.serial {
-                .usb(vendor: device.vendorID, product: device.productID, serial: serial)
-            } else {
-                .usbPort(vendor: device.vendorID, product: device.productID, host: host, path: device.port)
+    /// A person's word on a port counts for more than what its ids say.
+    func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
+        let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
+        guard !declaredNodes.isEmpty else { return plugged }
+        let others = plugged.filter { sighting in
+            FileTree.canonical(sighting.link.stored).map { !declaredNodes.contains($0) } ?? true
+        }
+        return declared + others
+    }
+
+    /// The devices that tell by their ids that they are meters, by node; one node of each.
+    func plugged() -> [Sighting] {
+        var taken: Set<String> = []
+        // Terminals first: where a meter has both kinds of node, the terminal carries all that it can say.
+        let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
+        // Makers that give every device the same serial are known.
+        let serials = found.compactMap { $0.device.serial == nil ? nil : id(of: $0.device) }
+        let counts = Dictionary(serials.map { ($0, 1) }, uniquingKeysWith: +)
+        return found.map { device, model, link in
+            var device = device
+            if counts[id(of: device), default: 0] > 1 { device.serial = nil }
+            return Sighting(id: id(of: device), model: model, name: device.product, link: link)
+        }
+    }
+
+    private func plugged(
+        _ subsystem: DeviceTable.Subsystem
+    ) -> [(device: USBDevice, model: ModelName, link: LinkAddress)] {
+        let classFolder = "\(sysfsFolder)/\(subsystem.rawValue)"
+        return FileTree.names(in: deviceFolder).compactMap { name in
+            guard subsystem.nodePrefixes.contains(where: { name.hasPrefix($0) }) else { return nil }
+            let path = "\(deviceFolder)/\(name)"
+            guard FileTree.isCharacterDevice(path), let device = USBDevice(behind: name, in: classFolder) else {
+                return nil
             }
-        return Sighting(id: id, model: model, name: device.product, link: .serial(path: path))
+            let texts = [device.manufacturer, device.product].compactMap { $0 }
+            guard
+                let model = devices.model(
+                    vendor: device.vendorID, product: device.productID, subsystem: subsystem, texts: texts),
+                !awaitsRules("\(classFolder)/\(name)")
+            else { return nil }
+            return (device, model, subsystem.link(to: path))
+        }
+    }
+
+    private func id(of device: USBDevice) -> MeterID {
+        if let serial = device.serial {
+            .usb(vendor: device.vendorID, product: device.productID, serial: serial)
+        } else {
+            .usbPort(vendor: device.vendorID, product: device.productID, host: host, path: device.port)
+        }
+    }
+}
+
+extension DeviceTable.Subsystem {
+    /// How the nodes are named that meters can be behind.
+    fileprivate var nodePrefixes: [String] {
+        switch self {
+        case .tty: ["ttyACM", "ttyUSB"]
+        case .hidraw: ["hidraw"]
+        }
+    }
+
+    fileprivate func link(to path: String) -> LinkAddress {
+        switch self {
+        case .tty: .serial(path: path)
+        case .hidraw: .hid(path: path)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Gateway
+import MeterModel
 
 /// What was there at the last look, and what has changed since. A value without a clock.
 struct SightingSet {
@@ -10,5 +11,10 @@ struct SightingSet {
         present = now
         return before.filter { !now.contains($0) }.map(SightingEvent.vanished)
             + now.filter { !before.contains($0) }.map(SightingEvent.appeared)
+    }
+
+    /// A device node went, whether or not another look would show it: by then it may be there again.
+    mutating func remove(node: String) -> [SightingEvent] {
+        update(to: present.filter { $0.link.stored != node })
     }
 }

@@ -1,6 +1,6 @@
 import LinuxIO
 
-/// What the kernel tells of the USB device behind a terminal.
+/// What the kernel tells of the USB device behind a device node.
 struct USBDevice: Hashable, Sendable {
     var vendorID: UInt16
     var productID: UInt16
@@ -11,12 +11,13 @@ struct USBDevice: Hashable, Sendable {
     /// Where it is plugged in, as the kernel counts: bus, then port by port (`1-1.4`).
     var port: String
 
-    /// Climbs from the terminal's device (a USB interface, or a port of one) to the device that has ids.
+    /// Climbs from the node's device (a USB interface, or what a driver made below one) to the device that has ids.
     ///
-    /// - Returns: nil for a terminal that is not on USB.
-    init?(ofTerminal name: String, in sysfsFolder: String) {
-        guard var folder = FileTree.canonical("\(sysfsFolder)/\(name)/device") else { return nil }
-        // Interface, and below it perhaps a port: four steps are more than there are.
+    /// - Parameter classFolder: where the kernel lists nodes of the kind, such as `/sys/class/tty`.
+    /// - Returns: nil for a node that is not on USB.
+    init?(behind name: String, in classFolder: String) {
+        guard var folder = FileTree.canonical("\(classFolder)/\(name)/device") else { return nil }
+        // Interface, and below it perhaps a port or a HID device: four steps are more than there are.
         for _ in 0..<4 {
             if let device = USBDevice(folder: folder) {
                 self = device

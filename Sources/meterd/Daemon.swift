@@ -52,7 +52,7 @@ struct Daemon {
     }
 
     private func makeHosts(loop: IOLoop) async throws -> [Host] {
-        let scanner = PortScanner(host: HostName.system)
+        let scanner = PortScanner(host: HostName.system, awaitsRules: Udev.awaitsRules)
         let first = try await Host(configuration: configuration, loop: loop, scanner: scanner, logger: logger)
         guard isDemo else { return [first] }
         var logger = logger

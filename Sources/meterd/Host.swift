@@ -42,7 +42,9 @@ struct Host {
         directory = MeterDirectory(
             edges: MeterDirectory.Edges(
                 loop: loop, opener: Self.openers(on: loop, radios),
-                ports: PortWatcher(scanner: scanner, clock: ContinuousClock()), radios: radios, repository: store,
+                ports: PortWatcher(
+                    scanner: scanner, clock: ContinuousClock(), listen: { UdevMonitor()?.events(on: loop) }),
+                radios: radios, repository: store,
                 settings: settings, recorder: recorder, hostName: HostName.system,
                 makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
@@ -69,7 +71,9 @@ struct Host {
 
     /// Every kind of link that this host can make.
     private static func openers(on loop: IOLoop, _ radios: Radios?) -> ChannelOpeners {
-        var openers: [LinkAddress.Transport: any ChannelOpener] = [.serial: SerialChannelOpener(loop: loop)]
+        var openers: [LinkAddress.Transport: any ChannelOpener] = [
+            .serial: SerialChannelOpener(loop: loop), .hid: HidChannelOpener(loop: loop),
+        ]
         if let radios {
             let opener = RadioChannelOpener(loop: loop, slots: radios)
             openers[.ble] = opener

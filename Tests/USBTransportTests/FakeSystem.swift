@@ -17,8 +17,12 @@ final class FakeSystem {
         }
     }
 
-    func scanner(devices: DeviceTable = .builtIn) -> PortScanner {
-        PortScanner(host: "pi", devices: devices, deviceFolder: deviceFolder, sysfsFolder: sysfsFolder)
+    func scanner(
+        devices: DeviceTable = .builtIn, awaitsRules: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) -> PortScanner {
+        PortScanner(
+            host: "pi", devices: devices, deviceFolder: deviceFolder, sysfsFolder: sysfsFolder, awaitsRules: awaitsRules
+        )
     }
 
     func addNode(_ name: String, as device: String = "/dev/null") throws -> String {
@@ -28,9 +32,14 @@ final class FakeSystem {
     }
 
     /// - Parameter depth: 1: the terminal belongs to the interface (ACM); 2: to a port of the interface (USB serial).
-    func addDevice(_ name: String, port: String, depth: Int = 1, attributes: [String: String]) throws {
+    ///   2 too where it is a raw HID device.
+    /// - Parameter interface: of the device that the node belongs to.
+    func addDevice(
+        _ name: String, port: String, interface: Int = 0, depth: Int = 1, attributes: [String: String]
+    ) throws {
         let device = "\(folder.path)/devices/usb1/\(port)"
-        let leaf = "\(device)/\(port):1.0" + (depth == 2 ? "/\(name)" : "")
+        let leaf = "\(device)/\(port):1.\(interface)" + (depth == 2 ? "/\(name)" : "")
+        let sysfsFolder = "\(sysfsFolder)/\(name.hasPrefix("hidraw") ? "hidraw" : "tty")"
         try files.createDirectory(atPath: leaf, withIntermediateDirectories: true)
         for (key, value) in attributes {
             try (value + "\n").write(toFile: "\(device)/\(key)", atomically: false, encoding: .utf8)

@@ -1,5 +1,6 @@
 import Gateway
 import MeterModel
+import Synchronization
 import Testing
 import USBTransport
 
@@ -104,5 +105,86 @@ struct PortScannerTests {
         let found = system.scanner().scan(declared: [DeclaredPort(path: declared, model: .um25c)])
 
         #expect(found.map(\.model) == [.um25c, .tc66])
+    }
+
+    // MARK: Raw HID, and devices of several nodes
+
+    private let fnb58 = ["idVendor": "2e3c", "idProduct": "5558", "manufacturer": "FNIRSI", "product": "FNB58"]
+    private let km003c = ["idVendor": "5fc9", "idProduct": "0063", "serial": "007965", "product": "POWER-Z KM003C"]
+
+    @Test func fnb58_isItsHIDNode_notItsTerminal() throws {
+        let system = try FakeSystem()
+        let path = try system.addNode("hidraw0")
+        _ = try system.addNode("ttyACM0")
+        try system.addDevice("ttyACM0", port: "1-2", interface: 1, attributes: fnb58)
+        try system.addDevice("hidraw0", port: "1-2", interface: 3, depth: 2, attributes: fnb58)
+
+        let found = system.scanner().scan(declared: [])
+
+        #expect(found.map(\.model) == [.fnb58])
+        #expect(found.map(\.link) == [.hid(path: path)])
+    }
+
+    @Test func km003c_isItsTerminal_evenWhereTheListTakesItsHIDNodeToo() throws {
+        let system = try FakeSystem()
+        let path = try system.addNode("ttyACM0")
+        _ = try system.addNode("hidraw0")
+        try system.addDevice("ttyACM0", port: "1-1", interface: 1, attributes: km003c)
+        try system.addDevice("hidraw0", port: "1-1", interface: 3, depth: 2, attributes: km003c)
+        let both = DeviceTable(rows: [.init(0x5FC9, 0x0063, .hidraw, .km003c)] + DeviceTable.builtIn.rows)
+
+        for table in [DeviceTable.builtIn, both] {
+            #expect(system.scanner(devices: table).scan(declared: []).map(\.link) == [.serial(path: path)])
+        }
+    }
+
+    @Test func keyboard_isNoMeter() throws {
+        let system = try FakeSystem()
+        _ = try system.addNode("hidraw0")
+        let keyboard = ["idVendor": "046d", "idProduct": "c31c", "product": "USB Keyboard"]
+        try system.addDevice("hidraw0", port: "1-2", depth: 2, attributes: keyboard)
+        #expect(system.scanner().scan(declared: []).isEmpty)
+    }
+
+    @Test func identicalMeters_areToldApart_bySerialOrByPort() throws {
+        let system = try FakeSystem()
+        for (index, serial) in ["A", "B"].enumerated() {
+            _ = try system.addNode("hidraw\(index)")
+            let own = fnb58.merging(["serial": serial]) { $1 }
+            try system.addDevice("hidraw\(index)", port: "1-\(index)", interface: 3, depth: 2, attributes: own)
+        }
+        for index in 0..<2 {
+            _ = try system.addNode("ttyACM\(index)")
+            try system.addDevice("ttyACM\(index)", port: "2-\(index)", attributes: tc66)
+        }
+        let found = system.scanner().scan(declared: [])
+        #expect(found.count == 4)
+        #expect(Set(found.map(\.id)).count == 4)
+    }
+
+    /// A maker that gives every device the same serial gives it to none.
+    @Test func metersOfOneSerial_areKnownByTheirPorts() throws {
+        let system = try FakeSystem()
+        for index in 0..<2 {
+            _ = try system.addNode("ttyACM\(index)")
+            try system.addDevice("ttyACM\(index)", port: "1-\(index)", attributes: km003c)
+        }
+        let found = system.scanner().scan(declared: [])
+        let expected = (0..<2).map { MeterID.usbPort(vendor: 0x5FC9, product: 0x0063, host: "pi", path: "1-\($0)") }
+        #expect(found.map(\.id) == expected)
+    }
+
+    @Test func node_isThere_onceUdevIsDoneWithIt() throws {
+        let system = try FakeSystem()
+        _ = try system.addNode("ttyACM0")
+        try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
+        let hasRules = Mutex(false)
+        let scanner = system.scanner { path in
+            #expect(path.hasSuffix("/tty/ttyACM0"))
+            return !hasRules.withLock { $0 }
+        }
+        #expect(scanner.scan(declared: []).isEmpty)
+        hasRules.withLock { $0 = true }
+        #expect(scanner.scan(declared: []).map(\.model) == [.tc66])
     }
 }

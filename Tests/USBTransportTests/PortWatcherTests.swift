@@ -91,6 +91,77 @@ struct PortWatcherTests {
         await watching.value
     }
 
+    // MARK: Hot-plug events
+
+    private let tc66 = ["idVendor": "28e9", "idProduct": "028a", "manufacturer": "RuiDeng", "product": "TC66"]
+
+    @Test func event_makesItLook_withoutATick() async throws {
+        let system = try FakeSystem()
+        let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
+        let watcher = PortWatcher(scanner: system.scanner(), clock: StepClock(), listen: { plugs })
+        let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
+        let watching = Task { await watcher.run { report.yield($0) } }
+        var iterator = events.makeAsyncIterator()
+
+        let node = try system.addNode("ttyACM0")
+        try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
+        plug.yield([PlugEvent(node: node, isGone: false)])
+        guard case .appeared(let sighting) = await iterator.next() else { throw TestFailure() }
+        #expect(sighting.link == .serial(path: node))
+
+        // Unplugged and plugged in again before anybody looks.
+        plug.yield([PlugEvent(node: node, isGone: true), PlugEvent(node: node, isGone: false)])
+        #expect(await iterator.next() == .vanished(sighting))
+        #expect(await iterator.next() == .appeared(sighting))
+
+        // Of others, and lost ones: nothing new.
+        plug.yield([PlugEvent(node: "/dev/ttyACM7", isGone: true)])
+        plug.yield([])
+        try system.remove(node)
+        plug.yield([])
+        #expect(await iterator.next() == .vanished(sighting))
+
+        watching.cancel()
+        await watching.value
+    }
+
+    @Test func eventsThatEnd_leaveTheTicks() async throws {
+        let system = try FakeSystem()
+        let clock = StepClock()
+        let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
+        let watcher = PortWatcher(scanner: system.scanner(), clock: clock, listen: { plugs })
+        let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
+        let watching = Task { await watcher.run { report.yield($0) } }
+        var iterator = events.makeAsyncIterator()
+        plug.finish()
+
+        _ = try system.addNode("ttyACM0")
+        try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
+        // The first ones may come before it knows that there are no more events.
+        for _ in 0..<10 { clock.tick() }
+        guard case .appeared = await iterator.next() else { throw TestFailure() }
+
+        watching.cancel()
+        await watching.value
+    }
+
+    @Test func silentEvents_doNotHideAMeter_forLong() async throws {
+        let system = try FakeSystem()
+        let clock = StepClock()
+        let (plugs, plug) = AsyncStream.makeStream(of: [PlugEvent].self)
+        defer { plug.finish() }
+        let watcher = PortWatcher(scanner: system.scanner(), clock: clock, listen: { plugs })
+        let (events, report) = AsyncStream.makeStream(of: SightingEvent.self)
+        let watching = Task { await watcher.run { report.yield($0) } }
+        var iterator = events.makeAsyncIterator()
+        _ = try system.addNode("ttyACM0")
+        try system.addDevice("ttyACM0", port: "1-1", attributes: tc66)
+        for _ in 0..<10 { clock.tick() }
+        guard case .appeared = await iterator.next() else { throw TestFailure() }
+        watching.cancel()
+        await watching.value
+    }
+
     @Test func set_tellsOnlyWhatChanged_goneFirst() {
         func sighting(_ path: String) -> Sighting {
             Sighting(id: .port(host: "pi", path: path), model: nil, name: nil, link: .serial(path: path))

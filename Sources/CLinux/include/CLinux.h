@@ -53,3 +53,11 @@ int cl_open_route_socket(void);
 // adjtimex is not part of the Glibc module map. 1: something keeps the wall clock right; 0: nothing does; -1 and errno
 // when the kernel does not say.
 int cl_clock_is_synchronised(void);
+
+// The HIDIOC… ioctls are _IOR macros. What a raw HID node leads to; -1 and errno where it is none.
+struct cl_hid_device {
+    unsigned int bus;  // BUS_USB is 3 (linux/input.h)
+    unsigned short vendor;
+    unsigned short product;
+};
+int cl_hidraw_info(int fd, struct cl_hid_device *device);

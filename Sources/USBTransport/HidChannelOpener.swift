@@ -1,0 +1,42 @@
+package import Gateway
+package import LinuxIO
+package import MeterModel
+
+/// Opens raw HID devices as channels.
+package struct HidChannelOpener: ChannelOpener {
+    private let loop: IOLoop
+    private let devices: DeviceTable
+    private let stallLimit: Duration
+
+    /// - Parameters:
+    ///   - loop: the loop on which channels are used and call back.
+    ///   - devices: the ids of meters; nothing is written to any other device.
+    ///   - stallLimit: how long a device may take no report before it counts as stalled.
+    package init(loop: IOLoop, devices: DeviceTable = .builtIn, stallLimit: Duration = .seconds(5)) {
+        self.loop = loop
+        self.devices = devices
+        self.stallLimit = stallLimit
+    }
+
+    package func open(
+        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        guard case .hid(let path) = link else { preconditionFailure("\(link) is no HID link") }
+        let link = HidLink(path: path, devices: devices)
+        return HidChannel(DescriptorChannel.open(link, on: loop, stallLimit: stallLimit, handle: handle))
+    }
+}
+
+/// Puts bytes into reports. What comes is a report each, whole.
+struct HidChannel: ByteChannel {
+    private let channel: DescriptorChannel
+
+    init(_ channel: DescriptorChannel) { self.channel = channel }
+
+    func send(_ bytes: [UInt8]) {
+        for report in HidReport.writes(carrying: bytes) { channel.send(report) }
+    }
+
+    func close() { channel.close() }
+    func close(after pause: Duration) { channel.close(after: pause) }
+}

@@ -1,0 +1,36 @@
+import Gateway
+import Glibc
+import LinuxIO
+
+/// A meter's raw HID device as a link.
+struct HidLink: DescriptorLink {
+    let path: String
+    let devices: DeviceTable
+
+    var name: String { path }
+    var framing: Framing { .packets }
+    var writesBlock: Bool { true }
+    var remedy: String { "Unplug the meter and plug it in again." }
+
+    /// Opens it, if it is still a meter: numbers of nodes are given anew, perhaps to a keyboard, and a report that a meter
+    /// takes for a greeting may be an order to another device.
+    func open() throws(ChannelFailure) -> OpenedLink {
+        let node = try HidNode(opening: path)
+        guard devices.lists(vendor: node.vendor, product: node.product, subsystem: .hidraw) else {
+            node.close(discardingOutput: true)
+            let ids = [node.vendor, node.product].map { number in
+                let digits = String(number, radix: 16)
+                return String(repeating: "0", count: 4 - digits.count) + digits
+            }
+            throw ChannelFailure(
+                .unsuitable, "\(path) is no meter that is known here, but \(ids.joined(separator: ":")).")
+        }
+        return .open(node)
+    }
+
+    func failure(losing reason: Errno?) -> ChannelFailure {
+        // A report that the device did not take within the kernel's own limit.
+        if reason == .timedOut { return ChannelFailure(.stalled, "\(path) takes no report. \(remedy)") }
+        return .unplugged(path, reason)
+    }
+}

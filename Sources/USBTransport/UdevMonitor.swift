@@ -1,0 +1,87 @@
+import CUdev
+import Glibc
+package import LinuxIO
+
+/// Hears of terminals and raw HID devices that come and go.
+package final class UdevMonitor: @unchecked Sendable {
+    // Unchecked: libudev's objects are used by one thread at a time, until `events` by its caller's, then the loop's.
+
+    /// Who tells.
+    package enum Group: String, Sendable {
+        /// udevd, when it is done with a device.
+        case udev
+        /// The kernel, where no udevd runs.
+        case kernel
+
+        package static var present: Group { Udev.isRunning ? .udev : .kernel }
+    }
+
+    private let library: OpaquePointer
+    private let monitor: OpaquePointer
+    /// libudev closes its own; this is a copy.
+    private let descriptor: FileDescriptor
+
+    /// - Returns: nil where there are no such events, as in most containers.
+    package init?(_ group: Group = .present) {
+        guard let library = udev_new() else { return nil }
+        guard let monitor = udev_monitor_new_from_netlink(library, group.rawValue) else {
+            udev_unref(library)
+            return nil
+        }
+        // The kernel sorts them out: nobody wakes this program for other devices.
+        let isFiltered = ["tty", "hidraw"].allSatisfy { (subsystem: String) in
+            udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil) >= 0
+        }
+        let isReceiving = isFiltered && udev_monitor_enable_receiving(monitor) >= 0
+        let copy = isReceiving ? fcntl(udev_monitor_get_fd(monitor), F_DUPFD_CLOEXEC, 3) : -1
+        guard copy >= 0 else {
+            udev_monitor_unref(monitor)
+            udev_unref(library)
+            return nil
+        }
+        self.library = library
+        self.monitor = monitor
+        descriptor = FileDescriptor(owning: copy)
+    }
+
+    deinit {
+        udev_monitor_unref(monitor)
+        udev_unref(library)
+    }
+
+    /// What happens from when the monitor was made, as it happens; what came at once in one batch. An empty batch says
+    /// that events were lost. Ends when the monitor breaks. To be called once.
+    package func events(on loop: IOLoop) -> AsyncStream<[PlugEvent]> {
+        AsyncStream { report in
+            report.onTermination = { [self] _ in
+                loop.execute {
+                    loop.unregister(self.descriptor)
+                    self.descriptor.close()
+                }
+            }
+            loop.execute { [self] in
+                do {
+                    try loop.register(descriptor, .readable) { [self] _ in
+                        report.yield(receiveAll())
+                    }
+                } catch {
+                    report.finish()
+                }
+            }
+        }
+    }
+
+    private func receiveAll() -> [PlugEvent] {
+        var events: [PlugEvent] = []
+        // Bounded, as a loop with other work is; what is left makes the descriptor ready again.
+        for _ in 0..<64 {
+            guard let device = udev_monitor_receive_device(monitor) else { break }
+            defer { udev_device_unref(device) }
+            guard let node = udev_device_get_devnode(device), let action = udev_device_get_action(device) else {
+                continue
+            }
+            events.append(PlugEvent(node: String(cString: node), isGone: strcmp(action, "remove") == 0))
+        }
+        return events
+    }
+}

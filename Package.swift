@@ -273,7 +273,7 @@ let package = Package(
             dependencies: [
                 "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO",
                 "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore", "SettingsCore",
-                "LeaseCore", "SyncCore", "CloudAPI",
+                "LeaseCore", "SyncCore", "CloudAPI", "MeterTestKit",
                 "Cloud", "CloudStore", "CloudServer", "CloudClient",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -1,6 +1,6 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [disk] [daemon] [throughput] [cloud | leases | records | sync | visibility]
+// Benchmarks [decode] [path] [radios] [disk] [daemon] [throughput] [radios] [gatt] [cloud | leases | records | sync | visibility]
 //
 // All of them where none is named; `cloud` is the last four.
 //
@@ -20,6 +20,7 @@ do {
     if isWanted("decode") { DecodeBenchmark.run() }
     if isWanted("path") { try await PathBenchmark.run() }
     if isWanted("radios") { try await RadioBenchmark.run() }
+    if isWanted("gatt", of: "radios") { try GATTBenchmark.run() }
     if isWanted("disk") { try await DiskBenchmark.run() }
     if isWanted("daemon") { try DaemonBenchmark.runScaling() }
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }

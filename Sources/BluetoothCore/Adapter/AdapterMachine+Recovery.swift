@@ -126,9 +126,9 @@ extension AdapterMachine {
     // MARK: Words
 
     static let forbiddenWords =
-        "This program may not look for meters over Bluetooth: it needs CAP_NET_ADMIN and CAP_NET_RAW. Grant them with"
-        + " AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW in its systemd unit, or with"
-        + " 'sudo setcap cap_net_admin,cap_net_raw+ep' on the program."
+        "This program may not look for meters over Bluetooth: it needs CAP_NET_ADMIN. Grant it with"
+        + " AmbientCapabilities=CAP_NET_ADMIN in its systemd unit, or with"
+        + " 'sudo setcap cap_net_admin+ep' on the program."
 
     var blockWords: String {
         block.isHard

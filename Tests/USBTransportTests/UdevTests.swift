@@ -98,7 +98,9 @@ private struct StoppedClock: Clock {
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         // Ends when cancelled.
-        for await _ in AsyncStream<Void>(unfolding: { try? await Task.sleep(for: .seconds(3600)) }) {}
+        let (never, source) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        source.finish()
         throw CancellationError()
     }
 }

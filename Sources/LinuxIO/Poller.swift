@@ -75,9 +75,7 @@ final class Poller {
     func wait(until deadline: Int64?, blocking: Bool) throws(Errno) {
         if blocking, let deadline { try setAlarm(deadline) }
         let capacity = Int32(events.count)
-        let count = try events.withUnsafeMutableBufferPointer { buffer throws(Errno) in
-            try Errno.check { epoll_wait(epoll.raw, buffer.baseAddress, capacity, blocking ? -1 : 0) }
-        }
+        let count = try Errno.check { epoll_wait(epoll.raw, &events, capacity, blocking ? -1 : 0) }
         for index in 0..<Int(count) { dispatch(events[index]) }
     }
 

@@ -164,9 +164,13 @@ extension SettingsLedger {
                     new_kind, new_value, by_ms, by_counter, by_host, learned_ms)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
-        try insert.run(
-            [key.type.rawValue, key.name, value.property] + value.old.value.columns + value.old.stamp.columns
-                + (value.new?.columns ?? [nil, nil]) + value.by.columns + [learned.millisecondsSince1970])
+        var row: [(any DatabaseValueConvertible)?] = [key.type.rawValue, key.name, value.property]
+        row += value.old.value.columns
+        row += value.old.stamp.columns
+        row += value.new?.columns ?? [nil, nil]
+        row += value.by.columns
+        row.append(learned.millisecondsSince1970)
+        try insert.run(row)
         let bound = try db.cachedStatement(
             sql: """
                 DELETE FROM history WHERE type = ?1 AND name = ?2 AND property = ?3 AND id <= (

@@ -1,10 +1,10 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench fuzz soak simulate lease-histories two-hosts fuzz-api lab captures clean
+.PHONY: help setup build release run test lint bench fuzz soak simulate lease-histories two-hosts fuzz-api lab captures arm64 clean
 
 help: ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 setup: ## install what is missing (Debian packages)
 	@Scripts/setup
@@ -67,6 +67,9 @@ lab: build ## meterd at a real Bluetooth and USB kernel, in a virtual machine (A
 captures: build ## decode and replay real captures, where there are any
 	Tests/Captures/decode-captures
 	Tests/Captures/replay-captures
+
+arm64: ## cross-build for a Raspberry Pi, and run it under emulation
+	@Scripts/arm64 $(ARGS)
 
 clean: ## forget what was built
 	rm -rf .build

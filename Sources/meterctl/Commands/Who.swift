@@ -34,14 +34,15 @@ struct Who: AsyncParsableCommand {
         var table = Table(["METER", "NAME", "MODEL", "HOLDER", "TRANSPORT", "STATE", "REMAINING", "TOKEN", "WAITING"])
         for lease in leases {
             let holder = (lease.holder ?? lease.holder_id ?? "–") + (lease.mine ? " (this host)" : "")
+            // Nobody has it, but somebody waits for it.
+            let state = lease.state == "none" ? "free" : lease.state
+            let remaining = lease.remaining_ms.map { LeaseWords.countdown(milliseconds: $0) }
+            let token = lease.token.map { "\($0)" }
+            let waiting = lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", ")
             table.add([
                 .init(lease.meter), .init(lease.name ?? "–"), .init(lease.model ?? "–"), .init(holder),
-                .init(lease.transport ?? "–"),
-                // Nobody has it, but somebody waits for it.
-                .init(lease.state == "none" ? "free" : lease.state, LeaseWords.colour(of: lease.state)),
-                .init(lease.remaining_ms.map { LeaseWords.countdown(milliseconds: $0) } ?? "–"),
-                .init(lease.token.map { "\($0)" } ?? "–"),
-                .init(lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", ")),
+                .init(lease.transport ?? "–"), .init(state, LeaseWords.colour(of: lease.state)),
+                .init(remaining ?? "–"), .init(token ?? "–"), .init(waiting),
             ])
         }
         return table

@@ -12,6 +12,8 @@ package final class SimulatedLinks: ChannelOpener {
         var handle: @Sendable (ChannelEvent) -> Void
         /// Bytes on their way to the host, by the number of their delivery.
         var deliveries: [UInt64: LoopTimer] = [:]
+        /// What the meter sends by itself is scheduled.
+        var hasPush = false
     }
 
     private struct State {
@@ -130,6 +132,8 @@ package final class SimulatedLinks: ChannelOpener {
             return state.meters[path]?.receive(bytes, at: now.sinceOrigin) ?? []
         }
         for answer in answers { deliverBytes(answer, over: id, at: now + latency) }
+        // It may have been told to send by itself from now on.
+        scheduleNextPush(over: id)
     }
 
     fileprivate func close(_ id: UInt64, after pause: Duration) {
@@ -165,8 +169,12 @@ package final class SimulatedLinks: ChannelOpener {
     }
 
     private func scheduleNextPush(over id: UInt64) {
-        let due = state.withLock { state in
-            state.lines[id].flatMap { state.meters[$0.path]?.nextDue }
+        let due = state.withLock { state -> Duration? in
+            guard let line = state.lines[id], !line.hasPush, let due = state.meters[line.path]?.nextDue else {
+                return nil
+            }
+            state.lines[id]?.hasPush = true
+            return due
         }
         guard let due else { return }
         // A meter that is due since long still lets time pass, so that a test ends.
@@ -178,6 +186,7 @@ package final class SimulatedLinks: ChannelOpener {
         let now = loop.now
         let pushed = state.withLock { state -> [[UInt8]] in
             guard let path = state.lines[id]?.path else { return [] }
+            state.lines[id]?.hasPush = false
             return state.meters[path]?.due(at: now.sinceOrigin) ?? []
         }
         for bytes in pushed { state.withLock { $0.lines[id]?.handle }?(.received(bytes)) }

@@ -87,6 +87,11 @@ package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescript
 }
 
 extension FileDescriptor {
+    /// Writes to a socket until it holds no more, so that the next write waits.
+    package func fill() throws {
+        while try Errno.checkUnlessBlocked({ Glibc.send(raw, [1], 1, Int32(MSG_DONTWAIT)) }) != nil {}
+    }
+
     /// Reads packets as they come, until there are so many.
     package func nextPackets(_ count: Int, on loop: IOLoop) async throws -> [[UInt8]] {
         let (packets, report) = AsyncStream.makeStream(of: [UInt8].self)

@@ -70,7 +70,7 @@ struct SessionIdentificationTests {
         let session = try await heard(as: nil, being: .um25c)
         host.loop.advance(by: .seconds(1))
 
-        await #expect(throws: GatewayError.self) { try await session.perform(.nextScreen) }
+        await #expect(throws: GatewayError.self) { try await session.perform(MeterCommand(.nextScreen)) }
         #expect(await host.leave(session) == .none)
     }
 }

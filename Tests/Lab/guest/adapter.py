@@ -1,5 +1,6 @@
 """A Bluetooth adapter of this kernel (/dev/vhci), whose controller is on the other side of a port."""
 
+import errno
 import os
 import select
 import sys
@@ -75,4 +76,6 @@ class Adapter:
                         try:
                             os.write(self._vhci, packet)
                         except OSError as error:
-                            print(f"laboratory: vhci: {error}", flush=True)
+                            # Switched off, it takes nothing, as a real one then has nothing to say.
+                            if error.errno != errno.ENXIO:
+                                print(f"laboratory: vhci: {error}", flush=True)

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from adapter import Adapter
-from checks import wait
+from checks import Failure, wait
 from gadget import fnb58
 from host import Host
 from program import Program
@@ -47,9 +47,10 @@ class Bench:
             self.descriptors_before = self.descriptors_before or self._program.descriptors()
         return self._program
 
-    def heard(self, identifier):
-        """Waits until the program hears a meter."""
-        return wait(f"{identifier} is heard", lambda: self.program.sighting(identifier), 30)
+    def heard(self, identifier, over="ble"):
+        """Waits until the program hears a meter over this kind of link."""
+        return wait(f"{identifier} is heard over {over}",
+                    lambda: over in (self.program.sighting(identifier) or {}).get("transports", ()), 60)
 
     def adapter_is_there(self):
         """Plugs the adapter where it is not plugged, and switches it on as a desktop would."""
@@ -89,6 +90,9 @@ class Bench:
         if self.bluetoothd:
             self.bluetoothd.stop()
         if self._program and self._program.runs:
-            self._program.stop()
+            try:
+                self._program.stop()
+            except Failure as failure:
+                print(f"     {failure}", flush=True)
         self._trace.terminate()
         self._trace.wait(10)

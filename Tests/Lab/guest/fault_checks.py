@@ -9,10 +9,11 @@ METER = "um25c"
 def connected(bench, meter=METER, over="ble"):
     """A meter that has data, until the check is over."""
     address = bench.meters[meter]["address"]
-    bench.heard(address)
+    bench.heard(address, over)
     bench.program.connect(address, over)
-    bench.after(bench.program.disconnect, address)
-    states = States(bench.program, address)
+    program = bench.program
+    bench.after(lambda: program.runs and program.disconnect(address))
+    states = States(program, address)
     states.until("data-available")
     return states
 

@@ -148,10 +148,11 @@ def nothing_is_left_open(bench):
 def meterd_resumes_and_ends(bench):
     """SIGTERM ends it within seconds while it reads; the next one resumes, and ends as well."""
     address = bench.meters[METER]["address"]
+    program = bench.program
     states = connected(bench, over="ble")
-    took = bench.program.stop()
+    took = program.stop()
     wait("the meter is let go", lambda: bench.host.ask("links", meter=METER)["links"] == 0, 15)
-    bench.program.start()
+    program.start()
     states.until("data-available", seconds=60)
-    bench.program.disconnect(address)
-    return f"ended after {took:.1f} s, and {bench.program.stop():.1f} s; {' → '.join(states.seen)}"
+    program.disconnect(address)
+    return f"ended after {took:.1f} s, and {program.stop():.1f} s; {' → '.join(states.seen)}"

@@ -30,7 +30,7 @@ def read_and_let_go(bench, identifier, over):
 def over_radio(bench, meter, over="ble"):
     """As above, and the meter's radio is free afterwards."""
     address = bench.meters[meter]["address"]
-    bench.heard(address)
+    bench.heard(address, over)
     said = read_and_let_go(bench, address, over)
     wait("the meter has no link any more", lambda: bench.host.ask("links", meter=meter)["links"] == 0, 15)
     return said
@@ -68,8 +68,6 @@ def um25c_over_ble(bench):
 
 @check("radio")
 def um25c_over_rfcomm(bench):
-    wait("the UM25C is heard over classic Bluetooth",
-         lambda: "spp" in (bench.program.sighting(bench.meters["um25c"]["address"]) or {}).get("transports", ()), 60)
     return over_radio(bench, "um25c", "spp")
 
 

@@ -111,7 +111,8 @@ extension Simulator {
             hosts[index].clock.setWall(at: now)
             return
         }
-        let step: Int64 = dice.pick([-86_400_000, -90_000, -3000, 3000, 90_000, 86_400_000 * 400]) ?? 0
+        let steps: [Int64] = [-86_400_000, -90_000, -3000, 3000, 90_000, 86_400_000 * 400]
+        let step = dice.pick(steps) ?? 0
         note("\(hosts[index].name): wall clock steps \(step) ms")
         hosts[index].clock.stepWall(by: step)
     }

@@ -123,7 +123,7 @@ struct TrafficReplayTests {
         var answering = conversation
         answering.faults = SimulatorFaults(.wrongCheck, every: 2)
         let answers = answering.receive([1, 2], at: .zero)
-        #expect(answers == [[0xA1], [0xA2 ^ 0x5A]])
+        #expect(answers == [[0xA1], [0xA2 ^ UInt8(0x5A)]])
         var pushing = pushing
         pushing.faults = SimulatorFaults(.silence, every: 2)
         let pushed = pushing.due(at: .seconds(2))

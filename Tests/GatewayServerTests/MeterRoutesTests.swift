@@ -26,7 +26,7 @@ struct MeterRoutesTests {
 
         #expect(
             answer.text
-                == #"{"meters":[],"store":{"dropped":0,"error":null,"path":"/var/lib/meterd/meterd.sqlite","#
+                == #"{"adapters":[],"meters":[],"store":{"dropped":0,"error":null,"path":"/var/lib/meterd/meterd.sqlite","#
                 + #""saved":0,"unsaved":0}}"#)
     }
 
@@ -43,7 +43,8 @@ struct MeterRoutesTests {
                 + #""remaining_ms":null,"since":null,"state":"none","token":null,"transport":null,"waiting":[]},"#
                 + #""local_only":false,"model":"UM25C","name":null,"#
                 + #""poll_interval_ms":500,"port":"/dev/ttyUSB0","reading":null,"retry_in_ms":null,"#
-                + #""since":"2026-05-28T20:26:40.000Z","state":"not-connected","transport":"serial","wanted":false}"#)
+                + #""rssi":null,"since":"2026-05-28T20:26:40.000Z","state":"not-connected","transport":"serial","#
+                + #""transports":["serial"],"wanted":false}"#)
     }
 
     @Test func meterWithData_hasItsReading_withUnitsInTheKeys() async throws {
@@ -71,8 +72,9 @@ struct MeterRoutesTests {
 
         #expect(
             try await bench.request(.get, "/v1/scan").text
-                == #"[{"holder":null,"id":"02:00:00:00:25:0C","model":"UM25C","name":null,"port":"/dev/ttyUSB0","#
-                + #""state":"not-connected","transport":"serial"}]"#)
+                == #"[{"adapter":null,"holder":null,"id":"02:00:00:00:25:0C","model":"UM25C","name":null,"#
+                + #""port":"/dev/ttyUSB0","rssi":null,"state":"not-connected","transport":"serial","#
+                + #""transports":["serial"]}]"#)
     }
 
     @Test(arguments: ["", "{}", #"{"wait_ms":null}"#])

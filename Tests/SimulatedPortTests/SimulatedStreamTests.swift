@@ -50,17 +50,19 @@ struct SimulatedStreamTests {
     @Test func whatAMeterSaysByItself_isSaid_whileNothingIsAsked() async throws {
         let (asked, said) = (try Pipe(), try Pipe())
         let meter = SimulatedAtorch(model: .atorchUSB, period: .milliseconds(10))
-        // Owned by the thread; ends when the test closes its end.
-        let run = Task.detached {
-            var stream = SimulatedStream(meter: meter, from: asked.reading, to: said.writing, as: .raw)
-            try stream.run()
+        // Both block, so each has a thread of its own: tests share those of tasks.
+        async let run = onThread {
+            Result {
+                var stream = SimulatedStream(meter: meter, from: asked.reading, to: said.writing, as: .raw)
+                try stream.run()
+            }
         }
 
-        let isSaid = try said.reading.awaitInput(for: .seconds(60))
+        let isSaid = await onThread { Result { try said.reading.awaitInput(for: nil) } }
         asked.writing.close()
-        try await run.value
+        try await run.get()
 
-        #expect(isSaid)
+        #expect(try isSaid.get())
     }
 
     @Test func input_isAwaited_noLongerThanPatienceLasts() throws {
@@ -71,7 +73,13 @@ struct SimulatedStreamTests {
         #expect(try pipe.reading.awaitInput(for: nil))
     }
 
-    private struct Pipe {
+    private func onThread<Answer: Sendable>(_ body: @escaping @Sendable () -> Answer) async -> Answer {
+        await withCheckedContinuation { continuation in
+            BackgroundThread.run { continuation.resume(returning: body()) }
+        }
+    }
+
+    private struct Pipe: Sendable {
         let reading: FileDescriptor
         let writing: FileDescriptor
 

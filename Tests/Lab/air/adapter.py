@@ -57,6 +57,10 @@ class Adapter:
         """The guest has taken its device away: its peers lose their links, as they do when a real one is pulled."""
         self.plugged = False
         self.scanning = False
+        self._end_links()
+
+    def _end_links(self):
+        """Tells the peers, which btvirt does not when a controller is reset."""
         for handle in self._controller.links:
             self._controller.send(h4.command(DISCONNECT, handle.to_bytes(2, "little") + bytes([POWERED_OFF_BY_PEER])))
 
@@ -78,6 +82,7 @@ class Adapter:
                 self._reports.clear()
             elif opcode == RESET:
                 self.scanning = False
+                self._end_links()
         self._controller.send(packet)
 
     def _from_controller(self, packet):

@@ -54,6 +54,8 @@ class Air:
             self.adapters.append(adapter)
         for name, kind in KINDS.items():
             meter = RadioMeter(name, kind, self._radio_simulator)
+            # Meters of one serial number would be one meter.
+            meter.simulator_arguments = ["--seed", str(len(self.meters) + 1)]
             await meter.start(path)
             self.meters[name] = meter
             log.info("%s is %s", name, meter.address)

@@ -102,4 +102,5 @@ class ReportGadget:
 
 def fnb58(host, serial="051772"):
     """An FNB58 at its plug."""
-    return ReportGadget(host, "fnb58", 0x2E3C, 0x5558, ("FNIRSI", "FNB58", serial), "fnb58")
+    return ReportGadget(host, "fnb58", 0x2E3C, 0x5558, ("FNIRSI", "FNB58", serial), "fnb58",
+                        ("--seed", "23"))

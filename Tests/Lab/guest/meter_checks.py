@@ -1,5 +1,9 @@
 """Every meter over each of its links: heard, connected, read, let go."""
 
+import grp
+import os
+import subprocess
+
 from checks import Failure, check, wait
 from program import States
 
@@ -118,6 +122,27 @@ def km003c_at_its_plug(bench):
 @check("usb")
 def fnb58_at_its_plug(bench):
     return at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
+
+
+@check("usb")
+def udev_rules_tell_and_grant(bench):
+    """With the project's rules, udev names the model, and node by node the right group may use it."""
+    said = []
+    for plug, vendor, model, group in ((bench.km003c, "5fc9", "km003c", None), (bench.fnb58_plug, "2e3c", "fnb58", "plugdev")):
+        plug.plug()
+        bench.after(plug.pull)
+        node = wait("the meter is seen", lambda: plugged_meter(bench.program, vendor), 30)["port"]
+        told = subprocess.run(["udevadm", "info", "--query=property", f"--name={node}"], capture_output=True, text=True)
+        properties = dict(line.split("=", 1) for line in told.stdout.splitlines() if "=" in line)
+        status = os.stat(node)
+        owner = grp.getgrgid(status.st_gid).gr_name
+        if properties.get("METER_MODEL") != model:
+            raise Failure(f"{node} is told to be {properties.get('METER_MODEL')}")
+        if "uaccess" not in properties.get("TAGS", "") or status.st_mode & 0o777 != 0o660 or (group and owner != group):
+            raise Failure(f"{node}: mode {status.st_mode:o}, group {owner}, tags {properties.get('TAGS')}")
+        said.append(f"{node} {model} {owner}")
+        plug.pull()
+    return ", ".join(said)
 
 
 def plugged_meter(program, vendor):

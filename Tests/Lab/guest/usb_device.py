@@ -222,7 +222,7 @@ def tc66c(host, serial="0042"):
         device = USBDevice(0x28E9, 0x018A, ("RuiDeng", "TC66C", serial), serial_interfaces(0, 3, 1), 2, meter.heard)
         device.talks = 1
         return device
-    return PluggedMeter(host, "tc66c", "serial", make)
+    return PluggedMeter(host, "tc66c", "serial", make, ("--seed", "21"))
 
 
 def km003c(host, serial="007965"):
@@ -233,4 +233,4 @@ def km003c(host, serial="007965"):
         device = USBDevice(0x5FC9, 0x0063, ("ChargerLAB", "POWER-Z KM003C", serial), body, 4, meter.heard)
         device.talks = 2
         return device
-    return PluggedMeter(host, "km003c", "serial", make)
+    return PluggedMeter(host, "km003c", "serial", make, ("--seed", "22"))

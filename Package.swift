@@ -105,7 +105,7 @@ let package = Package(
         .target(
             name: "GatewayServer",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
+                "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -44,6 +44,7 @@ package struct MeterRoutes: Sendable {
         }
         addSettings(to: meter)
         addStreams(to: meter)
+        addLogs(to: meter)
         for group in others { group.add(to: api) }
         return router
     }

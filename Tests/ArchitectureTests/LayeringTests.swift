@@ -48,7 +48,8 @@ private let allowedImports: [String: Set<String>] = [
         "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
     ],
     "GatewayServer": [
-        "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI", "Hummingbird", "Logging",
+        "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI", "Hummingbird",
+        "Logging",
         "NIOCore", "FoundationEssentials", "Glibc",
     ],
     // What several programs have in common.

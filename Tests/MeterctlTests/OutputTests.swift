@@ -228,3 +228,19 @@ struct DecodedFrameTests {
         #expect(details["recorder_running"] as? Bool == false)
     }
 }
+
+struct LogOutputTests {
+    @Test func logs_areATable_andASampleIsALineOfCSV() {
+        let log = MeterLogBody(
+            name: "A01", samples: 521, interval_ms: 1000, duration_s: 521, charge_mAh: 12.5, energy_Wh: 0.0625)
+        #expect(
+            Logs.table([log]).lines == [
+                "LOG  SAMPLES  EVERY  LASTED  CHARGE  ENERGY", "A01  521      1 s    8 min   13 mAh  0.063 Wh",
+            ])
+        var reading = Reading()
+        reading[.voltage] = 5.25
+        reading[.current] = -0.5
+        #expect(Logs.header == "t_s,voltage_V,current_A,charge_mAh,energy_Wh")
+        #expect(Logs.csv(MeterLogSampleLine(t: 1.5, values: ReadingBody(reading))) == "1.5,5.25,-0.5,,")
+    }
+}

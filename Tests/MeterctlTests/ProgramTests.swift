@@ -298,6 +298,7 @@ enum Program {
           history                 What was overwritten of a meter's settings, when and
                                   by whom.
           command                 Send a command to a meter.
+          logs                    What a meter recorded by itself (KM003C, KM002C).
           sync                    Settings and the cloud: sync now, status, events,
                                   cancel, resume.
           rebuild                 Fold records of one meter under several names into

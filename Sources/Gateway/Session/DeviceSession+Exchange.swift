@@ -57,7 +57,7 @@ extension DeviceSession {
 
     /// Does whatever is due now.
     func takeTurns() {
-        while let channel, exchange != nil {
+        while let channel, exchange != nil, download == nil {
             let now = loop.now
             switch exchange?.turn(at: now) {
             case .sendRequest:
@@ -92,6 +92,10 @@ extension DeviceSession {
         let now = loop.now
         let wallNow = loop.wallNow
         if traffic.hasListeners { traffic.yield(TrafficRecord(time: now, direction: .inward, bytes: bytes)) }
+        if download != nil {
+            downloadReceived(bytes)
+            return arm()
+        }
         guard var driver = self.driver.take() else { return }
         var found: ModelName?
         driver.receive(bytes) { event in

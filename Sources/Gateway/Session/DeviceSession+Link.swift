@@ -82,6 +82,7 @@ extension DeviceSession {
         commandQueue = []
         toldNumbers = [:]
         _ = driver?.discardPartial()
+        dropDownload()
     }
 
     /// Tells the meter what its model needs to hear, then closes.

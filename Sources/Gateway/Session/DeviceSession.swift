@@ -45,6 +45,8 @@ package actor DeviceSession {
     var openingSteps: [Outgoing] = []
     var openingTimer: LoopTimer?
     var commandQueue: [QueuedCommand] = []
+    /// While logs are read, the exchange rests.
+    var download: Download?
     /// What the meter was set to over this link (`tellSettings`).
     var toldNumbers: [MeterCommand.Kind: Int] = [:]
     var alarm: (timer: LoopTimer, time: MonotonicTime)?
@@ -278,7 +280,8 @@ package actor DeviceSession {
     /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm, so a later
     /// need leaves it as it is.
     func arm() {
-        let due = [machine.nextWake, exchange?.nextWake, hardStop].compactMap { $0 }.min()
+        let exchangeWake = download == nil ? exchange?.nextWake : nil
+        let due = [machine.nextWake, exchangeWake, hardStop].compactMap { $0 }.min()
         guard let due else { return disarm() }
         if let alarm {
             guard due < alarm.time else { return }

@@ -69,6 +69,16 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
+    /// All lines of an answer that ends by itself.
+    func allLines<Line: Decodable>(_ path: String) async throws -> [Line] {
+        var lines: [Line] = []
+        try await read(.get, path, body: Optional<String>.none) { (line: Line) in
+            lines.append(line)
+            return true
+        }
+        return lines
+    }
+
     /// Reads lines until `take` wants no more, or the stream ends.
     private func read<Line: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)?, _ take: (Line) throws -> Bool

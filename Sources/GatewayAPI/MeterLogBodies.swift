@@ -1,0 +1,45 @@
+/// One line of what a meter recorded by itself, in `GET /v1/meters/{meter}/logs`.
+package struct MeterLogBody: Codable, Hashable, Sendable {
+    /// As the meter shows it; null where that is no plain text.
+    package var name: String?
+    package var samples: Int
+    package var interval_ms: Int
+    package var duration_s: Int
+    /// What flowed, with the sign of the current.
+    package var charge_mAh: Double
+    package var energy_Wh: Double
+
+    package init(
+        name: String?, samples: Int, interval_ms: Int, duration_s: Int, charge_mAh: Double, energy_Wh: Double
+    ) {
+        self.name = name
+        self.samples = samples
+        self.interval_ms = interval_ms
+        self.duration_s = duration_s
+        self.charge_mAh = charge_mAh
+        self.energy_Wh = energy_Wh
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(samples, forKey: .samples)
+        try container.encode(interval_ms, forKey: .interval_ms)
+        try container.encode(duration_s, forKey: .duration_s)
+        try container.encode(charge_mAh, forKey: .charge_mAh)
+        try container.encode(energy_Wh, forKey: .energy_Wh)
+    }
+}
+
+/// One line of `GET /v1/meters/{meter}/logs/{name}`: a sample.
+package struct MeterLogSampleLine: Codable, Hashable, Sendable {
+    /// Seconds since the log began: a meter has no calendar.
+    package var t: Double
+    package var values: ReadingBody
+
+    package init(t: Double, values: ReadingBody) {
+        self.t = t
+        self.values = values
+    }
+}

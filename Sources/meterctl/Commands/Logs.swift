@@ -1,0 +1,54 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+struct Logs: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What a meter recorded by itself (KM003C, KM002C).",
+        discussion: "Without a name the list, with one its samples as CSV. The meter is not measured by meanwhile.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument var meter: String
+    @Argument(help: "A log's name in the list.")
+    var log: String?
+    @Flag(help: "JSON on stdout; of a log one object a line.")
+    var json = false
+
+    func run() async throws {
+        if let log { return try await printSamples(of: log) }
+        let logs: [MeterLogBody] = try await daemon.client.call(
+            .get, meterPath(meter, "/logs"), patience: .seconds(120))
+        if json { return Terminal.line(try JSONOutput.pretty(logs)) }
+        guard !logs.isEmpty else { return Terminal.talk("the meter has no logs") }
+        Self.table(logs).print()
+    }
+
+    private func printSamples(of log: String) async throws {
+        let samples: [MeterLogSampleLine] = try await daemon.client.allLines(
+            meterPath(meter, "/logs/\(log.percentEncoded)"))
+        if !json { Terminal.line(Self.header) }
+        for sample in samples { Terminal.line(json ? try JSONOutput.line(sample) : Self.csv(sample)) }
+        Terminal.talk("\(samples.count) samples")
+    }
+
+    static let columns: [Quantity] = [.voltage, .current, .charge, .energy]
+    static let header = (["t_s"] + columns.map(\.key)).joined(separator: ",")
+
+    static func csv(_ sample: MeterLogSampleLine) -> String {
+        let values = columns.map { sample.values.reading[$0].map { "\($0)" } ?? "" }
+        return (["\(sample.t)"] + values).joined(separator: ",")
+    }
+
+    static func table(_ logs: [MeterLogBody]) -> Table {
+        var table = Table(["LOG", "SAMPLES", "EVERY", "LASTED", "CHARGE", "ENERGY"])
+        for log in logs {
+            table.add([
+                .init(log.name ?? "–"), .init("\(log.samples)"), .init(Words.age(milliseconds: Int64(log.interval_ms))),
+                .init(Words.age(milliseconds: Int64(log.duration_s) * 1000)),
+                .init(Words.quantity(.charge, log.charge_mAh)), .init(Words.quantity(.energy, log.energy_Wh)),
+            ])
+        }
+        return table
+    }
+}

@@ -53,7 +53,9 @@ struct FNIRSIUSBDriverTests {
     /// A packet by protocols.md 3.3 whose samples are all of one voltage, in hundred-thousandths.
     private func packet(volts: UInt8) -> [UInt8] {
         let sample: [UInt8] = [0, 0, 0, volts, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]
-        let bytes = [0xAA, 0x04] + sample + sample + sample + sample + [0]
+        var bytes: [UInt8] = [0xAA, 0x04]
+        for _ in 1...4 { bytes += sample }
+        bytes.append(0)
         return bytes + [Checksum.crc8FNIRSI(bytes.dropFirst())]
     }
 

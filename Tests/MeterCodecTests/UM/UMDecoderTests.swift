@@ -154,15 +154,15 @@ struct UMDecoderTests {
                 var first = workedBlock(word: 0x0D4C, trailer: [0x80, 0])
                 var second = first
                 second[129] = second.withUnsafeBytes(UMScales.xorCheck)
-                func window() -> [UInt8] { Array((first[..<offset] + first[(offset + lost)...] + second).prefix(130)) }
+                func stream() -> [UInt8] { Array(first[..<offset]) + Array(first[(offset + lost)...]) + second }
+                func window() -> [UInt8] { Array(stream().prefix(130)) }
                 // Group 0's charge: byte 19 is one of the checked, and lies before what gets lost.
                 let byChance = window()
                 first[19] ^= byChance.withUnsafeBytes(UMScales.xorCheck) ^ byChance[129]
                 let lossy = window()
                 if lossy.withUnsafeBytes(UMScales.xorCheck) == lossy[129] { chances += 1 }
 
-                let stream = Array(first[..<offset] + first[(offset + lost)...] + second)
-                let (frames, _) = DecoderVerifier.feed(stream, chunk: 20, to: UMDecoder())
+                let (frames, _) = DecoderVerifier.feed(stream(), chunk: 20, to: UMDecoder())
                 #expect(frames == [second], "\(lost) lost at \(offset)")
             }
         }

@@ -273,7 +273,7 @@ struct StoreErrorTests {
         let path = URL(filePath: folder.store + ".lock").resolvingSymlinksInPath().path
         let lock = try #require(openDescriptors.first { $0.target == path })
         let copy = dup(lock.number)
-        try #require(copy >= 0)
+        #expect(copy >= 0)
         defer { close(copy) }
 
         try store.close()

@@ -124,7 +124,8 @@ enum GATTBenchmark {
         func send(_ packet: [UInt8]) { _ = write(socket, packet, packet.count) }
         func ask(_ packet: [UInt8]) throws -> [UInt8] {
             send(packet)
-            return Array(buffer.prefix(try receive()))
+            let count = try receive()
+            return Array(buffer.prefix(count))
         }
         // Declarations of FFE1: where its value is. What follows it is its subscription.
         var (value, next) = ([UInt8](), UInt8(1))

@@ -14,7 +14,7 @@ struct L2CAPLink: DescriptorLink {
 
     func open() throws(ChannelFailure) -> OpenedLink {
         do {
-            return .connecting(try sockets.connectATT(link), limit: connectLimit)
+            return .connecting(ATTSocket(descriptor: try sockets.connectATT(link)), limit: connectLimit)
         } catch {
             throw .connecting(link, over: .ble, error)
         }

@@ -78,9 +78,8 @@ class Kind:
 class RadioMeter:
     """One meter. Its faults are switched with `set`."""
 
-    # Until a link is ended that is refused: no radio can do it before two of the link's intervals have passed. A link that
-    # ends in the same millisecond in which it began makes Debian 12's kernel free a part of it twice.
-    REFUSAL = 0.08
+    # Until a link is ended that is refused, seconds: a few of its intervals.
+    REFUSAL = 0.1
 
     def __init__(self, name, kind, make_simulator):
         self.name = name
@@ -213,7 +212,7 @@ class RadioMeter:
         received = server.on_gatt_pdu
 
         def deaf_or_not(bearer, pdu):
-            if self.hangs:
+            if self.hangs or self.refuses:
                 return
             if (layout.only_with_response and isinstance(pdu, att.ATT_Write_Command)
                     and pdu.attribute_handle == self._writer.handle):

@@ -33,7 +33,7 @@ struct L2CAPChannelTests {
 
             try await probe.close()
             #expect(slots.calls == ["take ble", "up ble", "back ble"])
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
         }
     }
 
@@ -67,7 +67,7 @@ struct L2CAPChannelTests {
             }
 
             for probe in probes { try await probe.close() }
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
         }
     }
 
@@ -83,7 +83,7 @@ struct L2CAPChannelTests {
             #expect(failure.message.contains("00:15:A5:00:05:92"))
             #expect(failure.message.contains("180D"))
             #expect(slots.calls.last == "back ble")
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
         }
     }
 
@@ -104,7 +104,7 @@ struct L2CAPChannelTests {
                 }
                 #expect(failure?.code == .lost, "after \(packets) packets")
                 #expect(slots.calls == ["take ble", "up ble", "back ble"])
-                #expect(try sockets.openCount == 0, "after \(packets) packets")
+                try await sockets.allClosed()
             }
         }
     }
@@ -119,7 +119,7 @@ struct L2CAPChannelTests {
             let failure = try #require(await probe.next()?.failure)
             #expect(failure.code == .unreachable)
             #expect(failure.message.contains("agreeing on a packet length"))
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
             meter.close()
         }
     }
@@ -136,7 +136,7 @@ struct L2CAPChannelTests {
             #expect(failure.code == .unreachable)
             #expect(failure.message.contains("connected to a phone"))
             #expect(slots.calls == ["take ble", "back ble"])
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
             meter.close()
         }
     }
@@ -184,7 +184,7 @@ struct L2CAPChannelTests {
             while failure == nil, let event = await probe.next() { failure = event.failure }
             #expect(failure != nil, "seed \(seed)")
             #expect(slots.calls.last == "back ble")
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
         }
     }
 
@@ -232,7 +232,7 @@ struct L2CAPChannelTests {
             for await _ in closed {}
             #expect(slots.calls == ["take ble", "up ble", "back ble"])
             try await loop.perform {}
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
         }
     }
 

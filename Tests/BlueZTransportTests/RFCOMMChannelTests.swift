@@ -21,7 +21,7 @@ struct RFCOMMChannelTests {
             #expect(await probe.bytes(3) == [1, 2, 3])
             try await probe.close()
             #expect(slots.calls == ["take spp", "up spp", "back spp"])
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
         }
     }
 
@@ -102,7 +102,7 @@ struct RFCOMMChannelTests {
             limits.connect = .milliseconds(20)
             let probe = try await ChannelProbe(.spp(.meter), on: loop, sockets, limits: limits)
             #expect(await probe.next()?.failure?.code == .unreachable)
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
             meter.close()
         }
     }
@@ -119,7 +119,7 @@ struct RFCOMMChannelTests {
             #expect(failure.code == .lost)
             #expect(failure.message.contains("00:15:A5:00:05:92"))
             #expect(slots.calls.last == "back spp")
-            #expect(try sockets.openCount == 0)
+            try await sockets.allClosed()
         }
     }
 }

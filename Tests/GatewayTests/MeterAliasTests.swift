@@ -91,6 +91,15 @@ struct MeterAliasTests {
         #expect(await bench.leave() == .none)
     }
 
+    @Test func cable_doesNotTellTheRadiosModel() async throws {
+        try await bench.plugIn(.tc66c, id: .tc, at: "/dev/radio")
+        try await bench.settings.add(alias: Self.cable, of: .tc)
+        await bench.directory.take(.appeared(.of(.tc66, id: Self.cable, at: "/dev/ttyACM0")))
+
+        #expect(try await bench.status(of: .tc).model == "TC66C")
+        #expect(await bench.leave() == .none)
+    }
+
     @Test func aliasFromAnotherHost_counts_andACircleDoesNot() async throws {
         try await bench.plugIn(.tc66c, id: .tc, at: "/dev/radio")
         try await bench.plugIn(.tc66c, id: Self.cable, at: "/dev/ttyACM0")

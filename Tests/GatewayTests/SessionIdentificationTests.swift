@@ -66,6 +66,18 @@ struct SessionIdentificationTests {
         #expect(await host.leave(session) == .none)
     }
 
+    @Test func meterThatTellsInSeveralFrames_isShownWhole() async throws {
+        let session = try await heard(as: .fnb58, being: .fnb58)
+        host.loop.advance(by: .seconds(5))
+        // At any moment, whichever frame came last.
+        for _ in 0..<50 {
+            host.loop.advance(by: .milliseconds(37))
+            let reading = try #require(await session.status().reading?.reading)
+            #expect(reading[.voltage] != nil && reading[.current] != nil)
+        }
+        #expect(await host.leave(session) == .none)
+    }
+
     @Test func whileAMeterIsAsked_itTakesNoCommand() async throws {
         let session = try await heard(as: nil, being: .um25c)
         host.loop.advance(by: .seconds(1))

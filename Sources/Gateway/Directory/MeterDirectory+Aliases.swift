@@ -39,7 +39,7 @@ extension MeterDirectory {
     /// Ends the session of an id that means another meter, and gives its links to that one.
     private func merge(_ alias: MeterID, into meter: MeterID) async {
         guard let twin = sessions.removeValue(forKey: alias) else { return }
-        let (links, model) = await (twin.links.inOrder, twin.model)
+        let links = await twin.links.inOrder
         let wasWanted = known[alias]?.isWanted ?? false
         await twin.shutdown()
         logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
@@ -50,7 +50,7 @@ extension MeterDirectory {
             await saveOrLog(forgotten)
             known[alias] = nil
         }
-        for link in links { await take(.appeared(Sighting(id: meter, model: model, name: nil, link: link))) }
+        for link in links { await take(.appeared(Sighting(id: meter, model: nil, name: nil, link: link))) }
         if wasWanted, known[meter]?.isWanted != true {
             _ = await remember(meter, model: nil, isWanted: true)
             await sessions[meter]?.connect()

@@ -8,7 +8,11 @@ extension MeterDirectory {
         guard !isShuttingDown else { return }
         switch event {
         case .appeared(var sighting):
-            sighting.id = canonical(sighting.id)
+            if let meter = aliases[sighting.id] {
+                sighting.id = meter
+                // A cable tells less: a TC66C calls itself TC66 there, and no TC66 has a radio.
+                sighting.model = nil
+            }
             do {
                 let session = try await session(for: sighting)
                 await session.appeared(sighting)

@@ -143,6 +143,7 @@ extension DeviceSession {
     private func publish(_ reading: TimedReading) {
         counters.readings += 1
         latest = reading
+        if reading.reading[.voltage] != nil { latestMeasured = reading }
         hasReadingOfLink = true
         silentLinks = 0
         track.append(reading.wallTime, reading.reading)

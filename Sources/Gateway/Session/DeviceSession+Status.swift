@@ -17,7 +17,7 @@ extension DeviceSession {
         status.transports = transports
         status.rssi = link.flatMap { links.rssi(of: $0) }
         if let latest {
-            status.reading = ReadingBody(latest.reading)
+            status.reading = ReadingBody(completed(latest.reading, at: now))
             status.age_ms = (now - latest.time).milliseconds
         }
         if let device, device != DeviceInfo(model: device.model) {
@@ -30,6 +30,16 @@ extension DeviceSession {
         status.lease = gate?.lease(of: id) ?? LeaseStatus(.none)
         status.error = lastError
         return status
+    }
+
+    /// What a frame does not hold, from the last one that did, unless that is stale.
+    private func completed(_ reading: Reading, at now: MonotonicTime) -> Reading {
+        guard let latestMeasured, now - latestMeasured.time <= machine.timing.staleAfter else { return reading }
+        var all = reading
+        latestMeasured.reading.forEach { quantity, value in
+            if !reading.supported.contains(quantity) { all[quantity] = value }
+        }
+        return all
     }
 
     /// The meter's place in a scan; nil while it is not there.

@@ -65,6 +65,8 @@ package actor DeviceSession {
     var refusal: LinkRefusal?
 
     var latest: TimedReading?
+    /// The last one with a voltage in it: some meters tell what they measure in several frames.
+    var latestMeasured: TimedReading?
     /// The present link brought a reading.
     var hasReadingOfLink = false
     /// Links in a row that were up and brought none.

@@ -73,7 +73,7 @@ struct SessionIdentificationTests {
         for _ in 0..<50 {
             host.loop.advance(by: .milliseconds(37))
             let reading = try #require(await session.status().reading?.reading)
-            #expect(reading[.voltage] != nil && reading[.current] != nil)
+            #expect([Quantity.voltage, .current, .power].allSatisfy { reading[$0] != nil })
         }
         #expect(await host.leave(session) == .none)
     }

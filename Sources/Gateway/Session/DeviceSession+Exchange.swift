@@ -140,10 +140,17 @@ extension DeviceSession {
         }
     }
 
+    /// No meter has more kinds of frames with readings in them.
+    private static let partsMax = 8
+
     private func publish(_ reading: TimedReading) {
         counters.readings += 1
         latest = reading
-        if reading.reading[.voltage] != nil { latestMeasured = reading }
+        if let index = latestParts.firstIndex(where: { $0.reading.supported == reading.reading.supported }) {
+            latestParts[index] = reading
+        } else if latestParts.count < Self.partsMax {
+            latestParts.append(reading)
+        }
         hasReadingOfLink = true
         silentLinks = 0
         track.append(reading.wallTime, reading.reading)

@@ -39,6 +39,7 @@ extension DeviceSession {
         }
         model = found
         device = nil
+        latestParts = []
         silentLinks = 0
         exchange = nil
         adoptDriver()

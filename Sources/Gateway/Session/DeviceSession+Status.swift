@@ -17,7 +17,7 @@ extension DeviceSession {
         status.transports = transports
         status.rssi = link.flatMap { links.rssi(of: $0) }
         if let latest {
-            status.reading = ReadingBody(completed(latest.reading, at: now))
+            status.reading = ReadingBody(whole(latest, at: now))
             status.age_ms = (now - latest.time).milliseconds
         }
         if let device, device != DeviceInfo(model: device.model) {
@@ -32,13 +32,14 @@ extension DeviceSession {
         return status
     }
 
-    /// What a frame does not hold, from the last one that did, unless that is stale.
-    private func completed(_ reading: Reading, at now: MonotonicTime) -> Reading {
-        guard let latestMeasured, now - latestMeasured.time <= machine.timing.staleAfter else { return reading }
-        var all = reading
-        latestMeasured.reading.forEach { quantity, value in
-            if !reading.supported.contains(quantity) { all[quantity] = value }
+    /// The last reading with what other frames held, unless that is stale.
+    private func whole(_ latest: TimedReading, at now: MonotonicTime) -> Reading {
+        guard latestParts.count > 1 else { return latest.reading }
+        var all = Reading()
+        for part in latestParts.sorted(by: { $0.time < $1.time }) where now - part.time <= machine.timing.staleAfter {
+            part.reading.forEach { all[$0] = $1 }
         }
+        latest.reading.forEach { all[$0] = $1 }
         return all
     }
 

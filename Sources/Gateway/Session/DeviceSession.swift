@@ -65,8 +65,8 @@ package actor DeviceSession {
     var refusal: LinkRefusal?
 
     var latest: TimedReading?
-    /// The last one with a voltage in it: some meters tell what they measure in several frames.
-    var latestMeasured: TimedReading?
+    /// The last one of each kind of frame: some meters tell what they measure in several, each with other quantities.
+    var latestParts: [TimedReading] = []
     /// The present link brought a reading.
     var hasReadingOfLink = false
     /// Links in a row that were up and brought none.
@@ -205,6 +205,7 @@ package actor DeviceSession {
         }
         model = seen
         device = nil
+        latestParts = []
         adoptDriver()
     }
 

@@ -1,2 +1,0 @@
-import BluetoothCore
-import CBluetooth

@@ -81,17 +81,3 @@ package struct RadioChannelOpener: ChannelOpener {
         }
     }
 }
-
-/// A link that the adapter does not bear: says so at the loop's next turn.
-private struct RefusedChannel: ByteChannel {
-    private let loop: IOLoop
-    private let timer: LoopTimer
-
-    init(_ failure: ChannelFailure, loop: IOLoop, _ handle: @escaping @Sendable (ChannelEvent) -> Void) {
-        self.loop = loop
-        timer = loop.schedule(at: loop.now) { handle(.closed(failure)) }
-    }
-
-    func send(_ bytes: [UInt8]) {}
-    func close() { loop.cancel(timer) }
-}

@@ -109,7 +109,8 @@ extension UInt16 {
         self.init(text, radix: 16)
     }
 
-    fileprivate var fourHexDigits: String {
+    /// As ids of USB devices are written: `2e3c`.
+    package var fourHexDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 4 - digits.count) + digits
     }

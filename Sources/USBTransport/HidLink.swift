@@ -1,6 +1,7 @@
 import Gateway
 import Glibc
 import LinuxIO
+import MeterModel
 
 /// A meter's raw HID device as a link.
 struct HidLink: DescriptorLink {
@@ -18,12 +19,8 @@ struct HidLink: DescriptorLink {
         let node = try HidNode(opening: path)
         guard devices.lists(vendor: node.vendor, product: node.product, subsystem: .hidraw) else {
             node.close(discardingOutput: true)
-            let ids = [node.vendor, node.product].map { number in
-                let digits = String(number, radix: 16)
-                return String(repeating: "0", count: 4 - digits.count) + digits
-            }
-            throw ChannelFailure(
-                .unsuitable, "\(path) is no meter that is known here, but \(ids.joined(separator: ":")).")
+            let ids = "\(node.vendor.fourHexDigits):\(node.product.fourHexDigits)"
+            throw ChannelFailure(.unsuitable, "\(path) is no meter that is known here, but \(ids).")
         }
         return .open(node)
     }

@@ -80,12 +80,9 @@ package struct PortScanner: Sendable {
             guard FileTree.isCharacterDevice(path), let device = USBDevice(behind: name, in: classFolder) else {
                 return nil
             }
-            let texts = [device.manufacturer, device.product].compactMap { $0 }
-            guard
-                let model = devices.model(
-                    vendor: device.vendorID, product: device.productID, subsystem: subsystem, texts: texts),
-                !awaitsRules("\(classFolder)/\(name)")
-            else { return nil }
+            guard let model = devices.model(of: device, subsystem), !awaitsRules("\(classFolder)/\(name)") else {
+                return nil
+            }
             return (device, model, subsystem.link(to: path))
         }
     }

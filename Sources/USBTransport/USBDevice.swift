@@ -1,4 +1,5 @@
 import LinuxIO
+package import MeterModel
 
 /// What the kernel tells of the USB device behind a device node.
 struct USBDevice: Hashable, Sendable {
@@ -44,5 +45,18 @@ struct USBDevice: Hashable, Sendable {
     /// A serial becomes part of an id whose parts are set off by colons and that people type.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
+    }
+}
+
+extension DeviceTable {
+    /// The model behind a device node, by what its USB device says; nil where that is no meter, or there is none.
+    package func model(behind name: String, _ subsystem: Subsystem, in classFolder: String) -> ModelName? {
+        USBDevice(behind: name, in: classFolder).flatMap { model(of: $0, subsystem) }
+    }
+
+    func model(of device: USBDevice, _ subsystem: Subsystem) -> ModelName? {
+        model(
+            vendor: device.vendorID, product: device.productID, subsystem: subsystem,
+            texts: [device.manufacturer, device.product].compactMap { $0 })
     }
 }

@@ -246,9 +246,10 @@ struct MachineReaderTests {
         try write("up\n", to: "/sys/class/net/wlan0/operstate")
         try write("", to: "/dev/hidraw0", mode: 0o600)
         try write("", to: "/dev/hidraw1", mode: 0o600)
-        try write(
-            "HID_ID=0003:00002E3C:00005558\nHID_NAME=FNIRSI FNB58\n", to: "/sys/class/hidraw/hidraw0/device/uevent")
-        try write("HID_ID=0003:0000046D:0000C31C\nHID_NAME=Keyboard\n", to: "/sys/class/hidraw/hidraw1/device/uevent")
+        for (node, ids) in ["hidraw0": ("2e3c", "5558"), "hidraw1": ("046d", "c31c")] {
+            try write(ids.0 + "\n", to: "/sys/class/hidraw/\(node)/device/idVendor")
+            try write(ids.1 + "\n", to: "/sys/class/hidraw/\(node)/device/idProduct")
+        }
         for (file, text) in ["type": "bluetooth", "name": "hci0", "soft": "1", "hard": "0"] {
             try write(text + "\n", to: "/sys/class/rfkill/rfkill0/\(file)")
         }

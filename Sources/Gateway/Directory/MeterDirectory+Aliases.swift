@@ -6,6 +6,12 @@ extension MeterDirectory {
     /// The id of the meter that an id means.
     func canonical(_ id: MeterID) -> MeterID { aliases[id] ?? id }
 
+    /// The meter whose port a text is, or that has it for another id. Its own id and its names are left to others.
+    func exactly(_ reference: String) -> MeterID? {
+        let byPort = known.values.first { $0.link == .serial(path: reference) }?.id
+        return byPort ?? MeterID(reference).flatMap { aliases[$0] }
+    }
+
     /// Looks whether a meter is here under another id already: everything that it says of itself is the same, its
     /// serial number and how often it was switched on too. Of a radio's address and any other id the address stays.
     func findTwin(of id: MeterID, _ device: DeviceInfo) async {

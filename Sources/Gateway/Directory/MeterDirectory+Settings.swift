@@ -8,8 +8,7 @@ extension MeterDirectory {
     /// The meter that a text means, among those of this host and all that anything is set for.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), sessions[id] != nil { return id }
-        if let here = known.values.first(where: { $0.link == .serial(path: reference) }) { return here.id }
-        if let id = MeterID(reference), let meter = aliases[id] { return meter }
+        if let exact = exactly(reference) { return exact }
         return try MeterReference.resolve(reference, among: try await allNames())
     }
 

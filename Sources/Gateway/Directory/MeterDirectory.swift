@@ -126,11 +126,10 @@ package actor MeterDirectory {
 
     /// The session of the meter that a text means.
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
-        let names = await names
-        let byPort = known.values.first { $0.link == .serial(path: reference) }?.id
-        let byAlias = MeterID(reference).flatMap { aliases[$0] }
         let id =
-            if let named = byPort ?? byAlias { named } else { try MeterReference.resolve(reference, among: names) }
+            if let exact = exactly(reference) { exact } else {
+                try MeterReference.resolve(reference, among: await names)
+            }
         guard let session = sessions[id] else {
             throw GatewayError(.noSuchMeter, "no meter is called \"\(reference)\"", next: "meterctl scan")
         }
@@ -256,7 +255,7 @@ extension MeterDirectory {
             throw GatewayError(
                 .badRequest, "\"\(kind)\" is no kind of link", next: "there are \(kinds.joined(separator: ", "))")
         }
-        let there = await session.status().transports
+        let there = await session.transports
         guard !there.contains(kind) else { return }
         throw GatewayError(
             .refused, "\(session.id) is not there over \(kind)",

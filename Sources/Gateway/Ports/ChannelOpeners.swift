@@ -17,16 +17,22 @@ package struct ChannelOpeners: ChannelOpener {
         if let opener = openers[link.transport] { return opener.open(link, baudRate: baudRate, handle: handle) }
         let failure = ChannelFailure(
             .adapter, "This meterd has no \(link.transport.rawValue) links: radios are off in its configuration.")
-        // On the loop, and never before this call has returned.
-        return NoChannel(
-            loop: loop, timer: loop.schedule(at: loop.now) { handle(.closed(failure)) })
+        return RefusedChannel(failure, loop: loop, handle)
+    }
+}
+
+/// A link that cannot even be attempted: says why at the loop's next turn, unless it is closed before.
+package struct RefusedChannel: ByteChannel {
+    private let loop: any SessionLoop
+    private let timer: LoopTimer
+
+    package init(
+        _ failure: ChannelFailure, loop: any SessionLoop, _ handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) {
+        self.loop = loop
+        timer = loop.schedule(at: loop.now) { handle(.closed(failure)) }
     }
 
-    private struct NoChannel: ByteChannel {
-        let loop: any SessionLoop
-        let timer: LoopTimer
-
-        func send(_ bytes: [UInt8]) {}
-        func close() { loop.cancel(timer) }
-    }
+    package func send(_ bytes: [UInt8]) {}
+    package func close() { loop.cancel(timer) }
 }

@@ -57,7 +57,7 @@ extension DeviceSession {
     }
 
     /// The kinds of link that lead to it, each once.
-    private var transports: [String] {
+    var transports: [String] {
         var kinds: [LinkAddress.Transport] = []
         for link in links.inOrder where !kinds.contains(link.transport) { kinds.append(link.transport) }
         return kinds.map(\.rawValue)

@@ -25,7 +25,9 @@ struct MachineReader {
         }
         facts.bluetoothSwitches = FileTree.names(in: "\(root)/sys/class/rfkill").compactMap { radioSwitch($0) }
         facts.powerzInterfaces = FileTree.names(in: "\(root)/sys/bus/usb/drivers/powerz").filter { $0.contains(":") }
-        facts.runsModemManager = processRuns("ModemManager")
+        let programs = runningPrograms
+        facts.runsModemManager = programs.contains("ModemManager")
+        if programs.contains("bluetoothd") { facts.bluetoothDaemon = BluetoothDaemon.version(root: root) ?? "" }
         facts.hasHardwareClock = !FileTree.names(in: "\(root)/sys/class/rtc").isEmpty
         facts.isClockSynchronised = LinuxClock.isSynchronised
         facts.freeSpace = folder.flatMap { Self.freeSpace(in: $0) }
@@ -48,13 +50,11 @@ struct MachineReader {
             !FileTree.names(in: "\(root)/sys/class/net/\(name)/wireless").isEmpty
                 && FileTree.text(at: "\(root)/sys/class/net/\(name)/operstate") == "up"
         }
-        if processRuns("bluetoothd") { facts.bluetoothDaemon = BluetoothDaemon.version(root: root) ?? "" }
     }
 
-    private func processRuns(_ name: String) -> Bool {
-        FileTree.names(in: "\(root)/proc").contains { number in
-            number.first?.isNumber == true && FileTree.text(at: "\(root)/proc/\(number)/comm") == name
-        }
+    private var runningPrograms: Swift.Set<String> {
+        let processes = FileTree.names(in: "\(root)/proc").filter { $0.first?.isNumber == true }
+        return Swift.Set(processes.compactMap { FileTree.text(at: "\(root)/proc/\($0)/comm") })
     }
 
     /// The ids of the USB device that a device is part of.
@@ -72,11 +72,9 @@ struct MachineReader {
 
     /// Raw HID nodes are of keyboards too: only those of meters count.
     private func hidNode(_ name: String, for account: Account) -> MachineFacts.Node? {
-        guard let text = FileTree.text(at: "\(root)/sys/class/hidraw/\(name)/device/uevent"),
-            let device = HIDDevice(uevent: text),
-            let model = DeviceTable.builtIn.model(
-                vendor: device.vendor, product: device.product, subsystem: .hidraw, texts: [device.name])
-        else { return nil }
+        guard let model = DeviceTable.builtIn.model(behind: name, .hidraw, in: "\(root)/sys/class/hidraw") else {
+            return nil
+        }
         var node = port("\(root)/dev/\(name)", for: account)
         node?.model = model
         return node
@@ -141,27 +139,6 @@ private struct Account {
     static func groupName(_ id: gid_t) -> String {
         guard let name = getgrgid(id)?.pointee.gr_name else { return "\(id)" }
         return String(cString: name)
-    }
-}
-
-/// What the kernel's `uevent` file of a HID device says.
-private struct HIDDevice {
-    var vendor: UInt16
-    var product: UInt16
-    var name = ""
-
-    /// `HID_ID=0003:00002E3C:00005558`, bus, vendor and product; `HID_NAME=` and the product's text.
-    init?(uevent: String) {
-        var numbers: [Substring] = []
-        for line in uevent.split(separator: "\n") {
-            if line.hasPrefix("HID_ID=") { numbers = line.dropFirst(7).split(separator: ":") }
-            if line.hasPrefix("HID_NAME=") { name = String(line.dropFirst(9)) }
-        }
-        guard numbers.count == 3, let vendor = UInt32(numbers[1], radix: 16),
-            let product = UInt32(numbers[2], radix: 16)
-        else { return nil }
-        self.vendor = UInt16(truncatingIfNeeded: vendor)
-        self.product = UInt16(truncatingIfNeeded: product)
     }
 }
 

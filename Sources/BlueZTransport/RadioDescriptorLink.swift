@@ -1,0 +1,28 @@
+import Gateway
+import LinuxIO
+import MeterModel
+
+/// What a link to a meter's radio is, whatever it carries.
+protocol RadioDescriptorLink: DescriptorLink {
+    var link: RadioLink { get }
+    var transport: LinkAddress.Transport { get }
+    var connectLimit: Duration { get }
+    /// A socket that is connected, or on its way.
+    func connect() throws(Errno) -> any LinkEnd
+}
+
+extension RadioDescriptorLink {
+    var name: String { "\(link.address)" }
+    var remedy: String { "Move it nearer, or switch it off and on." }
+
+    func open() throws(ChannelFailure) -> OpenedLink {
+        do {
+            return .connecting(try connect(), limit: connectLimit)
+        } catch {
+            throw failure(connecting: error)
+        }
+    }
+
+    func failure(connecting reason: Errno) -> ChannelFailure { .connecting(link, over: transport, reason) }
+    func failure(losing reason: Errno?) -> ChannelFailure { .losing(link, reason) }
+}

@@ -25,6 +25,44 @@ enum GATTBenchmark {
         // A radio answers after one or two connection intervals, of 7.5 to 50 ms each.
         try compare("link that answers after 15 ms", delay: 0.015, readings: 200)
         try compare("link that answers at once", delay: 0, readings: 4000)
+        try many(50, readings: 10)
+    }
+
+    /// As many links at once, each to a meter that takes half a second to answer: what they cost together, and how many
+    /// threads they need.
+    private static func many(_ count: Int, readings: Int) throws {
+        let meters = try (0..<count).map { _ in try MeterThread(delay: 0.5) }
+        let loop = try IOLoop(name: "bench-io")
+        let threads = try threadCount()
+        loop.start()
+        defer { loop.shutdown() }
+        let links = meters.map { meter in
+            let opener = RadioChannelOpener(loop: loop, slots: EverySlot(), sockets: OneSocket(meter.host))
+            let asking = Asking(readings, warmUp: 1)
+            let radio = RadioLink(address: MACAddress(bits: 1), adapter: MACAddress(bits: 2))
+            loop.execute { asking.open(opener, .ble(radio)) }
+            return asking
+        }
+        var added = 0
+        while links.contains(where: { !$0.hasBegun }) { Clocks.pause(0.05) }
+        added = try threadCount() - threads
+        let outcomes = links.map { $0.wait() }
+        meters.forEach { $0.end() }
+        guard outcomes.allSatisfy({ $0 != nil }) else { throw BenchmarkError("a link ended") }
+        // All on one thread, whose time each has measured from its first reading to its last.
+        let seconds = outcomes.compactMap { $0?.wall }.max() ?? 0
+        let work = outcomes.compactMap { $0?.processorTime }.max() ?? 0
+        Report.line("  \(count) links at once, \((Double(count * readings) / seconds).fixed(0)) readings/s together")
+        Report.figure("channels: of one core", "\((work / seconds * 100).fixed(2)) %")
+        Report.figure("threads for all of them", "\(added)", goal: (added == 1, "1"))
+    }
+
+    private static func threadCount() throws -> Int {
+        guard let folder = opendir("/proc/self/task") else { throw BenchmarkError("no /proc") }
+        defer { closedir(folder) }
+        var count = 0
+        while readdir(folder) != nil { count += 1 }
+        return count
     }
 
     private static func compare(_ name: String, delay: Double, readings: Int) throws {
@@ -69,10 +107,17 @@ enum GATTBenchmark {
         private let done = Mutex<Outcome??>(nil)
         private var channel: (any ByteChannel)?
         private var bytes = 0
-        private var readings = -warmUp
+        private var readings: Int
         private var began = (wall: 0.0, processor: 0.0)
+        private let measures = Mutex(false)
 
-        init(_ wanted: Int) { self.wanted = wanted }
+        init(_ wanted: Int, warmUp: Int = GATTBenchmark.warmUp) {
+            self.wanted = wanted
+            readings = -warmUp
+        }
+
+        /// The readings that count have begun.
+        var hasBegun: Bool { measures.withLock { $0 } }
 
         func open(_ opener: RadioChannelOpener, _ link: LinkAddress) {
             channel = opener.open(link, baudRate: 0) { [self] event in take(event) }
@@ -86,11 +131,16 @@ enum GATTBenchmark {
                 guard bytes >= blockLength else { return }
                 bytes = 0
                 readings += 1
-                if readings == 0 { began = (Clocks.wall, Clocks.thread) }
+                if readings == 0 { begin() }
                 guard readings < wanted else { return finish() }
                 channel?.send([0xF0])
             case .closed: done.withLock { $0 = .some(nil) }
             }
+        }
+
+        private func begin() {
+            began = (Clocks.wall, Clocks.thread)
+            measures.withLock { $0 = true }
         }
 
         private func finish() {

@@ -132,6 +132,33 @@ def two_meters_of_one_name(bench):
     return " and ".join(addresses)
 
 
+# What no meter says: cut short, of no known kind, about handles that are not there, longer than agreed, and told for
+# a value that nobody subscribed to.
+HOSTILE_PACKETS = {
+    "a notification without a handle": "1b", "half a handle": "1b05", "nothing but an indication": "1d",
+    "another value's notification": "1bffff0964", "an unknown kind": "3f00112233",
+    "an error about nothing": "01", "an answer that nobody asked for": "0b" + "00" * 20,
+    "an MTU of 0": "030000", "a request for our handles": "0801000000",
+    "a longer one than agreed": "1bfeff" + "a5" * 500,
+}
+
+
+@check("faults")
+def a_meter_that_says_nonsense(bench):
+    """Its reader goes on or connects anew, and another meter's does not notice."""
+    goes_on = bystander(bench)
+    states = connected(bench)
+    program, address = bench.program, bench.meters[METER]["address"]
+    for packet in HOSTILE_PACKETS.values():
+        bench.host.ask("raw", meter=METER, hex=packet)
+        states.look()
+    states.until("data-available", seconds=60)
+    count = program.meter(address)["counters"]["readings"]
+    wait("its readings go on", lambda: program.meter(address)["counters"]["readings"] > count + 2, 60)
+    goes_on()
+    return f"{len(HOSTILE_PACKETS)} packets: {' → '.join(states.seen)}"
+
+
 @check("adapter")
 def the_adapter_is_pulled_while_connected(bench):
     """Shown as gone, the meter as offline; both come back by themselves."""
@@ -179,3 +206,37 @@ def rfkill_blocks_the_adapter(bench):
     wait("the adapter searches again", lambda: (bench.program.adapter(bench.adapter_address) or {}).get("state")
          in ("searching", "idle"), 60)
     return adapter["error"]
+
+
+@check("adapter")
+def a_deaf_adapter_is_looked_after(bench):
+    """It says that it searches and hears nothing: shown as recovering after a minute, and well once it hears again."""
+    program = bench.program
+    bench.heard(bench.meters[METER]["address"])
+    bench.host.ask("adapter", index=0, deaf=True)
+    bench.after(bench.host.ask, "adapter", index=0, deaf=False)
+    before, mark = program.adapter(bench.adapter_address)["recoveries"], program.mark()
+    found = wait("the adapter is looked after", lambda: (adapter := program.adapter(bench.adapter_address))
+                 and adapter["state"] == "recovering" and adapter, 100)
+    if found["recoveries"] <= before or "discovery is restarted" not in program.logged(mark):
+        raise Failure(f"neither counted nor logged: {found}")
+    bench.host.ask("adapter", index=0, deaf=False)
+    wait("the adapter searches again", lambda: (program.adapter(bench.adapter_address) or {}).get("state")
+         in ("searching", "idle"), 60)
+    return f"{found['state']}: {found['error']}"
+
+
+@check("adapter")
+def an_adapter_whose_firmware_hangs(bench):
+    """It answers no command: shown as recovering, never as well; plugged anew, it searches."""
+    program = bench.program
+    bench.heard(bench.meters[METER]["address"])
+    bench.host.ask("adapter", index=0, hung=True)
+    bench.after(bench.host.ask, "adapter", index=0, hung=False)
+    found = wait("the adapter is looked after", lambda: (adapter := program.adapter(bench.adapter_address))
+                 and adapter["state"] in ("recovering", "failed") and adapter, 120)
+    bench.adapter.pull()
+    bench.adapter_is_there()
+    wait("the adapter searches again", lambda: (program.adapter(bench.adapter_address) or {}).get("state")
+         in ("searching", "idle"), 90)
+    return f"{found['state']}: {found['error']}"

@@ -18,6 +18,7 @@ from host import LaboratoryFault
 import control_checks  # noqa: F401
 import meter_checks  # noqa: F401
 import fault_checks  # noqa: F401
+import people_checks  # noqa: F401
 import host_checks  # noqa: F401
 
 RESULTS = "/lab"

@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench fuzz soak simulate lease-histories two-hosts fuzz-api lab captures arm64 clean
+.PHONY: help setup build release run test lint bench fuzz soak simulate lease-histories two-hosts fuzz-api prometheus lab captures arm64 clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,10 @@ two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
 fuzz-api: build ## the cloud's API, from its contract
 	@Scripts/setup python3-venv
 	Tests/OpenAPI/run
+
+prometheus: build ## a real Prometheus scrapes meterd and metercloud
+	@Scripts/setup prometheus python3 curl
+	Tests/Prometheus/run
 
 lab: build ## meterd at a real Bluetooth and USB kernel, in a virtual machine (ARGS=ble: a part)
 	@Scripts/setup qemu-system-x86 busybox-static kmod cpio python3-venv

@@ -49,6 +49,7 @@ let package = Package(
         .target(name: "SettingsCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "LeaseCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
+        .target(name: "MetricsCore", swiftSettings: strict),
         .target(name: "CBuildInfo"),
         .target(name: "GatewayAPI", dependencies: ["MeterModel", "CBuildInfo"], swiftSettings: strict),
         .target(name: "CloudAPI", dependencies: ["MeterModel", "SettingsCore", "LeaseCore"], swiftSettings: strict),
@@ -75,7 +76,9 @@ let package = Package(
         // MARK: Layer 2 - edges
 
         .target(name: "CLinux"),
-        .target(name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "Gateway"], swiftSettings: strict),
+        .target(
+            name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "MetricsCore", "Gateway"], swiftSettings: strict
+        ),
         .systemLibrary(name: "CUdev"),
         .target(
             name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Gateway", "MeterModel"], swiftSettings: strict
@@ -106,6 +109,7 @@ let package = Package(
             name: "GatewayServer",
             dependencies: [
                 "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
+                "MetricsCore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -124,7 +128,7 @@ let package = Package(
         .target(
             name: "CloudServer",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO",
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "MetricsCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -165,7 +169,7 @@ let package = Package(
         .target(
             name: "CloudHosting",
             dependencies: [
-                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO",
+                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "MetricsCore",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -179,7 +183,7 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
                 "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
-                "SyncCore", "CloudAPI",
+                "SyncCore", "CloudAPI", "MetricsCore",
                 "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -311,6 +315,10 @@ let package = Package(
             name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore"], swiftSettings: strict
         ),
         .testTarget(
+            name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "CloudAPITests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI"],
             swiftSettings: strict
         ),
@@ -339,6 +347,7 @@ let package = Package(
             name: "CloudServerTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
+                "MetricsCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -386,7 +395,7 @@ let package = Package(
             name: "GatewayServerTests",
             dependencies: [
                 "MeterModel", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
-                "SettingsCore",
+                "MetricsCore", "SettingsCore",
                 "LeaseCore", "SyncCore",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -415,7 +424,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "LinuxIOTests", dependencies: ["MeterTestKit", "LinuxIO", "Gateway", "MeterModel", "SyncCore"],
+            name: "LinuxIOTests",
+            dependencies: ["MeterTestKit", "LinuxIO", "Gateway", "MeterModel", "MetricsCore", "SyncCore"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -2,8 +2,10 @@ package import Cloud
 import CloudAPI
 package import CloudServer
 package import CloudStore
+import LinuxIO
 package import Logging
 import MeterModel
+import MetricsCore
 package import ServiceLifecycle
 
 /// A cloud over the store of one folder: the store, the service, its console and what serves it. `metercloud` is one,
@@ -75,7 +77,10 @@ package struct HostedCloud: Sendable {
         let routes = CloudRoutes(
             service: service, gate: RequestGate(limits: serving.limits, now: clock.now), clock: clock,
             version: serving.version, makeToken: Self.makeToken,
-            gauges: { [engine] in try await engine.gauges() })
+            figures: { [engine] page in
+                try await engine.tell(&page)
+                if let process = ProcessFigures.current { page.add(process) }
+            })
         let application = CloudApplication(
             routes: routes, host: serving.host, port: serving.port, tls: try serving.certificate?.tlsConfiguration(),
             logger: logger)

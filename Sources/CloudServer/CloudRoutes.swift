@@ -2,39 +2,40 @@ package import Cloud
 import CloudAPI
 package import Hummingbird
 import MeterModel
+package import MetricsCore
 
 /// The routes of leases-and-sync.md, section 6 (Docs/openapi.yaml): each decodes, calls the service, encodes.
 package struct CloudRoutes: Sendable {
     let service: CloudService
     let gate: RequestGate
-    let metrics: MetricsRegistry
+    let tally: RequestTally
     let clock: CloudClock
     let makeToken: @Sendable () -> BearerToken
-    let gauges: @Sendable () async throws -> [MetricsRegistry.Gauge]
+    let figures: @Sendable (inout MetricsPage) async throws -> Void
     let version: String
 
     /// - Parameters:
     ///   - makeToken: a new token for a host that joins.
     ///   - version: of the program, for `/v1/health`.
-    ///   - gauges: what the engine can tell about itself, for `/metrics`.
+    ///   - figures: what the engine and the process can tell about themselves, for `/metrics`.
     package init(
         service: CloudService, gate: RequestGate, clock: CloudClock, version: String,
-        metrics: MetricsRegistry = MetricsRegistry(), makeToken: @escaping @Sendable () -> BearerToken,
-        gauges: @escaping @Sendable () async throws -> [MetricsRegistry.Gauge] = { [] }
+        tally: RequestTally = RequestTally(), makeToken: @escaping @Sendable () -> BearerToken,
+        figures: @escaping @Sendable (inout MetricsPage) async throws -> Void = { _ in }
     ) {
         self.service = service
         self.gate = gate
         self.clock = clock
         self.version = version
-        self.metrics = metrics
+        self.tally = tally
         self.makeToken = makeToken
-        self.gauges = gauges
+        self.figures = figures
     }
 
     /// All routes on a router of their own.
     package func router() -> Router<CloudRequestContext> {
         let router = Router(context: CloudRequestContext.self)
-        router.add(middleware: MetricsMiddleware(metrics: metrics, now: clock.now))
+        router.add(middleware: TallyMiddleware(tally: tally, now: clock.now))
         router.add(middleware: CloudErrorMiddleware())
         for route in CloudRoute.allCases {
             router.on(RouterPath(route.path), method: route.method) { request, context in
@@ -86,12 +87,14 @@ package struct CloudRoutes: Sendable {
     }
 
     private func metricsPage() async throws -> Response {
-        let streams = MetricsRegistry.Gauge(
-            "metercloud_streams", help: "Event streams that are open.", value: Double(gate.streams))
-        let page = metrics.page([streams] + (try await gauges()))
+        var page = MetricsPage()
+        page.addInfo(CloudMetrics.build, [version])
+        tally.tell(&page)
+        page.add(CloudMetrics.streams, count: gate.streams)
+        try await figures(&page)
         return Response(
-            status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
+            status: .ok, headers: [.contentType: MetricsPage.contentType],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
     }
 
     private func join(_ call: Call, by principal: Principal) async throws -> Response {
@@ -148,10 +151,10 @@ package struct CloudRoutes: Sendable {
 }
 
 /// Counts every answer, those of unknown paths too.
-private struct MetricsMiddleware: RouterMiddleware {
+private struct TallyMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
-    let metrics: MetricsRegistry
+    let tally: RequestTally
     let now: @Sendable () -> MonotonicTime
 
     func handle(
@@ -162,7 +165,7 @@ private struct MetricsMiddleware: RouterMiddleware {
         let route = CloudRoute.allCases.first {
             $0.method == request.method && $0.path == context.endpointPath
         }
-        metrics.count(route, status: response.status.code, duration: now() - began)
+        tally.count(route, status: response.status.code, duration: now() - began)
         return response
     }
 }

@@ -19,10 +19,15 @@ package struct MeterRoutes: Sendable {
 
     /// All routes on a router of their own.
     ///
-    /// - Parameter others: routes about other topics, which go beside those of the meters.
-    package func router(with others: [any RouteGroup] = []) -> Router<BasicRequestContext> {
+    /// - Parameters:
+    ///   - others: routes about other topics, which go beside those of the meters.
+    ///   - metrics: nil leaves `/metrics` out.
+    package func router(
+        with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
+    ) -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: ErrorMiddleware())
+        metrics?.add(to: router)
         let api = router.group("v1")
         api.get("version") { _, _ in try JSON.response(version) }
         api.get("status") { _, _ in

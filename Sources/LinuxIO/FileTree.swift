@@ -30,11 +30,13 @@ package enum FileTree {
     }
 
     /// The start of a small text file, without blanks and line ends around it; nil where there is none.
-    package static func text(at path: String) -> String? {
+    ///
+    /// - Parameter bytesMax: how much of it.
+    package static func text(at path: String, bytesMax: Int = 256) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY) else {
             return nil  // Not there is an answer here.
         }
-        var bytes = [UInt8](repeating: 0, count: 256)
+        var bytes = [UInt8](repeating: 0, count: bytesMax)
         // An attribute of a device that was just unplugged fails to read; it is gone, as if it had not been there.
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
         let isBlank = { (byte: UInt8) in byte <= 0x20 }

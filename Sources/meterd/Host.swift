@@ -8,6 +8,7 @@ import LinuxIO
 import Logging
 import MeterModel
 import MeterStore
+import MetricsCore
 import ServiceLifecycle
 import Synchronization
 import USBTransport
@@ -120,12 +121,17 @@ struct Host {
         let routes = MeterRoutes(directory: directory, version: .current) { [recorder, store] in
             recorder.status(path: store.path)
         }
-        let router = routes.router(with: [
-            MembershipRoutes(joining: member),
-            LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
-            SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
-            HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
-        ])
+        let metrics = MetricsRoute(
+            routes: routes, settings: settings, engine: { [member] in await member.engine() },
+            // A store that cannot be read says so elsewhere on the page.
+            storeBytes: { [store] in try? await store.fileBytes() }, process: { ProcessFigures.current })
+        let router = routes.router(
+            with: [
+                MembershipRoutes(joining: member),
+                LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
+                SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
+                HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
+            ], metrics: metrics)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         return [
             .init(service: RecorderService(recorder: recorder)),

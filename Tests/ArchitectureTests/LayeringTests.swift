@@ -13,6 +13,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettingsCore": ["MeterModel"],
     "LeaseCore": ["MeterModel"],
     "SyncCore": ["MeterModel", "SettingsCore"],
+    "MetricsCore": [],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],
     // Layer 1.
@@ -22,7 +23,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
-    "LinuxIO": ["MeterModel", "Gateway", "CLinux", "Glibc", "Synchronization"],
+    "LinuxIO": ["MeterModel", "MetricsCore", "Gateway", "CLinux", "Glibc", "Synchronization"],
     "USBTransport": ["MeterModel", "Gateway", "LinuxIO", "CUdev", "Glibc", "Synchronization"],
     "BlueZTransport": [
         "MeterModel", "BluetoothCore", "Gateway", "GatewayAPI", "LinuxIO", "CBluetooth", "Glibc", "Logging",
@@ -38,7 +39,8 @@ private let allowedImports: [String: Set<String>] = [
         "Synchronization",
     ],
     "CloudServer": [
-        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "Crypto", "Hummingbird",
+        "MeterModel", "MetricsCore", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "Crypto",
+        "Hummingbird",
         "HummingbirdCore", "HummingbirdTLS",
         "Logging", "NIOCore", "NIOSSL", "X509", "SwiftASN1", "FoundationEssentials", "Glibc", "Synchronization",
         "ServiceLifecycle",
@@ -48,20 +50,21 @@ private let allowedImports: [String: Set<String>] = [
         "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
     ],
     "GatewayServer": [
-        "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI", "Hummingbird",
-        "Logging",
+        "MeterModel", "MeterCodec", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
+        "Hummingbird", "Logging",
         "NIOCore", "FoundationEssentials", "Glibc",
     ],
     // What several programs have in common.
     "ProgramKit": ["LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging"],
     "CloudHosting": [
-        "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "Logging", "ServiceLifecycle",
+        "MeterModel", "MetricsCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "Logging",
+        "ServiceLifecycle",
     ],
     // Layer 3: composition.
     "meterd": [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
         "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore",
-        "CloudAPI",
+        "CloudAPI", "MetricsCore",
         "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
         "Glibc",
         "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",

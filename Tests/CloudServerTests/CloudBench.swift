@@ -8,6 +8,7 @@ import LeaseCore
 import Logging
 import MeterModel
 import MeterTestKit
+import MetricsCore
 import SettingsCore
 import Synchronization
 import Testing
@@ -33,7 +34,7 @@ final class CloudBench: Sendable {
         routes = CloudRoutes(
             service: service, gate: gate, clock: clock.cloud, version: "1.2.3",
             makeToken: { dice.withLock { BearerToken(using: &$0) } },
-            gauges: { [MetricsRegistry.Gauge("metercloud_records", help: "Records.", value: 7)] })
+            figures: { $0.add(CloudMetrics.records, count: 7) })
     }
 
     var application: CloudApplication {

@@ -43,7 +43,7 @@ struct RoutesTests {
                 #"metercloud_requests_total{route="leases",status="401"} 1"#,
                 #"metercloud_requests_total{route="none",status="404"} 1"#,
                 #"metercloud_request_duration_seconds_count{route="health"} 1"#,
-                "metercloud_streams 0.0", "metercloud_records 7.0", "# TYPE metercloud_records gauge",
+                "metercloud_streams 0", "metercloud_records 7", "# TYPE metercloud_records gauge",
             ] {
                 #expect(lines.contains { $0 == line }, "\(line) is missing in\n\(page.text)")
             }

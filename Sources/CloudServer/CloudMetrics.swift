@@ -1,0 +1,29 @@
+package import MetricsCore
+
+/// Everything that a cloud tells Prometheus.
+package enum CloudMetrics {
+    static let build = MetricDefinition.gauge(
+        "metercloud_build_info", ["version"], "Which metercloud this is; always 1.")
+    static let requests = MetricDefinition.counter(
+        "metercloud_requests_total", ["route", "status"], "Requests that were answered.")
+    static let durations = MetricDefinition.histogram(
+        "metercloud_request_duration_seconds", ["route"], "Time until the head of the answer.")
+    static let streams = MetricDefinition.gauge("metercloud_streams", "Event streams that are open.")
+
+    // MARK: Of the store
+
+    package static let zones = MetricDefinition.gauge("metercloud_zones", "Zones.")
+    package static let records = MetricDefinition.gauge(
+        "metercloud_records", "Records of all zones, deleted ones too.")
+    package static let leases = MetricDefinition.gauge("metercloud_leases", "Leases that somebody holds.")
+    package static let commits = MetricDefinition.counter("metercloud_commits_total", "Transactions of the store.")
+    package static let writes = MetricDefinition.counter(
+        "metercloud_writes_total", "Writes in those transactions, which many share.")
+    package static let storeBytes = MetricDefinition.gauge(
+        "metercloud_store_size_bytes", "The store's file, without its log.")
+
+    /// Every metric there is.
+    package static let all: [MetricDefinition] =
+        [build, requests, durations, streams, zones, records, leases, commits, writes, storeBytes]
+        + ProcessMetrics.all
+}

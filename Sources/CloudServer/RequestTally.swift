@@ -1,0 +1,51 @@
+import MetricsCore
+import Synchronization
+
+/// Counts the requests that were answered, and how long that took.
+///
+/// The label sets are closed: routes are those of `CloudRoute`, statuses those that the routes answer; nothing that a
+/// client sends becomes a label.
+package final class RequestTally: Sendable {
+    private struct Request: Hashable {
+        var route: String
+        var status: Int
+    }
+
+    private struct State {
+        var requests: [Request: UInt64] = [:]
+        var durations: [String: MetricHistogram] = [:]
+    }
+
+    /// Upper ends of the histogram's buckets, in seconds.
+    private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// One answered request.
+    ///
+    /// - Parameters:
+    ///   - route: nil for a path that is none of ours.
+    ///   - duration: until the answer's head; a stream goes on after it.
+    package func count(_ route: CloudRoute?, status: Int, duration: Duration) {
+        let name = route?.rawValue ?? "none"
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        state.withLock { state in
+            state.requests[Request(route: name, status: status), default: 0] += 1
+            state.durations[name, default: MetricHistogram(bounds: Self.bounds)].observe(seconds)
+        }
+    }
+
+    func tell(_ page: inout MetricsPage) {
+        let (requests, durations) = state.withLock { ($0.requests, $0.durations) }
+        let order: (Request, Request) -> Bool = { ($0.route, $0.status) < ($1.route, $1.status) }
+        for request in requests.keys.sorted(by: order) {
+            page.add(
+                CloudMetrics.requests, [request.route, "\(request.status)"], count: requests[request, default: 0])
+        }
+        for (route, histogram) in durations.sorted(by: { $0.key < $1.key }) {
+            page.add(CloudMetrics.durations, [route], histogram)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import GatewayAPI
+import MeterModel
+import MetricsCore
+
+extension MetricsPage {
+    mutating func add(_ version: VersionBody) {
+        addInfo(GatewayMetrics.build, [version.version, version.commit, version.build])
+    }
+
+    /// A meter without data has no values: a line that ends says more than one that goes on level.
+    mutating func add(_ meter: MeterStatus) {
+        let id = [meter.id]
+        addInfo(GatewayMetrics.info, id + [meter.model ?? "", meter.name ?? "", meter.transport ?? ""])
+        addStates(GatewayMetrics.state, id, of: ConnectionState.self, present: meter.state)
+        add(GatewayMetrics.wanted, id, meter.wanted ? 1 : 0)
+        add(GatewayMetrics.age, id, meter.age_ms.map(Self.seconds))
+        if meter.state == ConnectionState.dataAvailable.rawValue, let reading = meter.reading?.reading {
+            reading.forEach { quantity, value in
+                add(quantity.metric, id, value.map { $0 * quantity.baseUnits })
+            }
+        }
+        add(GatewayMetrics.signal, id, meter.rssi.map(Double.init))
+        add(GatewayMetrics.readings, id, count: meter.counters.readings)
+        add(GatewayMetrics.decodeErrors, id, count: meter.counters.resynchronisations)
+        add(GatewayMetrics.skippedBytes, id, count: meter.counters.skipped_bytes)
+        add(GatewayMetrics.timeouts, id, count: meter.counters.timeouts)
+        add(GatewayMetrics.rejected, id, count: meter.counters.rejected)
+        add(GatewayMetrics.linksOpened, id, count: meter.counters.connects)
+        add(GatewayMetrics.linksLost, id, count: meter.counters.disconnects)
+        if let lease = meter.lease { add(lease, of: id) }
+    }
+
+    private mutating func add(_ lease: LeaseStatus, of id: [String]) {
+        addStates(GatewayMetrics.leaseState, id, of: LeaseStatus.State.self, present: lease.state.rawValue)
+        add(GatewayMetrics.leaseHeld, id, lease.state == .held || lease.state == .jeopardy ? 1 : 0)
+        add(GatewayMetrics.leaseRemaining, id, lease.remaining_ms.map(Self.seconds))
+    }
+
+    mutating func add(_ adapter: AdapterStatus) {
+        let address = [adapter.address]
+        addInfo(GatewayMetrics.adapterInfo, address + [adapter.name ?? ""])
+        addStates(GatewayMetrics.adapterState, address, of: AdapterStatus.State.self, present: adapter.state.rawValue)
+        add(GatewayMetrics.slots, address, count: adapter.links_max)
+        add(GatewayMetrics.slotsUsed, address, count: adapter.links)
+        add(GatewayMetrics.heard, address, count: adapter.heard)
+        add(GatewayMetrics.recoveries, address, count: adapter.recoveries)
+    }
+
+    /// - Parameter sync: nil while the host is no member of a cloud.
+    mutating func add(_ sync: SyncStatusBody?) {
+        add(GatewayMetrics.joined, [], sync == nil ? 0 : 1)
+        guard let sync else { return }
+        add(GatewayMetrics.stream, [], sync.stream == "open" ? 1 : 0)
+        add(GatewayMetrics.clockBehind, [], sync.clock_behind_ms.map(Self.seconds))
+        add(GatewayMetrics.pending, count: sync.pending)
+        add(GatewayMetrics.parked, count: sync.parked)
+        add(GatewayMetrics.failing, count: sync.failures)
+        add(GatewayMetrics.halted, [], sync.halt == nil ? 0 : 1)
+        let counters = sync.counters
+        add(GatewayMetrics.runs, count: counters.runs)
+        add(GatewayMetrics.ends, ["complete"], count: counters.complete)
+        add(GatewayMetrics.ends, ["failed"], count: counters.failed)
+        add(GatewayMetrics.ends, ["cancelled"], count: counters.cancelled)
+        add(GatewayMetrics.polls, count: counters.polls)
+        add(GatewayMetrics.pollsSkipped, count: counters.polls_skipped)
+        add(GatewayMetrics.pages, count: counters.pages)
+        add(GatewayMetrics.batches, count: counters.batches)
+        add(GatewayMetrics.splits, count: counters.splits)
+        add(GatewayMetrics.streamOpenings, count: counters.stream_openings)
+        add(GatewayMetrics.refreshes, count: sync.refresh_version)
+    }
+
+    /// - Parameter bytes: of its file, nil where that cannot be read.
+    mutating func add(_ store: StoreStatus, bytes: Int64?) {
+        add(GatewayMetrics.storeBytes, [], bytes.map(Double.init))
+        add(GatewayMetrics.unsaved, count: store.unsaved)
+        add(GatewayMetrics.saved, count: store.saved)
+        add(GatewayMetrics.dropped, count: store.dropped)
+        add(GatewayMetrics.storeFailing, [], store.error == nil ? 0 : 1)
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> Double { Double(milliseconds) / 1000 }
+}

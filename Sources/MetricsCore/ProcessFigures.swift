@@ -1,0 +1,68 @@
+/// What the kernel says about this process, under the names that Prometheus' own client libraries give it.
+package struct ProcessFigures: Hashable, Sendable {
+    /// Processor time of all threads, in the program and in the kernel for it.
+    package var cpuSeconds: Double
+    package var threads: Int
+    package var virtualBytes: UInt64
+    /// In memory now, shared pages too.
+    package var residentBytes: UInt64
+    /// Since 1970. nil where the kernel does not tell when it booted.
+    package var startSeconds: Double?
+    package var openDescriptors: Int
+    /// How many there may be.
+    package var descriptorsMax: UInt64
+
+    /// - Parameters:
+    ///   - stat: of `/proc/self/stat` (proc(5)). The program's name in it may hold blanks and parentheses.
+    ///   - bootSeconds: when the machine booted, since 1970.
+    ///   - ticksPerSecond: of the stat's times.
+    ///   - pageBytes: of a page of memory.
+    /// - Returns: nil for a text that is no such line.
+    package init?(
+        stat: String, bootSeconds: Double?, ticksPerSecond: Int, pageBytes: Int, openDescriptors: Int,
+        descriptorsMax: UInt64
+    ) {
+        guard ticksPerSecond > 0, pageBytes > 0, let name = stat.lastIndex(of: ")") else { return nil }
+        // What follows the name, from the third of proc(5)'s fields on.
+        let fields = stat[stat.index(after: name)...].split(separator: " ")
+        func field(_ number: Int) -> UInt64? { fields.count > number - 3 ? UInt64(fields[number - 3]) : nil }
+        guard let user = field(14), let system = field(15), let threads = field(20), let start = field(22),
+            let virtual = field(23), let pages = field(24)
+        else { return nil }
+        let ticks = Double(ticksPerSecond)
+        cpuSeconds = (Double(user) + Double(system)) / ticks
+        self.threads = Int(clamping: threads)
+        virtualBytes = virtual
+        residentBytes = pages.multipliedReportingOverflow(by: UInt64(pageBytes)).partialValue
+        startSeconds = bootSeconds.map { $0 + Double(start) / ticks }
+        self.openDescriptors = openDescriptors
+        self.descriptorsMax = descriptorsMax
+    }
+}
+
+/// The metrics that `ProcessFigures` tells.
+package enum ProcessMetrics {
+    static let cpu = MetricDefinition.counter(
+        "process_cpu_seconds_total", "Processor time used, in the program and in the kernel for it.")
+    static let threads = MetricDefinition.gauge("process_threads", "Threads.")
+    static let virtual = MetricDefinition.gauge("process_virtual_memory_bytes", "Address space.")
+    static let resident = MetricDefinition.gauge("process_resident_memory_bytes", "Memory in use, shared pages too.")
+    static let start = MetricDefinition.gauge("process_start_time_seconds", "When the program started, since 1970.")
+    static let descriptors = MetricDefinition.gauge("process_open_fds", "File descriptors that are open.")
+    static let descriptorsMax = MetricDefinition.gauge("process_max_fds", "File descriptors that may be open.")
+
+    package static let all = [cpu, threads, virtual, resident, start, descriptors, descriptorsMax]
+}
+
+extension MetricsPage {
+    /// What is known about the process.
+    package mutating func add(_ figures: ProcessFigures) {
+        add(ProcessMetrics.cpu, [], figures.cpuSeconds)
+        add(ProcessMetrics.threads, count: figures.threads)
+        add(ProcessMetrics.virtual, count: figures.virtualBytes)
+        add(ProcessMetrics.resident, count: figures.residentBytes)
+        add(ProcessMetrics.start, [], figures.startSeconds)
+        add(ProcessMetrics.descriptors, count: figures.openDescriptors)
+        add(ProcessMetrics.descriptorsMax, count: figures.descriptorsMax)
+    }
+}

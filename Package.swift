@@ -163,6 +163,7 @@ let package = Package(
                 "LinuxIO",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict
         ),
@@ -408,7 +409,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ProgramKitTests",
-            dependencies: ["ProgramKit", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "Cloud", "Gateway", "LinuxIO", "MeterModel", "MeterTestKit", "ProgramKit",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -98,6 +98,15 @@ package struct HostedCloud: Sendable {
         ]
     }
 
+    /// Returns once the store has done something. One that fails is not stuck: who asks it is told.
+    package func turn() async { try? await engine.turn() }
+
+    /// One line about it for people.
+    package var summary: String {
+        let listeners = service.listenerCount
+        return "\(listeners) event stream\(listeners == 1 ? " is" : "s are") open"
+    }
+
     /// Writes back what is in the store's log. What was acknowledged is safe without it.
     package func close() {
         do throws(CloudStoreError) {

@@ -17,6 +17,11 @@ package struct CloudStatistics: Hashable, Sendable {
 }
 
 extension SQLiteCloudEngine {
+    /// Returns once the one that writes was free to: the store is not stuck. Nothing is written.
+    package func turn() async throws(CloudFailure) {
+        try await writer.write { _ in }
+    }
+
     package func statistics() async throws(CloudFailure) -> CloudStatistics {
         let (records, bytes) = try await read { db in
             let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0

@@ -8,8 +8,8 @@ import LinuxIO
 struct DataOptions: ParsableArguments {
     @Option(
         help: """
-            The cloud's folder. Default: $METERCLOUD_DATA, then /var/lib/metercloud for root and \
-            ~/.local/state/metercloud for others.
+            The cloud's folder. Default: $METERCLOUD_DATA, then the service's own ($STATE_DIRECTORY), then \
+            /var/lib/metercloud for root and ~/.local/state/metercloud for others.
             """)
     var data: String?
 
@@ -26,6 +26,8 @@ struct DataOptions: ParsableArguments {
     static func standardPath(environment: [String: String], userID: UInt32) -> String {
         let environment = environment.filter { !$0.value.isEmpty }
         if let path = environment["METERCLOUD_DATA"] { return path }
+        // More than one folder is none of ours: they are told apart by colons.
+        if let path = environment["STATE_DIRECTORY"], path.hasPrefix("/"), !path.contains(":") { return path }
         guard userID != 0 else { return "/var/lib/metercloud" }
         let home = environment["HOME"] ?? "/tmp/metercloud-\(userID)"
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.local/state"

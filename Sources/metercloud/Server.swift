@@ -20,6 +20,8 @@ struct Server {
     let usesTLS: Bool
     let rate: Int
     let logger: Logger
+    /// Who wants to be told how it goes; nil: nobody.
+    let manager: ServiceManager?
 
     func run() async throws {
         if DescriptorLimit.raise() == nil { logger.warning("descriptor limit not raised") }
@@ -48,10 +50,19 @@ struct Server {
         let serving = HostedCloud.Serving(
             host: address.host, port: address.port, certificate: certificate, limits: limits,
             version: VersionBody.current.version)
+        let report = manager.map { manager in
+            ServiceReport(
+                to: manager, parts: [{ await cloud.turn() }], status: { cloud.summary },
+                sleep: { try await ContinuousClock().sleep(for: $0) }, logger: logger)
+        }
+        var services = try cloud.services(serving) { port in
+            announce(port: port, pin: certificate?.pin, hasToken: hasToken)
+            report?.ready()
+        }
+        // The last is the first to stop: its word that metercloud ends comes before anything else does.
+        if let report { services.append(.init(service: report)) }
         var group = ServiceGroupConfiguration(
-            services: try cloud.services(serving) { port in
-                announce(port: port, pin: certificate?.pin, hasToken: hasToken)
-            },
+            services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: quietLogger)
         group.maximumGracefulShutdownDuration = .seconds(20)

@@ -2,6 +2,8 @@ import Gateway
 import GatewayAPI
 import LinuxIO
 import Logging
+import MeterModel
+import ProgramKit
 import ServiceLifecycle
 import USBTransport
 import UnixSignals
@@ -11,6 +13,8 @@ struct Daemon {
     let configuration: Configuration
     let isDemo: Bool
     let logger: Logger
+    /// Who wants to be told how it goes; nil: nobody.
+    let manager: ServiceManager?
 
     func run() async throws {
         let loop = try IOLoop(name: "meterd-io")
@@ -27,7 +31,7 @@ struct Daemon {
             // Only the first of the demo's hosts connects: the other one sees who has the meters.
             try await host.restore(declared: demo?.declared ?? [], wanted: index == 0)
         }
-        try await run(hosts, cloud)
+        try await run(hosts, cloud, on: loop)
         await demo?.stop()
         for host in hosts { try host.close() }
         cloud?.close()
@@ -35,7 +39,8 @@ struct Daemon {
     }
 
     /// Services stop from the last to the first: the hosts, then the cloud that they give their leases back to.
-    private func run(_ hosts: [Host], _ cloud: EmbeddedCloud?) async throws {
+    private func run(_ hosts: [Host], _ cloud: EmbeddedCloud?, on loop: IOLoop) async throws {
+        let report = manager.map { makeReport(to: $0, hosts, cloud, loop) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
         if let cloud {
             let (ports, sink) = AsyncStream.makeStream(of: Int.self)
@@ -43,12 +48,37 @@ struct Daemon {
             services.append(.init(service: OwnCloudService(cloud: cloud, ports: ports, hosts: hosts, logger: logger)))
         }
         for (index, host) in hosts.enumerated() {
-            services += host.services { if index == 0 { announce() } }
+            services += host.services {
+                guard index == 0 else { return }
+                announce()
+                report?.ready()
+            }
         }
+        // The last is the first to stop: its word that meterd ends comes before anything else does.
+        if let report { services.append(.init(service: report)) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
         group.maximumGracefulShutdownDuration = .seconds(20)
         try await ServiceGroup(configuration: group).run()
+    }
+
+    /// Fed by what moves: the loop with its timers, every session on it, the directories, and the cloud's store.
+    private func makeReport(
+        to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
+    ) -> ServiceReport {
+        let first = hosts[0].directory
+        return ServiceReport(
+            to: manager,
+            parts: [{ await loop.turn() }, { await cloud?.turn() }],
+            status: { Self.summary(of: await first.status()) },
+            sleep: { try await ContinuousClock().sleep(for: $0) }, logger: logger)
+    }
+
+    /// One line for people.
+    static func summary(of meters: [MeterStatus]) -> String {
+        let withData = meters.count { $0.state == ConnectionState.dataAvailable.rawValue }
+        let wanted = meters.count { $0.wanted }
+        return "\(meters.count) meter\(meters.count == 1 ? "" : "s") known, \(wanted) wanted, \(withData) with data"
     }
 
     private func makeHosts(loop: IOLoop) async throws -> [Host] {

@@ -38,6 +38,9 @@ struct EmbeddedCloud {
 
     func close() { cloud.close() }
 
+    /// Returns once its store has done something.
+    func turn() async { await cloud.turn() }
+
     /// How this very host joins; nil where somebody took the token's file away.
     func joinRequest(port: Int) -> CloudJoinRequest? {
         // Without the file a person decides who joins, this host included.

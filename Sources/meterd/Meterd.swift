@@ -59,7 +59,10 @@ struct Meterd: AsyncParsableCommand {
         }
         defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
         do {
-            try await Daemon(configuration: configuration, isDemo: isDemo, logger: logger).run()
+            try await Daemon(
+                configuration: configuration, isDemo: isDemo, logger: logger,
+                manager: ServiceManager(environment: ProcessInfo.processInfo.environment)
+            ).run()
         } catch let error as StoreError {
             throw CommandFailure(
                 .error, "the store cannot be used: \(error.message)",

@@ -55,7 +55,7 @@ private let allowedImports: [String: Set<String>] = [
         "NIOCore", "FoundationEssentials", "Glibc",
     ],
     // What several programs have in common.
-    "ProgramKit": ["LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging"],
+    "ProgramKit": ["LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle"],
     "CloudHosting": [
         "MeterModel", "MetricsCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "Logging",
         "ServiceLifecycle",

@@ -70,6 +70,8 @@ struct OptionsTests {
             (["HOME": "/home/u", "XDG_STATE_HOME": "relative"], 7, "/home/u/.local/state/metercloud"),
             (["HOME": "/home/u", "METERCLOUD_DATA": "/d"], 7, "/d"),
             (["METERCLOUD_DATA": ""], 0, "/var/lib/metercloud"),
+            (["HOME": "/", "STATE_DIRECTORY": "/var/lib/cloud"], 998, "/var/lib/cloud"),
+            (["HOME": "/home/u", "STATE_DIRECTORY": "/a:/b"], 7, "/home/u/.local/state/metercloud"),
         ] as [([String: String], UInt32, String)])
     func folder_hasItsStandardPlace(environment: [String: String], user: UInt32, path: String) {
         #expect(DataOptions.standardPath(environment: environment, userID: user) == path)

@@ -102,7 +102,7 @@ struct OutputTests {
         let pin = try #require(CertificatePin("sha256:" + String(repeating: "ab", count: 32)))
         let server = Server(
             folder: CloudFolder(path: "/var/lib/my cloud"), address: .everywhere, names: ["pi.local"], usesTLS: true,
-            rate: 100, logger: Logger(label: "test"))
+            rate: 100, logger: Logger(label: "test"), manager: nil)
 
         #expect(
             server.joinLines(port: 8643, pin: pin, hasToken: true) == [

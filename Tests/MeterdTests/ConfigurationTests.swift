@@ -46,6 +46,28 @@ struct ConfigurationTests {
         #expect(configuration.socketPath == "/run/user/1000/meterd/control.sock")
     }
 
+    /// systemd makes them for a service, which runs as a user of its own.
+    @Test func foldersOfAService_areTaken_unlessSomebodySaysOtherwise() throws {
+        let environment = ["STATE_DIRECTORY": "/var/lib/meterd", "RUNTIME_DIRECTORY": "/run/meterd"]
+        var configuration = Configuration(environment: environment, userID: 998)
+        #expect(configuration.stateDirectory == "/var/lib/meterd")
+        #expect(configuration.socketPath == "/run/meterd/control.sock")
+
+        try ConfigurationFile(text: "state-directory = \"/data\"", path: "meterd.toml").apply(to: &configuration)
+        try configuration.apply(environment: environment.merging(["METERD_SOCKET": "/tmp/s"]) { $1 })
+        #expect(configuration.stateDirectory == "/data")
+        #expect(configuration.socketPath == "/tmp/s")
+    }
+
+    @Test(arguments: ["", "relative", "/var/lib/a:/var/lib/b"])
+    func otherFoldersOfAService_areNotOurs(folders: String) {
+        let environment = ["HOME": "/home/ada", "STATE_DIRECTORY": folders, "RUNTIME_DIRECTORY": folders]
+        let configuration = Configuration(environment: environment, userID: 1000)
+
+        #expect(configuration.stateDirectory == "/home/ada/.local/state/meterd")
+        #expect(configuration.socketPath == "/tmp/meterd-1000/control.sock")
+    }
+
     @Test func xdgStateHome_isObeyed() {
         let configuration = Configuration(
             environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "/data/state"], userID: 1000)

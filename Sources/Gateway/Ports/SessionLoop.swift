@@ -15,6 +15,15 @@ package protocol SessionLoop: SerialExecutor {
     func cancel(_ timer: LoopTimer)
 }
 
+extension SessionLoop {
+    /// Returns once the loop has run a timer: it still turns.
+    package func turn() async {
+        await withCheckedContinuation { continuation in
+            _ = schedule(at: now) { continuation.resume() }
+        }
+    }
+}
+
 /// A ticket for `SessionLoop.cancel`.
 package struct LoopTimer: Hashable, Sendable {
     package let id: UInt64

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import CloudServer
+import FoundationEssentials
 import GatewayAPI
 import Glibc
 import LinuxIO
@@ -50,7 +51,8 @@ struct Serve: AsyncParsableCommand {
         var logger = Logger(label: "metercloud")
         logger.logLevel = logLevel
         let server = Server(
-            folder: data.folder, address: listen, names: name, usesTLS: !noTls, rate: rate, logger: logger)
+            folder: data.folder, address: listen, names: name, usesTLS: !noTls, rate: rate, logger: logger,
+            manager: ServiceManager(environment: ProcessInfo.processInfo.environment))
         do {
             try await server.run()
         } catch let failure as CommandFailure {

@@ -58,7 +58,8 @@ struct Configuration: Hashable, Sendable {
 
     /// The defaults for whoever runs this: the system's places for root, the person's own for anybody else.
     ///
-    /// - Parameter environment: a variable that is empty counts as not set, here and in `apply`.
+    /// - Parameter environment: a variable that is empty counts as not set, here and in `apply`. A service manager says
+    ///   in `STATE_DIRECTORY` and `RUNTIME_DIRECTORY` which folders it made for this program (systemd.exec(5)).
     init(environment: [String: String], userID: UInt32) {
         let environment = environment.filter { !$0.value.isEmpty }
         if userID == 0 {
@@ -69,6 +70,13 @@ struct Configuration: Hashable, Sendable {
             let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.local/state"
             stateDirectory = "\(state)/meterd"
             socketPath = SocketPath.user(runtimeDirectory: environment["XDG_RUNTIME_DIR"], userID: userID)
+        }
+        // More than one folder is none of ours: they are told apart by colons.
+        if let folder = environment["STATE_DIRECTORY"], folder.hasPrefix("/"), !folder.contains(":") {
+            stateDirectory = folder
+        }
+        if let folder = environment["RUNTIME_DIRECTORY"], folder.hasPrefix("/"), !folder.contains(":") {
+            socketPath = "\(folder)/control.sock"
         }
     }
 

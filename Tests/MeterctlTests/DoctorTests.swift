@@ -102,7 +102,7 @@ struct DoctorTests {
         #expect(
             all.first { $0.check == "ports" }
                 == Finding(
-                    "ports", .problem, "/dev/hidraw0, a FNB58, is closed to meterd (group root, mode 600)",
+                    "ports", .problem, "/dev/hidraw0 (FNB58) is closed to meterd (group root, mode 600)",
                     next: "install the udev rules, udev/README.md says how, and plug it in anew"))
         #expect(all.first { $0.check == "udev rules" }?.verdict == .problem)
     }
@@ -120,6 +120,16 @@ struct DoctorTests {
         #expect(found?.verdict == verdict)
         #expect(found?.message.hasPrefix("00:AA:01:00:00:01 (hci0)") == true)
         #expect(verdict == .ok || found?.message.contains("it hears nothing") == true)
+    }
+
+    @Test func adapterThatIsGone_isNoProblem_whereAnotherHearsMeters() {
+        var gone = AdapterStatus.searching
+        gone.state = .gone
+        gone.error = "It was unplugged."
+
+        let found = findings(answers([], adapters: [.searching, gone])).filter { $0.check == "adapter" }
+        #expect(found.map(\.verdict) == [.ok, .note])
+        #expect(found.last?.next == "It was unplugged.")
     }
 
     @Test func radios_areLookedAtBeyondTheDaemon() {

@@ -174,7 +174,7 @@ extension AdapterMachine {
             if case .recovering = phase { phase = .settingUp }
             retryLater(at: now)
             // Now and then a command fails. One that always does needs a remedy.
-            if failures % Self.failuresMax == 0 { return climb(.fault, "it failed: \(status.words)", at: now) }
+            if failures % Self.failuresMax == 0 { return climb(.fault, "it failed: \(status.wordsOfAdapter)", at: now) }
         }
         return []
     }

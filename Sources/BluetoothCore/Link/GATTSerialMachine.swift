@@ -130,7 +130,8 @@ package struct GATTSerialMachine: Sendable {
     /// When `woke` has something to do next.
     package var nextWake: MonotonicTime? {
         if case .failed = phase { return nil }
-        return [client.nextWake, setUpDeadline].compactMap { $0 }.min()
+        guard let answer = client.nextWake else { return setUpDeadline }
+        return setUpDeadline.map { min(answer, $0) } ?? answer
     }
 
     private var setUpDeadline: MonotonicTime? {
@@ -248,10 +249,13 @@ extension GATTSerialMachine {
         }
         var bytes: [UInt8] = []
         for value in values {
-            if value.handle == profile.input.value {
-                bytes += value.value
-            } else {
+            if value.handle != profile.input.value {
                 strayValues += 1
+            } else if bytes.isEmpty {
+                // Nearly always all there is: it is passed on as it is.
+                bytes = value.value
+            } else {
+                bytes += value.value
             }
         }
         return bytes.isEmpty ? .none : .deliver(bytes)

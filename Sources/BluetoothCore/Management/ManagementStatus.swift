@@ -32,6 +32,12 @@ package struct ManagementStatus: RawRepresentable, Hashable, Sendable {
         Self.named[self] ?? "the kernel answered with status 0x\(String(rawValue, radix: 16))"
     }
 
+    /// As `words`, of a command to the adapter itself. The kernel passes on a controller that does not answer as 5, its
+    /// number for an input/output error; of a device's command the same number means the PIN.
+    package var wordsOfAdapter: String {
+        self == .authenticationFailed ? "the adapter did not answer the kernel" : words
+    }
+
     private static let named: [ManagementStatus: String] = [
         .success: "it worked",
         .unknownCommand: "this kernel does not know the command",

@@ -11,7 +11,7 @@ extension Checkup {
             ]
         }
         return machine.ports.map { port in
-            let path = port.path + (port.model.map { ", a \($0.displayName)," } ?? "")
+            let path = port.path + (port.model.map { " (\($0.displayName))" } ?? "")
             if port.isOpen { return Finding("ports", .ok, "\(path) is open to \(machine.user)") }
             let mode = String(port.mode, radix: 8)
             let next =

@@ -10,12 +10,14 @@ extension Checkup {
                 "\(radio.name) is switched off \(radio.isOffByHardware ? "by a switch" : "by software")",
                 next: radio.isOffByHardware ? "use the machine's own switch" : "sudo rfkill unblock bluetooth")
         }
-        all += known.isEmpty ? unusedAdapters : known.map(Self.adapter)
+        let others = known.contains { $0.state == .searching || $0.state == .idle }
+        all += known.isEmpty ? unusedAdapters : known.map { Self.adapter($0, besideOthers: others) }
         all += [otherDaemon, sharedAntenna].compactMap { $0 } + clones
         return all
     }
 
-    private static func adapter(_ adapter: AdapterStatus) -> Finding {
+    /// - Parameter others: meters are heard without it.
+    private static func adapter(_ adapter: AdapterStatus, besideOthers others: Bool) -> Finding {
         let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"
         switch adapter.state {
         case .searching, .idle, .starting:
@@ -27,6 +29,8 @@ extension Checkup {
             return Finding(
                 "adapter", .note, "\(name): \(adapter.error ?? "something went wrong")",
                 next: "a remedy is being tried; look again in a minute")
+        case .gone where others:
+            return Finding("adapter", .note, "\(name) is gone, and others are there", next: adapter.error)
         case .blocked, .failed, .forbidden, .gone:
             return Finding(
                 "adapter", .problem, "\(name) is \(adapter.state.rawValue)\(adapter.error.map { ": \($0)" } ?? "")",

@@ -121,6 +121,17 @@ struct AdapterRecoveryTests {
         #expect(probe.notes == [.restartDiscovery])
     }
 
+    /// The kernel's number for it is that of a wrong PIN.
+    @Test func adapterThatDoesNotAnswerTheKernel_isNotSaidToRefuseAPIN() {
+        var probe = AdapterProbe()
+        probe.answer(.success, ManagementSamples.bytes(of: AdapterProbe.dual))
+        for hold in [1, 2, 4, 8] {
+            probe.answer(.authenticationFailed)
+            probe.pass(.seconds(hold))
+        }
+        #expect(probe.machine.trouble?.contains("the adapter did not answer the kernel") == true)
+    }
+
     @Test func usbResetThatFails_isNotTriedAgain() {
         var probe = AdapterProbe.searching()
         probe.machine.canResetUSB = true

@@ -9,6 +9,12 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// The files of the web page, in Sources/GatewayServer/Page.
+let webPage = [
+    "index.html", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "login.js",
+    "meter.js", "meters.js", "words.js",
+]
+
 let package = Package(
     name: "MeterGateway",
     products: [
@@ -80,6 +86,16 @@ let package = Package(
             name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "MetricsCore", "Gateway"], swiftSettings: strict
         ),
         .systemLibrary(name: "CUdev"),
+        // What two servers have in common: who may ask how often, and how slowly.
+        .target(
+            name: "ServerKit",
+            dependencies: [
+                "MeterModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Gateway", "MeterModel"], swiftSettings: strict
         ),
@@ -110,10 +126,15 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
                 "MetricsCore",
+                "ServerKit",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
+            // The web page is a part of the program (Docs/Decisions/0009).
+            resources: webPage.map { .embedInCode("Page/\($0)") },
             swiftSettings: strict
         ),
 
@@ -128,7 +149,7 @@ let package = Package(
         .target(
             name: "CloudServer",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "MetricsCore",
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "MetricsCore", "ServerKit",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -170,7 +191,7 @@ let package = Package(
         .target(
             name: "CloudHosting",
             dependencies: [
-                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "MetricsCore",
+                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "MetricsCore", "ServerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -185,7 +206,7 @@ let package = Package(
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
                 "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
                 "SyncCore", "CloudAPI", "MetricsCore",
-                "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit",
+                "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ServerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -213,7 +234,7 @@ let package = Package(
             name: "metercloud",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore",
-                "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit",
+                "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit", "ServerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -261,7 +282,7 @@ let package = Package(
             name: "LeaseHistories",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
-                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "SimulatedCloud",
+                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -279,7 +300,7 @@ let package = Package(
                 "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO",
                 "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore", "SettingsCore",
                 "LeaseCore", "SyncCore", "CloudAPI", "MeterTestKit",
-                "Cloud", "CloudStore", "CloudServer", "CloudClient",
+                "Cloud", "CloudStore", "CloudServer", "CloudClient", "ServerKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -348,7 +369,7 @@ let package = Package(
             name: "CloudServerTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
-                "MetricsCore",
+                "MetricsCore", "ServerKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -363,7 +384,7 @@ let package = Package(
             name: "CloudClientTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "CloudClient", "CloudServer",
-                "Cloud", "Gateway", "MeterTestKit",
+                "Cloud", "Gateway", "MeterTestKit", "ServerKit",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -397,7 +418,7 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
                 "MetricsCore", "SettingsCore",
-                "LeaseCore", "SyncCore",
+                "LeaseCore", "SyncCore", "ServerKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -405,6 +426,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ServerKitTests",
+            dependencies: ["MeterModel", "MeterTestKit", "ServerKit", .product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: strict
         ),
         .testTarget(

@@ -6,6 +6,7 @@ import LinuxIO
 package import Logging
 import MeterModel
 import MetricsCore
+import ServerKit
 package import ServiceLifecycle
 
 /// A cloud over the store of one folder: the store, the service, its console and what serves it. `metercloud` is one,

@@ -2,6 +2,7 @@ import Cloud
 import CloudAPI
 import Hummingbird
 import MeterModel
+import ServerKit
 
 /// One request, and what its route wants to know of it.
 struct Call {

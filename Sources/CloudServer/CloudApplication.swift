@@ -4,6 +4,7 @@ import HummingbirdTLS
 package import Logging
 package import NIOCore
 package import NIOSSL
+import ServerKit
 
 /// The cloud's routes on a port, with TLS or, where nothing but this machine reaches it, without.
 package struct CloudApplication: Sendable {

@@ -5,6 +5,7 @@ import Glibc
 import LeaseCore
 import LinuxIO
 package import MeterModel
+package import ServerKit
 
 /// The one folder of a cloud: its store, its certificate and key, the first token, the console's socket.
 package struct CloudFolder: Hashable, Sendable {

@@ -3,6 +3,7 @@ import CloudAPI
 package import Hummingbird
 import MeterModel
 package import MetricsCore
+package import ServerKit
 
 /// The routes of leases-and-sync.md, section 6 (Docs/openapi.yaml): each decodes, calls the service, encodes.
 package struct CloudRoutes: Sendable {

@@ -2,6 +2,7 @@ package import Cloud
 import CloudAPI
 import LeaseCore
 import MeterModel
+package import ServerKit
 
 /// Answers an administrator. Whoever reaches it may do everything: it is on the server's own machine, behind a socket
 /// and a folder that only the server's user may open.

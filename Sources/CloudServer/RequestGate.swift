@@ -1,6 +1,7 @@
 package import Cloud
 import CloudAPI
 package import MeterModel
+package import ServerKit
 import Synchronization
 
 /// Lets through what is not too much: so much a credential, and so much an address that shows no good one.

@@ -3,6 +3,7 @@ import Crypto
 import FoundationEssentials
 package import MeterModel
 package import NIOSSL
+import ServerKit
 import SwiftASN1
 import X509
 

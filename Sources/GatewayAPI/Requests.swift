@@ -168,6 +168,10 @@ package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     /// Another host has it; the message says which.
     case held
     case permission
+    /// The web page is open to the network, and who asks has not logged in.
+    case notAuthenticated = "not-authenticated"
+    /// Too many attempts; the message says how long to wait.
+    case tooManyRequests = "too-many-requests"
     case store
     case shuttingDown = "shutting-down"
     case notFound = "not-found"

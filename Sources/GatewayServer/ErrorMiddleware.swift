@@ -12,7 +12,7 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as GatewayError {
-            return try JSON.response(error.body, status: Self.status(of: error.code))
+            return try JSON.response(error.body, status: error.code.status)
         } catch let error as DecodingError {
             let body = ErrorBody(
                 code: .badRequest, message: "the request's JSON cannot be read: \(Self.words(for: error))",
@@ -38,19 +38,6 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    private static func status(of code: ErrorCode) -> HTTPResponse.Status {
-        switch code {
-        case .badRequest: .badRequest
-        case .noSuchMeter, .notFound: .notFound
-        case .ambiguousMeter, .notConnected, .refused, .held: .conflict
-        case .modelUnknown: .unprocessableContent
-        case .timedOut: .gatewayTimeout
-        case .permission: .forbidden
-        case .shuttingDown: .serviceUnavailable
-        case .store, .internalError: .internalServerError
-        }
-    }
-
     private static func words(for error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, _): "\(key.stringValue) is missing"
@@ -63,5 +50,23 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
 
     private static func words(for path: [any CodingKey]) -> String {
         path.isEmpty ? "the whole" : path.map(\.stringValue).joined(separator: ".")
+    }
+}
+
+extension ErrorCode {
+    /// The status of an answer with this code.
+    var status: HTTPResponse.Status {
+        switch self {
+        case .badRequest: .badRequest
+        case .noSuchMeter, .notFound: .notFound
+        case .ambiguousMeter, .notConnected, .refused, .held: .conflict
+        case .modelUnknown: .unprocessableContent
+        case .timedOut: .gatewayTimeout
+        case .permission: .forbidden
+        case .notAuthenticated: .unauthorized
+        case .tooManyRequests: .tooManyRequests
+        case .shuttingDown: .serviceUnavailable
+        case .store, .internalError: .internalServerError
+        }
     }
 }

@@ -6,10 +6,18 @@ package import Hummingbird
 package struct MembershipRoutes: RouteGroup {
     private let joining: any CloudJoining
 
-    package init(joining: any CloudJoining) { self.joining = joining }
+    private let isReadOnly: Bool
+
+    /// - Parameter isReadOnly: only what is asked for is told. The token that joining takes is for the control socket
+    ///   alone.
+    package init(joining: any CloudJoining, isReadOnly: Bool = false) {
+        self.joining = joining
+        self.isReadOnly = isReadOnly
+    }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("cloud") { _, _ in try JSON.response(await joining.status()) }
+        guard !isReadOnly else { return }
         api.post("cloud/join") { request, _ in
             let body = try await JSON.decode(CloudJoinRequest.self, from: request)
             guard !body.urls.isEmpty else {

@@ -46,19 +46,46 @@ extension Response {
         for request: Request,
         _ body: @escaping @Sendable (_ write: (any Encodable) async throws -> Void) async throws -> Void
     ) async throws -> Response {
+        let stream = try await stream(for: request) { write in
+            try await body { try await write(try JSON.line($0)) }
+        }
+        return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: stream)
+    }
+
+    /// Server-sent events, as `body` writes them.
+    static func events(
+        for request: Request,
+        _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
+    ) async throws -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: try await stream(for: request, body))
+    }
+
+    /// One event: its name, and a value as JSON.
+    static func event(_ name: String, _ value: some Encodable) throws -> ByteBuffer {
+        var buffer = ByteBuffer(string: "event: \(name)\ndata: ")
+        buffer.writeImmutableBuffer(try JSON.encode(value))
+        buffer.writeString("\n\n")
+        return buffer
+    }
+
+    private static func stream(
+        for request: Request,
+        _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
+    ) async throws -> ResponseBody {
         // The library watches for the client's leaving by reading on, and traps where an answer is over before it has
         // come to the end of the request. So that end is passed here, whatever the client sends and however slowly.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body
-        let lines = ResponseBody { writer in
+        return ResponseBody { writer in
             try await whole.consumeWithCancellationOnInboundClose { rest in
                 for try await _ in rest {}
                 try await writer.write(ByteBuffer())
-                try await body { try await writer.write(try JSON.line($0)) }
+                try await body { try await writer.write($0) }
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: lines)
     }
 }

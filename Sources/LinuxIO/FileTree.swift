@@ -45,6 +45,22 @@ package enum FileTree {
         return String(decoding: text[...last], as: UTF8.self)
     }
 
+    /// The whole of a file that the kernel makes up as it is read; nil where there is none, or more than `limit` bytes.
+    package static func contents(at path: String, atMost limit: Int) -> String? {
+        guard let file = try? FileDescriptor(opening: path, O_RDONLY) else {
+            return nil  // Not there is an answer here.
+        }
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while all.count <= limit {
+            // A part of it is no answer.
+            guard let count = try? chunk.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
+            guard count > 0 else { return String(decoding: all, as: UTF8.self) }
+            all += chunk.prefix(count)
+        }
+        return nil
+    }
+
     static func linkTarget(_ path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
         let count = readlink(path, &bytes, bytes.count)

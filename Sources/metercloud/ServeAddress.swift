@@ -1,5 +1,6 @@
 import ArgumentParser
 import CloudServer
+import ServerKit
 
 /// Where to listen: `ADDRESS:PORT`, `[IPV6]:PORT`, `:PORT` or `PORT`.
 struct ServeAddress: ExpressibleByArgument, Hashable {

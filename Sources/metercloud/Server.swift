@@ -9,6 +9,7 @@ import LinuxIO
 import Logging
 import MeterModel
 import ProgramKit
+import ServerKit
 import ServiceLifecycle
 import UnixSignals
 

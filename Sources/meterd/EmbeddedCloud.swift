@@ -6,6 +6,7 @@ import FoundationEssentials
 import GatewayAPI
 import LinuxIO
 import Logging
+import ServerKit
 import ServiceLifecycle
 
 /// The cloud, where this meterd serves it itself (`[cloud] serve = true`, and the demo): as `metercloud serve`, in a

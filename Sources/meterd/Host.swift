@@ -24,12 +24,14 @@ struct Host {
     let directory: MeterDirectory
     let member: CloudMember
     private let name: String
+    private let loop: IOLoop
     private let logger: Logger
 
     /// Opens the store and puts the parts together. Nothing runs yet.
     init(configuration: Configuration, loop: IOLoop, scanner: PortScanner, logger: Logger) async throws {
         self.configuration = configuration
         self.logger = logger
+        self.loop = loop
         name = configuration.hostName ?? HostName.system
         try Self.prepareDirectories(configuration)
         let machine = Machine.present
@@ -117,7 +119,10 @@ struct Host {
     /// What runs, in the order in which it starts. Stopping goes from the last to the first: the meters are left and
     /// their streams end, their leases are given back, then the server closes, then the readings that came last are
     /// written.
+    ///
+    /// The web page stops before the meters are left: its streams would go on.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
+        let live = LiveFeed(liveSources, loop: loop)
         let routes = MeterRoutes(directory: directory, version: .current) { [recorder, store] in
             recorder.status(path: store.path)
         }
@@ -125,20 +130,42 @@ struct Host {
             routes: routes, settings: settings, engine: { [member] in await member.engine() },
             // A store that cannot be read says so elsewhere on the page.
             storeBytes: { [store] in try? await store.fileBytes() }, process: { ProcessFigures.current })
+        let others: [any RouteGroup] = [
+            LiveRoutes(feed: live),
+            LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
+            SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
+            HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
+        ]
+        let page = configuration.web.serves ? webPage(routes, others, metrics) : nil
         let router = routes.router(
-            with: [
-                MembershipRoutes(joining: member),
-                LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
-                SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
-                HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
-            ], metrics: metrics)
+            with: others + [MembershipRoutes(joining: member), WebRoutes(page: page)], metrics: metrics)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         return [
             .init(service: RecorderService(recorder: recorder)),
             .init(service: server.application(onRunning: onRunning)),
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
+            .init(service: LiveService(live: live, page: page)),
         ]
+    }
+
+    private var liveSources: LiveFeed.Sources {
+        LiveFeed.Sources(
+            status: { [directory, recorder, store] in
+                GatewayStatus(
+                    meters: await directory.status(), adapters: await directory.adapters(),
+                    store: recorder.status(path: store.path))
+            },
+            cloud: { [member] in await member.status() },
+            sync: { [member] in await member.engine()?.report() },
+            refreshVersion: { [settings] in await settings.refreshVersion })
+    }
+
+    private func webPage(_ routes: MeterRoutes, _ others: [any RouteGroup], _ metrics: MetricsRoute) -> WebPage {
+        WebPage(
+            WebPage.Parts(configuration, hostName: name),
+            router: routes.router(
+                with: others + [MembershipRoutes(joining: member, isReadOnly: true)], metrics: metrics), logger: logger)
     }
 
     func close() throws {

@@ -9,6 +9,7 @@ import MeterModel
 import MeterTestKit
 import NIOCore
 import NIOSSL
+import ServerKit
 import ServiceLifecycle
 import Testing
 

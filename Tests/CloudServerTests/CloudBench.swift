@@ -9,6 +9,7 @@ import Logging
 import MeterModel
 import MeterTestKit
 import MetricsCore
+import ServerKit
 import SettingsCore
 import Synchronization
 import Testing

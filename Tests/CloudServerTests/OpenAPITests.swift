@@ -4,6 +4,7 @@ import Foundation
 import Hummingbird
 import HummingbirdTesting
 import MeterModel
+import ServerKit
 import SettingsCore
 import Testing
 

@@ -7,6 +7,7 @@ import HummingbirdTesting
 import LeaseCore
 import MeterModel
 import MeterTestKit
+import ServerKit
 import SettingsCore
 import Testing
 

@@ -6,6 +6,7 @@ import Hummingbird
 import HummingbirdTesting
 import LeaseCore
 import MeterModel
+import ServerKit
 import SettingsCore
 import Testing
 

@@ -6,7 +6,9 @@ import Hummingbird
 import HummingbirdTesting
 import LeaseCore
 import MeterModel
+import MeterTestKit
 import NIOCore
+import ServerKit
 import Testing
 
 /// The stream of events, on the router and on a socket.

@@ -7,6 +7,7 @@ import LinuxIO
 import Logging
 import MeterModel
 import MeterTestKit
+import ServerKit
 import ServiceLifecycle
 import Synchronization
 

@@ -117,7 +117,8 @@ final class DemoDaemon {
         process.arguments = [
             "--demo", "--socket", socket, "--state-directory", folder.appendingPathComponent("state").path,
         ]
-        process.environment = ["PATH": "/usr/bin:/bin"]
+        // A port of its own for the web page.
+        process.environment = ["PATH": "/usr/bin:/bin", "METERD_WEB_LISTEN": "127.0.0.1:0"]
         let log = Pipe()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = log

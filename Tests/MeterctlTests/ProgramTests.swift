@@ -73,6 +73,7 @@ struct ProgramTests {
         ),
         (["simulate", "um25c", "--over", "air"], 2, "meterctl: error: \"air\" is no kind of link\n"),
         (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
+        (["web", "url", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["who", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["sync", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["cloud", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
@@ -304,6 +305,8 @@ enum Program {
           rebuild                 Fold records of one meter under several names into
                                   one.
           cloud                   Membership of a cloud: join, leave, status.
+          web                     The web page: its address, and opening it to the
+                                  network with a login.
           doctor                  Looks why something does not work, and says what to
                                   do.
           decode                  Decode raw bytes of a meter, with no hardware and no

@@ -111,6 +111,11 @@ struct ConfigurationTests {
             adapters = ["00-1a-7d-da-71-13"]
             links = 7
 
+            [web]
+            serve = false
+            listen = "[::1]:9000"
+            names = ["meters.example.org"]
+
             [[port]]
             path = "/dev/rfcomm0"
             model = "UM25C"
@@ -132,6 +137,9 @@ struct ConfigurationTests {
         #expect(!configuration.bluetooth.isUsed)
         #expect(configuration.bluetooth.adapters == [MACAddress(bits: 0x001A_7DDA_7113)])
         #expect(configuration.bluetooth.linksMax == 7)
+        #expect(!configuration.web.serves)
+        #expect(configuration.web.listen == .init(host: "::1", port: 9000))
+        #expect(configuration.web.names == ["meters.example.org"])
         let bench = DeclaredPort(
             path: "/dev/rfcomm0", model: .um25c, id: .mac(MACAddress(bits: 0xAABB_CCDD_EEFF)), name: "Bench")
         #expect(
@@ -178,6 +186,9 @@ struct ConfigurationTests {
         ("bluetooth = false", "bluetooth", "a table, [bluetooth]"),
         ("[bluetooth]\nuse = \"no\"", "bluetooth.use", "true or false"),
         ("[bluetooth]\nadapters = \"hci0\"", "bluetooth.adapters", "a list of addresses"),
+        ("web = true", "web", "a table, [web]"), ("[web]\nserve = 1", "web.serve", "true or false"),
+        ("[web]\nlisten = 8642", "web.listen", "a text in quotes"),
+        ("[web]\nnames = \"pi\"", "web.names", "a list of names"),
         ("[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nname = 7", "port.name", "a text in quotes"),
     ])
     func wrongType_namesTheKey_andWhatItTakes(_ text: String, _ key: String, _ expected: String) {
@@ -204,6 +215,18 @@ struct ConfigurationTests {
         (
             "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" is no address of an adapter",
             "meterctl status shows them; hci0 and the like change from boot to boot"
+        ),
+        (
+            "[web]\nlisten = \"0.0.0.0:8642\"", "web.listen cannot be \"0.0.0.0:8642\", which the network reaches",
+            "meterctl web enable opens the page to the network, with a login"
+        ),
+        (
+            "[web]\nlisten = \"localhost\"", "web.listen cannot be \"localhost\"",
+            "it takes address:port, as 127.0.0.1:8642"
+        ),
+        (
+            "[web]\nnames = [\"http://pi/\"]", "\"http://pi/\" in web.names is no name of a host",
+            "it takes names without port, as \"meters.example.org\""
         ),
         (
             "[[port]]\nmodel = \"um25c\"", "a [[port]] has no path",

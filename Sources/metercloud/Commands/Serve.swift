@@ -6,6 +6,7 @@ import Glibc
 import LinuxIO
 public import Logging
 import ProgramKit
+import ServerKit
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

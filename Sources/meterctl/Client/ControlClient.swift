@@ -188,9 +188,10 @@ struct ControlClient: Sendable {
         case .noSuchMeter, .ambiguousMeter: .noSuchMeter
         case .timedOut: .timedOut
         case .held: .heldElsewhere
-        case .permission: .noPermission
+        case .permission, .notAuthenticated: .noPermission
         case .badRequest: .usage
-        case .modelUnknown, .notConnected, .refused, .store, .shuttingDown, .notFound, .internalError: .error
+        case .modelUnknown, .notConnected, .refused, .store, .shuttingDown, .notFound, .tooManyRequests, .internalError:
+            .error
         }
     }
 }

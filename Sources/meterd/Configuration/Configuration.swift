@@ -3,6 +3,7 @@ import GatewayAPI
 import LeaseCore
 import Logging
 import MeterModel
+import ServerKit
 
 /// Everything that can be set, with defaults that are good with no file at all (spec/cli.md).
 struct Configuration: Hashable, Sendable {
@@ -20,6 +21,7 @@ struct Configuration: Hashable, Sendable {
     var hostName: String?
     var cloud = Cloud()
     var bluetooth = Bluetooth()
+    var web = Web()
     /// Serial ports that a person says a meter is behind.
     var ports: [Port] = []
 
@@ -48,6 +50,16 @@ struct Configuration: Hashable, Sendable {
         var adapters: Set<MACAddress> = []
         /// How many links to meters one adapter is taken to bear at once.
         var linksMax = 5
+    }
+
+    /// The web page. Whether the network reaches it is no configuration: `meterctl web enable`.
+    struct Web: Hashable, Sendable {
+        /// False: there is none.
+        var serves = true
+        /// Where this machine alone reaches it.
+        var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
+        /// What else this host is called, where a browser asks for it by a name that the machine does not know.
+        var names: [String] = []
     }
 
     struct Port: Hashable, Sendable {
@@ -86,6 +98,9 @@ struct Configuration: Hashable, Sendable {
         if let path = environment["METERD_STATE_DIRECTORY"] { stateDirectory = path }
         if let path = environment["METERD_SOCKET"] { socketPath = path }
         if let name = environment["METERD_HOST_NAME"] { hostName = try Self.hostName(name) }
+        if let listen = environment["METERD_WEB_LISTEN"] {
+            web.listen = try Self.webListen(listen, named: "METERD_WEB_LISTEN")
+        }
         if let level = environment["METERD_LOG_LEVEL"] {
             logLevel = try Self.level(level, named: "METERD_LOG_LEVEL")
         }
@@ -97,6 +112,17 @@ struct Configuration: Hashable, Sendable {
             throw ConfigurationError("\(key) cannot be \"\(text)\"", next: "it takes \(legal)")
         }
         return level
+    }
+
+    /// - Throws: for anything that more than this machine reaches, which asks for a login first.
+    static func webListen(_ text: String, named key: String) throws(ConfigurationError) -> Cloud.Listen {
+        let listen = try Cloud.Listen(text, named: key, example: "127.0.0.1:8642")
+        guard IPAddress.isLoopback(listen.host) else {
+            throw ConfigurationError(
+                "\(key) cannot be \"\(text)\", which the network reaches",
+                next: "meterctl web enable opens the page to the network, with a login")
+        }
+        return listen
     }
 
     /// - Throws: where others could not read it: nothing in it, too long, or something that does not print.
@@ -119,13 +145,9 @@ struct Configuration: Hashable, Sendable {
 
 extension Configuration.Cloud.Listen {
     /// Reads `address:port`, `[address]:port` or a port alone.
-    init(_ text: String, named key: String) throws(ConfigurationError) {
-        let colon = text.lastIndex(of: ":")
-        let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
-        var host = colon.map { String(text[..<$0]) } ?? "0.0.0.0"
-        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-        guard let port = Int(digits), (0...65_535).contains(port), !host.isEmpty, !host.contains(" ") else {
-            throw ConfigurationError("\(key) cannot be \"\(text)\"", next: "it takes address:port, as 0.0.0.0:8643")
+    init(_ text: String, named key: String, example: String = "0.0.0.0:8643") throws(ConfigurationError) {
+        guard let (host, port) = IPAddress.hostAndPort(text) else {
+            throw ConfigurationError("\(key) cannot be \"\(text)\"", next: "it takes address:port, as \(example)")
         }
         self.init(host: host, port: port)
     }

@@ -1,4 +1,5 @@
 import Gateway
+import GatewayServer
 import LeaseCore
 import MeterModel
 import TOMLKit
@@ -26,7 +27,7 @@ struct ConfigurationFile {
         try checkKeys(
             of: table, in: "",
             known: [
-                "state-directory", "socket", "log-level", "host-name", "store", "cloud", "bluetooth", "port",
+                "state-directory", "socket", "log-level", "host-name", "store", "cloud", "bluetooth", "web", "port",
             ])
         if let path = try string("state-directory", in: table) { configuration.stateDirectory = path }
         if let path = try string("socket", in: table) { configuration.socketPath = path }
@@ -41,6 +42,10 @@ struct ConfigurationFile {
         if let value = table["bluetooth"] {
             guard let bluetooth = value.table else { throw wrongType("bluetooth", "a table, [bluetooth]") }
             try applyBluetooth(bluetooth, to: &configuration)
+        }
+        if let value = table["web"] {
+            guard let web = value.table else { throw wrongType("web", "a table, [web]") }
+            try applyWeb(web, to: &configuration)
         }
         if let value = table["store"] {
             guard let store = value.table else { throw wrongType("store", "a table, [store]") }
@@ -118,6 +123,29 @@ struct ConfigurationFile {
         }
         if let links = try integer("links", in: bluetooth, "bluetooth.", legal: 1...64) {
             configuration.bluetooth.linksMax = links
+        }
+    }
+
+    private func applyWeb(_ web: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
+        try checkKeys(of: web, in: "web.", known: ["serve", "listen", "names"])
+        if let value = web["serve"] {
+            guard let flag = value.bool else { throw wrongType("web.serve", "true or false") }
+            configuration.web.serves = flag
+        }
+        if let text = try string("listen", in: web, "web.") {
+            configuration.web.listen = try Configuration.webListen(text, named: "\(path): web.listen")
+        }
+        if let value = web["names"] {
+            guard let texts = value.array else { throw wrongType("web.names", "a list of names") }
+            configuration.web.names = []
+            for index in texts.indices {
+                guard let name = texts[index].string, WebNames.isName(name) else {
+                    throw ConfigurationError(
+                        "\(path): \(texts[index].debugDescription) in web.names is no name of a host",
+                        next: "it takes names without port, as \"meters.example.org\"")
+                }
+                configuration.web.names.append(name)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import LeaseCore
 import LinuxIO
 import Logging
 import MeterModel
+import ServerKit
 import SettingsCore
 
 /// A host as the cloud knows it, with the leases that it holds.

@@ -8,6 +8,7 @@ import Logging
 import MeterModel
 import MeterTestKit
 import NIOCore
+import ServerKit
 import ServiceLifecycle
 
 /// A whole cloud over an engine in memory, on a free port of this machine, with a certificate of its own.

@@ -1,5 +1,5 @@
-import CloudServer
 import MeterModel
+import ServerKit
 import Testing
 
 struct TokenBucketsTests {

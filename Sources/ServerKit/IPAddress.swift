@@ -1,4 +1,5 @@
 import Glibc
+package import NIOCore
 
 /// Addresses of machines, as text and as bytes.
 package enum IPAddress {
@@ -8,6 +9,14 @@ package enum IPAddress {
         if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
         return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
     }
+
+    /// The same, an IPv4 address as a socket for both kinds shows it (`::ffff:…`) in its 4 bytes.
+    package static func plainBytes(of text: String) -> [UInt8]? {
+        guard let bytes = bytes(of: text) else { return nil }
+        return bytes.count == 16 && Array(bytes.prefix(12)) == mappedPrefix ? Array(bytes.suffix(4)) : bytes
+    }
+
+    private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
     /// What `inet_ntop` prints; nil unless it is 4 or 16 bytes.
     package static func text(of bytes: [UInt8]) -> String? {
@@ -20,7 +29,7 @@ package enum IPAddress {
 
     /// Whether only this machine reaches it: `127.0.0.0/8`, `::1` and `localhost`.
     package static func isLoopback(_ host: String) -> Bool {
-        guard let bytes = bytes(of: host) else { return host.lowercased() == "localhost" }
+        guard let bytes = plainBytes(of: host) else { return host.lowercased() == "localhost" }
         return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
@@ -30,6 +39,29 @@ package enum IPAddress {
     /// A host and a port as they stand in a URL.
     package static func authority(_ host: String, _ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Reads `host:port`, `[address]:port` or a port alone, which means every address.
+    ///
+    /// - Returns: nil for anything else.
+    package static func hostAndPort(_ text: String) -> (host: String, port: Int)? {
+        let colon = text.lastIndex(of: ":")
+        let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
+        var host = colon.map { String(text[..<$0]) } ?? "0.0.0.0"
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard let port = Int(digits), (0...65_535).contains(port), !host.isEmpty, !host.contains(" ") else {
+            return nil
+        }
+        return (host, port)
+    }
+
+    /// Whose requests are counted together where nothing else tells them apart: an IPv4 address, or the network of an
+    /// IPv6 address, of which one machine has as many addresses as it likes.
+    package static func network(of address: SocketAddress?) -> String {
+        guard let text = address?.ipAddress, let bytes = plainBytes(of: text) else { return "local" }
+        guard bytes.count == 16 else { return Self.text(of: bytes) ?? text }
+        let words = stride(from: 0, to: 8, by: 2).map { Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
+        return words.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
     }
 
     /// Those of this machine's interfaces, but for loopback and those that only mean something on one link.

@@ -1,18 +1,18 @@
-import NIOCore
+package import NIOCore
 
 /// Closes a connection whose client takes nothing for too long, so that a stream that is not read cannot hold a
 /// shutdown up, nor its buffer for ever.
-final class StalledWriteHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Any
-    typealias InboundOut = Any
+package final class StalledWriteHandler: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = Any
+    package typealias InboundOut = Any
 
     private let patience: TimeAmount
     private var closing: Scheduled<Void>?
 
     /// - Parameter patience: how long the buffer towards the client may stay full.
-    init(patience: TimeAmount) { self.patience = patience }
+    package init(patience: TimeAmount) { self.patience = patience }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
         closing?.cancel()
         closing = nil
         if !context.channel.isWritable {
@@ -22,7 +22,7 @@ final class StalledWriteHandler: ChannelInboundHandler, RemovableChannelHandler 
         context.fireChannelWritabilityChanged()
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         closing?.cancel()
         closing = nil
         context.fireChannelInactive()

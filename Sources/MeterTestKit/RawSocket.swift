@@ -1,15 +1,15 @@
 import Glibc
 
 /// A connection to the server without a library that reads ahead.
-final class RawSocket {
-    struct Failure: Error {
-        var code: Int32
+package final class RawSocket {
+    package struct Failure: Error {
+        package var code: Int32
     }
 
     private let descriptor: Int32
 
     /// - Parameter receiveBuffer: what the system may keep that was not read, about.
-    init(port: Int, receiveBuffer: Int32? = nil) throws {
+    package init(port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         if var size = receiveBuffer {
@@ -29,7 +29,7 @@ final class RawSocket {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) throws {
+    package func send(_ text: String) throws {
         let bytes = Array(text.utf8)
         guard Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw Failure(code: errno)
@@ -37,7 +37,7 @@ final class RawSocket {
     }
 
     /// Reads until `text` came.
-    func receive(until text: String) async throws -> String {
+    package func receive(until text: String) async throws -> String {
         var all = ""
         while !all.contains(text) {
             guard let bytes = try await receive(), !bytes.isEmpty else { throw Failure(code: 0) }
@@ -46,8 +46,15 @@ final class RawSocket {
         return all
     }
 
+    /// Reads until the other side is gone.
+    package func receiveAll() async throws -> String {
+        var all: [UInt8] = []
+        while let bytes = try await receive(), !bytes.isEmpty { all += bytes }
+        return String(decoding: all, as: UTF8.self)
+    }
+
     /// Reads until the other side is gone, and says how much came.
-    func drain() async -> Int {
+    package func drain() async -> Int {
         var total = 0
         // A connection that was cut is gone as well.
         while let bytes = try? await receive(), !bytes.isEmpty { total += bytes.count }

@@ -1,0 +1,12 @@
+package import Hummingbird
+
+/// What changes, as server-sent events: `/v1/live`.
+package struct LiveRoutes: RouteGroup {
+    private let feed: LiveFeed
+
+    package init(feed: LiveFeed) { self.feed = feed }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("live") { request, _ in try await feed.response(for: request) }
+    }
+}

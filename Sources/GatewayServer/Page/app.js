@@ -1,0 +1,128 @@
+// The frame of the page: which view is shown, the theme, the login, whether news come in.
+import { call } from "/api.js";
+import { say, setText } from "/dom.js";
+import { hostView } from "/host.js";
+import { listen, start, state, stop } from "/live.js";
+import { loginView } from "/login.js";
+import { meterView } from "/meter.js";
+import { metersView } from "/meters.js";
+
+const main = document.getElementById("main");
+let close = () => {};
+let shown = null;
+
+/** The view that an address means: its name, what makes it, and for which meter. */
+function viewAt(hash) {
+  if (state.session.login === "needed") return { name: "login", make: loginView(enter) };
+  const meter = /^#\/meter\/(.+)$/.exec(hash);
+  if (meter) return { name: "meters", make: (place) => meterView(place, decodeURIComponent(meter[1])) };
+  if (hash === "#/host") return { name: "host", make: hostView };
+  return { name: "meters", make: metersView };
+}
+
+function show(isMove) {
+  let view;
+  try {
+    view = viewAt(location.hash);
+  } catch {
+    view = { name: "meters", make: metersView };
+  }
+  close();
+  main.replaceChildren();
+  close = view.make(main) ?? (() => {});
+  for (const link of document.querySelectorAll("header nav a")) {
+    if (link.dataset.view === view.name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  shown = location.hash;
+  if (isMove) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
+}
+
+addEventListener("hashchange", () => { if (location.hash !== shown) show(true); });
+
+// MARK: Theme
+
+const THEMES = ["system", "light", "dark"];
+
+function remembered(key) {
+  try { return localStorage.getItem(key); } catch { return null; }
+}
+
+function remember(key, value) {
+  try { localStorage.setItem(key, value); } catch { /* Without storage it lasts until the page is left. */ }
+}
+
+let theme = THEMES.includes(remembered("theme")) ? remembered("theme") : "system";
+
+function applyTheme() {
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  setText(document.getElementById("theme"), `Theme: ${theme}`);
+  document.dispatchEvent(new CustomEvent("theme-changed"));
+}
+
+document.getElementById("theme").addEventListener("click", () => {
+  theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+  remember("theme", theme);
+  applyTheme();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyTheme);
+
+// MARK: Login
+
+async function enter() {
+  try {
+    state.session = await call("GET", "/v1/session");
+  } catch (error) {
+    say(error.words, true);
+    setTimeout(enter, 3000);
+    return;
+  }
+  document.getElementById("logout").hidden = state.session.login !== "done";
+  document.getElementById("link").hidden = state.session.login === "needed";
+  if (state.session.login === "needed") stop(); else start();
+  show(false);
+}
+
+document.getElementById("logout").addEventListener("click", async () => {
+  try {
+    await call("DELETE", "/v1/session");
+  } catch (error) {
+    say(error.words, true);
+  }
+  enter();
+});
+
+document.addEventListener("login-needed", () => {
+  if (state.session.login === "needed") return;
+  state.session = { login: "needed", may_change: false };
+  enter();
+});
+// The stream was refused: perhaps the page was opened to the network meanwhile, and asks for a login now.
+document.addEventListener("stream-refused", async () => {
+  try {
+    const session = await call("GET", "/v1/session");
+    if (session.login !== state.session.login) enter();
+  } catch { /* Not there at all: the stream tries again. */ }
+});
+
+// MARK: News
+
+listen((change) => {
+  if (change.link) {
+    const link = document.getElementById("link");
+    setText(link, state.isLive ? "Live" : "Connection lost, trying again …");
+    link.className = state.isLive ? "link good" : "link bad";
+  }
+  if (change.cloud) {
+    const name = state.cloud?.host_name ?? "Meters";
+    setText(document.getElementById("host-name"), name);
+    document.title = `Meters – ${name}`;
+  }
+});
+
+applyTheme();
+enter();

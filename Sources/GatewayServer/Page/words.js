@@ -1,0 +1,89 @@
+// How things are called and numbers are written.
+
+export const STATES = {
+  "offline": "Offline",
+  "not-connected": "Not connected",
+  "connecting": "Connecting",
+  "connected": "Connected",
+  "ready": "Ready",
+  "communicating": "Waiting for data",
+  "data-available": "Live",
+};
+
+export const nameOf = (meter) => meter.name || meter.model || meter.id;
+
+/** Quantities of a reading in the order in which they are shown: key, word, unit, digits. */
+export const QUANTITIES = [
+  ["voltage_V", "Voltage", "V", 3],
+  ["current_A", "Current", "A", 3],
+  ["power_W", "Power", "W", 3],
+  ["energy_Wh", "Energy", "Wh", 3],
+  ["charge_mAh", "Charge", "mAh", 0],
+  ["temperature_C", "Temperature", "°C", 1],
+  ["resistance_ohm", "Resistance", "Ω", 1],
+  ["dp_V", "D+", "V", 2],
+  ["dn_V", "D−", "V", 2],
+  ["cc1_V", "CC1", "V", 2],
+  ["cc2_V", "CC2", "V", 2],
+  ["vdd_V", "VDD", "V", 2],
+  ["frequency_Hz", "Frequency", "Hz", 1],
+  ["power_factor", "Power factor", "", 2],
+  ["duration_s", "Running for", "s", 0],
+];
+
+export function number(value, digits) {
+  return value === null || value === undefined || !Number.isFinite(value) ? "–" : value.toFixed(digits);
+}
+
+/** "5 s", "12 min", "3 h 20 min", "2 d". */
+export function span(ms) {
+  if (ms === null || ms === undefined) return "–";
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return `${Math.floor(hours / 24)} d`;
+}
+
+/** "1:54". */
+export function countdown(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** A time of the calendar, in the reader's own zone. */
+export function moment(text) {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) return "–";
+  const today = new Date().toDateString() === time.toDateString();
+  return today
+    ? time.toLocaleTimeString([], { hour12: false })
+    : time.toLocaleString([], { dateStyle: "medium", timeStyle: "short", hour12: false });
+}
+
+/** Who may talk to the meter, as one sentence. `passed` is how long ago it was said. */
+export function leaseWords(lease, passed) {
+  if (!lease) return "";
+  const left = lease.remaining_ms === null || lease.remaining_ms === undefined
+    ? "" : ` · ${countdown(lease.remaining_ms - passed)} left`;
+  const line = lease.waiting?.length ? ` · waiting: ${lease.waiting.join(", ")}` : "";
+  const holder = lease.holder ?? "another host";
+  switch (lease.state) {
+    case "none": return `Nobody holds it${line}`;
+    case "requesting": return "Asking for the lease …";
+    case "held": return `This host holds it${left}${line}`;
+    case "jeopardy": return `This host holds it, and cannot renew${left}${line}`;
+    case "lost": return "The lease could not be renewed; the link is kept";
+    case "unleased": return lease.holder ? `Used without a lease; ${holder} has it` : "Used without a lease: no cloud is reached";
+    case "elsewhere": return `${holder} holds it${left}${line}`;
+    case "waiting": return `${holder} holds it, this host waits${left}${line}`;
+    case "expired": return `${holder} held it and is not heard of any more`;
+    default: return lease.state;
+  }
+}
+
+/** Whether another host has it, so that connecting means taking it over. */
+export const isElsewhere = (lease) => ["elsewhere", "waiting", "expired"].includes(lease?.state)
+  || (lease?.state === "unleased" && Boolean(lease.holder));

@@ -1,0 +1,225 @@
+package import Gateway
+package import GatewayAPI
+package import Hummingbird
+package import Logging
+package import MeterModel
+import ServerKit
+
+/// How the page is opened to the network, kept over restarts.
+package struct WebOpening: Hashable, Sendable {
+    package var host: String
+    package var port: Int
+    package var credentials: WebCredentials
+
+    package init(host: String, port: Int, credentials: WebCredentials) {
+        self.host = host
+        self.port = port
+        self.credentials = credentials
+    }
+}
+
+/// Keeps a `WebOpening`.
+package protocol WebOpeningRepository: Sendable {
+    /// - Returns: nil where the page is not open to the network.
+    func read() throws(GatewayError) -> WebOpening?
+    func write(_ opening: WebOpening) throws(GatewayError)
+    /// Harmless where there is none.
+    func remove() throws(GatewayError)
+}
+
+/// The web page as a service: listens on loopback, or, where a person opened it, on the network with a login.
+///
+/// A listener that cannot be had, because another program is on its port, is tried again for ever; the rest of the
+/// daemon does not depend on it.
+package actor WebPage {
+    package struct Parts: Sendable {
+        /// Where it listens while it is not open to the network: a loopback address.
+        package var host: String
+        package var port: Int
+        package var names: WebNames
+        /// What this machine is called, for addresses to show.
+        package var hostName: String
+        package var mayChange: @Sendable (WebConnection) -> Bool
+        package var files: WebFiles
+        package var repository: any WebOpeningRepository
+        package var limits = WebServer.Limits()
+        package var now: @Sendable () -> MonotonicTime
+        package var wallNow: @Sendable () -> WallTime
+        package var makeDice: @Sendable () -> any RandomNumberGenerator
+        /// Waits between two tries to listen. Ends early where the task is cancelled.
+        package var pause: @Sendable () async -> Void
+
+        package init(
+            host: String, port: Int, names: WebNames, hostName: String, files: WebFiles,
+            repository: any WebOpeningRepository, mayChange: @escaping @Sendable (WebConnection) -> Bool,
+            now: @escaping @Sendable () -> MonotonicTime, wallNow: @escaping @Sendable () -> WallTime,
+            makeDice: @escaping @Sendable () -> any RandomNumberGenerator, pause: @escaping @Sendable () async -> Void
+        ) {
+            self.host = host
+            self.port = port
+            self.names = names
+            self.hostName = hostName
+            self.files = files
+            self.repository = repository
+            self.mayChange = mayChange
+            self.now = now
+            self.wallNow = wallNow
+            self.makeDice = makeDice
+            self.pause = pause
+        }
+    }
+
+    private struct Plan: Sendable {
+        var number: Int
+        var opening: WebOpening?
+    }
+
+    private let parts: Parts
+    private let api: RouterResponder<BasicRequestContext>
+    private let logger: Logger
+    private let plans = AsyncStream.makeStream(of: Plan.self, bufferingPolicy: .bufferingNewest(1))
+    private var plan = Plan(number: 0)
+    private var stop: AsyncStream<Void>.Continuation?
+    /// The port that is listened on; nil while none is.
+    private var port: Int?
+    private var error: String?
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var isOver = false
+
+    /// - Parameter router: the routes that the page uses.
+    package init(_ parts: Parts, router: Router<BasicRequestContext>, logger: Logger) {
+        self.parts = parts
+        api = router.buildResponder()
+        self.logger = logger
+    }
+
+    /// Serves until the task is cancelled.
+    package func run() async {
+        do throws(GatewayError) {
+            change(to: try parts.repository.read())
+        } catch {
+            logger.error("the web page stays on this machine", metadata: ["cause": "\(error)"])
+            change(to: nil)
+        }
+        for await plan in plans.stream { await serve(plan) }
+        isOver = true
+        settle()
+    }
+
+    // MARK: What people ask for
+
+    /// Opens the page to the network, with a new token, which ends every login.
+    package func enable(host: String, port: Int) async throws(GatewayError) -> WebStatus {
+        var dice: any RandomNumberGenerator = parts.makeDice()
+        let token = Self.token(&dice)
+        let opening = WebOpening(
+            host: host, port: port == 0 ? parts.port : port, credentials: Self.credentials(for: token, &dice))
+        try parts.repository.write(opening)
+        change(to: opening)
+        var status = await settled()
+        status.token = token.text
+        return status
+    }
+
+    /// Takes the page back to this machine alone. Every login is over.
+    package func disable() async throws(GatewayError) -> WebStatus {
+        try parts.repository.remove()
+        change(to: nil)
+        return await settled()
+    }
+
+    package func status() -> WebStatus {
+        let host = plan.opening?.host ?? parts.host
+        let port = port ?? plan.opening?.port ?? parts.port
+        var urls: [String] = []
+        if IPAddress.isAny(host) {
+            urls = ([parts.hostName] + IPAddress.ofThisMachine()).map { "http://\(IPAddress.authority($0, port))/" }
+        } else {
+            urls = ["http://\(IPAddress.authority(host, port))/"]
+        }
+        var status = WebStatus(
+            serving: self.port != nil, enabled: plan.opening != nil, listen: IPAddress.authority(host, port), urls: urls
+        )
+        status.error = error
+        return status
+    }
+
+    private static func token(_ dice: inout some RandomNumberGenerator) -> BearerToken { BearerToken(using: &dice) }
+
+    private static func credentials(
+        for token: BearerToken, _ dice: inout some RandomNumberGenerator
+    ) -> WebCredentials { WebCredentials(for: token, using: &dice) }
+
+    // MARK: The listener
+
+    private func change(to opening: WebOpening?) {
+        plan = Plan(number: plan.number + 1, opening: opening)
+        (port, error) = (nil, nil)
+        plans.continuation.yield(plan)
+        stop?.finish()
+    }
+
+    /// Listens as the plan says, until there is another one.
+    private func serve(_ plan: Plan) async {
+        guard plan.number == self.plan.number else { return }
+        let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
+        self.stop = stop
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    await self.listen(plan)
+                    if !Task.isCancelled { await self.parts.pause() }
+                }
+            }
+            group.addTask { for await _ in stopped {} }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func listen(_ plan: Plan) async {
+        let opening = plan.opening
+        let door = WebDoor(
+            access: opening.map { .login($0.credentials) } ?? .local(mayChange: parts.mayChange), now: parts.now,
+            wallNow: parts.wallNow)
+        let server = WebServer(
+            responder: WebResponder(files: parts.files, names: parts.names, door: door, api: api),
+            host: opening?.host ?? parts.host, port: opening?.port ?? parts.port, limits: parts.limits, logger: logger)
+        do {
+            try await server.application { await self.listens(plan, on: $0) }.run()
+        } catch {
+            if !Task.isCancelled { failed(plan, error) }
+        }
+    }
+
+    private func listens(_ plan: Plan, on port: Int) {
+        guard plan.number == self.plan.number else { return }
+        (self.port, error) = (port, nil)
+        logger.notice(
+            "the web page is served",
+            metadata: ["url": "\(status().urls.first ?? "")", "login": "\(plan.opening != nil)"])
+        settle()
+    }
+
+    private func failed(_ plan: Plan, _ cause: any Error) {
+        guard plan.number == self.plan.number else { return }
+        let isFirst = error == nil
+        port = nil
+        error =
+            "nothing can be served on \(status().listen): \(cause); free it, or choose another port with [web] listen"
+        if isFirst { logger.warning("the web page is not served yet", metadata: ["cause": "\(error ?? "")"]) }
+        settle()
+    }
+
+    /// How it is once it is served, or cannot be.
+    package func settled() async -> WebStatus {
+        if port == nil, error == nil, !isOver { await withCheckedContinuation { waiters.append($0) } }
+        return status()
+    }
+
+    private func settle() {
+        let ready = waiters
+        waiters = []
+        for waiter in ready { waiter.resume() }
+    }
+}

@@ -1,0 +1,20 @@
+/// The files of the page as they are built into this program: path, media type, bytes.
+enum WebPageFiles {
+    static let all: [(path: String, contentType: String, bytes: [UInt8])] = [
+        ("/", "text/html; charset=utf-8", PackageResources.index_html),
+        ("/app.css", "text/css; charset=utf-8", PackageResources.app_css),
+        ("/icon.svg", "image/svg+xml", PackageResources.icon_svg),
+        ("/app.js", script, PackageResources.app_js),
+        ("/api.js", script, PackageResources.api_js),
+        ("/chart.js", script, PackageResources.chart_js),
+        ("/dom.js", script, PackageResources.dom_js),
+        ("/host.js", script, PackageResources.host_js),
+        ("/live.js", script, PackageResources.live_js),
+        ("/login.js", script, PackageResources.login_js),
+        ("/meter.js", script, PackageResources.meter_js),
+        ("/meters.js", script, PackageResources.meters_js),
+        ("/words.js", script, PackageResources.words_js),
+    ]
+
+    private static let script = "text/javascript; charset=utf-8"
+}

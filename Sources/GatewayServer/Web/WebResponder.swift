@@ -1,0 +1,117 @@
+import Gateway
+import GatewayAPI
+package import Hummingbird
+import NIOCore
+import ServerKit
+
+/// Everything that the web page's listener answers: the page's files, the login, and the routes of the API, each behind
+/// the guards and with the headers that keep browsers from being misused.
+package struct WebResponder: HTTPResponder {
+    package let files: WebFiles
+    package let names: WebNames
+    package let door: WebDoor
+    package let api: RouterResponder<BasicRequestContext>
+    /// How long the body of a request may take to come.
+    package var bodyPatience = TimeAmount.seconds(20)
+
+    package init(files: WebFiles, names: WebNames, door: WebDoor, api: RouterResponder<BasicRequestContext>) {
+        self.files = files
+        self.names = names
+        self.door = door
+        self.api = api
+    }
+
+    package func respond(to request: Request, context: WebContext) async throws -> Response {
+        var response: Response
+        do {
+            response = try await answer(to: request, context)
+        } catch let error as GatewayError {
+            response = try JSON.response(error.body, status: error.code.status)
+            // What is left of the body is not waited for.
+            if error.code == .permission || error.code == .badRequest { close(&response, context) }
+        } catch is NIOTooManyBytesError {
+            let body = ErrorBody(
+                code: .badRequest, message: "the request's body is longer than \(JSON.bodyBytesMax) bytes",
+                next: "see Docs/API.md for what \(request.uri.path) takes")
+            response = try JSON.response(body, status: .contentTooLarge)
+            close(&response, context)
+        }
+        Self.addHeaders(to: &response)
+        return response
+    }
+
+    private func answer(to request: Request, _ context: WebContext) async throws -> Response {
+        let file = files.file(at: request.uri.path)
+        let isFile = file != nil && !WebGuard.isChange(request.head)
+        try WebGuard(names: names).check(request.head, isFile: isFile, localAddress: context.localAddress)
+        var request = request
+        try await collect(&request, context)
+        if isFile, let file { return file.response(to: request) }
+        if request.uri.path == "/v1/session" { return try await session(request, context) }
+        try door.check(request, context)
+        return try await api.respond(
+            to: request,
+            context: BasicRequestContext(
+                source: ApplicationRequestContextSource(channel: context.channel, logger: context.logger))
+        )
+    }
+
+    private func session(_ request: Request, _ context: WebContext) async throws -> Response {
+        switch request.method {
+        case .get:
+            return try JSON.response(try door.session(request, context))
+        case .post:
+            let body: LoginRequest
+            do {
+                body = try await JSON.decode(LoginRequest.self, from: request)
+            } catch is DecodingError {
+                // In words of our own: the library's might hold a part of the token.
+                throw GatewayError(.badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/API.md")
+            }
+            let cookie = try door.logIn(with: body.token, context)
+            var response = try JSON.response(SessionBody(login: .done, may_change: true))
+            response.setCookie(cookie)
+            return response
+        case .delete:
+            var response = try JSON.response(SessionBody(login: .needed, may_change: false))
+            response.setCookie(WebDoor.noCookie)
+            return response
+        default:
+            throw GatewayError(
+                .badRequest, "/v1/session does not take \(request.method)", next: "it takes GET, POST and DELETE")
+        }
+    }
+
+    /// Reads the whole body, which is small, before anything is done about it; who sends it too slowly is cut off.
+    private func collect(_ request: inout Request, _ context: WebContext) async throws {
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > JSON.bodyBytesMax {
+            throw NIOTooManyBytesError(maxBytes: JSON.bodyBytesMax)
+        }
+        let channel = context.channel
+        let cut = channel.eventLoop.scheduleTask(in: bodyPatience) { channel.close(promise: nil) }
+        defer { cut.cancel() }
+        _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
+    }
+
+    /// Ends the connection soon after the answer, whatever the client still sends.
+    private func close(_ response: inout Response, _ context: WebContext) {
+        response.headers[.connection] = "close"
+        let channel = context.channel
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+    }
+
+    /// On everything: nothing of another origin is loaded, no other site shows the page in a frame or learns its
+    /// address, and no file is taken for something else than it is.
+    private static func addHeaders(to response: inout Response) {
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        for (name, value) in [
+            ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+        ] {
+            if let field = HTTPFields.Element.Name(name) { response.headers[field] = value }
+        }
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
+    }
+}

@@ -1,0 +1,59 @@
+package import Hummingbird
+import HummingbirdCore
+package import Logging
+package import NIOCore
+import ServerKit
+
+/// The web page's listener: HTTP on a port, with limits on everything that a client may do slowly, often or at length.
+package struct WebServer: Sendable {
+    /// How slow and how many clients may be.
+    package struct Limits: Sendable {
+        /// How long a client may take nothing of what is sent to it.
+        package var stallPatience = TimeAmount.seconds(10)
+        /// How long the head of a request may take to come, and how long a connection is kept between two requests.
+        package var idlePatience = TimeAmount.seconds(30)
+        /// Connections at a time. A browser has up to six, and one of them for as long as the page is open.
+        package var connections = 512
+        package var connectionsPerAddress = 128
+
+        package init() {}
+    }
+
+    private let responder: WebResponder
+    private let address: BindAddress
+    private let limits: Limits
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - host: an address of this machine, or a name for one.
+    ///   - port: 0 takes one that is free.
+    package init(responder: WebResponder, host: String, port: Int, limits: Limits = Limits(), logger: Logger) {
+        self.responder = responder
+        address = .hostname(host, port: port)
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// The server as a service: runs until it is cancelled, which cuts every connection.
+    ///
+    /// - Parameter onRunning: called with the port once clients can connect.
+    package func application(
+        onRunning: @escaping @Sendable (_ port: Int) async -> Void
+    ) -> some ApplicationProtocol {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .warning)
+        let limit = ConnectionLimit(all: limits.connections, perAddress: limits.connectionsPerAddress)
+        let patience = limits.stallPatience
+        var configuration = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [limit.handler(), StalledWriteHandler(patience: patience)],
+            idleTimeout: limits.idlePatience)
+        configuration.httpDecoder.maxHeaderListSize = 32 * 1024
+        configuration.httpDecoder.maxHeaderFieldSize = 16 * 1024
+        configuration.httpDecoder.maxHeaderFieldCount = 100
+        return Application(
+            responder: responder, server: .http1(configuration: configuration),
+            configuration: ApplicationConfiguration(address: address, serverName: "meterd"),
+            onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },
+            logger: quiet)
+    }
+}

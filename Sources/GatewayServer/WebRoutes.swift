@@ -1,0 +1,45 @@
+import Gateway
+import GatewayAPI
+package import Hummingbird
+import ServerKit
+
+/// Opening the web page to the network, on the control socket alone: `/v1/web`.
+package struct WebRoutes: RouteGroup {
+    private let page: WebPage?
+
+    /// - Parameter page: nil where `[web] serve = false`.
+    package init(page: WebPage?) { self.page = page }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("web") { _, _ in
+            guard let page else {
+                return try JSON.response(WebStatus(serving: false, enabled: false, listen: "", urls: []))
+            }
+            return try JSON.response(await page.status())
+        }
+        api.post("web") { request, _ in
+            let body = try await JSON.decode(WebEnableRequest.self, from: request)
+            let (host, port) = try Self.address(body.listen ?? "0.0.0.0:0")
+            return try JSON.response(try await served().enable(host: host, port: port))
+        }
+        api.delete("web") { _, _ in try JSON.response(try await served().disable()) }
+    }
+
+    private func served() throws(GatewayError) -> WebPage {
+        guard let page else {
+            throw GatewayError(
+                .refused, "this meterd serves no web page", next: "set [web] serve = true in meterd.toml")
+        }
+        return page
+    }
+
+    /// Port 0 stands for the configuration's.
+    private static func address(_ text: String) throws(GatewayError) -> (String, Int) {
+        guard let (host, port) = IPAddress.hostAndPort(text), IPAddress.bytes(of: host) != nil else {
+            throw GatewayError(
+                .badRequest, "\"\(text)\" is no address to listen on",
+                next: "it takes address:port in numbers, as 0.0.0.0:8642 or [::]:8642")
+        }
+        return (host, port)
+    }
+}

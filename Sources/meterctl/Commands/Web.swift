@@ -1,0 +1,73 @@
+import ArgumentParser
+import GatewayAPI
+import ProgramKit
+
+struct Web: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The web page: its address, and opening it to the network with a login.",
+        subcommands: [Enable.self, Disable.self, URLs.self], defaultSubcommand: URLs.self)
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Open the page to the network. Whoever wants in needs the token that this prints.",
+            discussion: """
+                The token is shown this once. Doing it again makes another one, and ends every login. What crosses the \
+                network is not encrypted: see Docs/Web.md for how to have that.
+                """)
+
+        @OptionGroup var daemon: DaemonOptions
+        @Option(help: "Where to listen, address:port. Default: every address, and the configuration's port.")
+        var listen: String?
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: WebStatus = try await daemon.client.call(
+                .post, "/v1/web", body: WebEnableRequest(listen: listen))
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            Web.show(status)
+            if let token = status.token { Terminal.line("token: \(token)") }
+            Terminal.talk("The token is shown this once. It stays good until meterctl web enable or disable.")
+        }
+    }
+
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take the page back to this machine alone. Every login is over.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: WebStatus = try await daemon.client.call(.delete, "/v1/web")
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            Web.show(status)
+        }
+    }
+
+    struct URLs: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "url", abstract: "Where a browser finds the page.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let status: WebStatus = try await daemon.client.call(.get, "/v1/web")
+            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            guard status.serving || status.error != nil else {
+                throw CommandFailure(
+                    .error, "this meterd serves no web page", next: "set [web] serve = true in meterd.toml")
+            }
+            Web.show(status)
+        }
+    }
+
+    /// Addresses on stdout; on stderr what keeps them from working.
+    private static func show(_ status: WebStatus) {
+        for url in status.urls { Terminal.line(url) }
+        if let error = status.error { Terminal.talk("not served yet: \(error)") }
+    }
+}

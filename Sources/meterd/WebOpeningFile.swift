@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Gateway
+import GatewayAPI
+import GatewayServer
+import Glibc
+import LinuxIO
+import MeterModel
+
+/// Keeps how the page is opened to the network, in a file of its own that only its owner may read.
+struct WebOpeningFile: WebOpeningRepository {
+    let path: String
+
+    private struct Content: Codable {
+        var host: String
+        var port: Int
+        /// Hex. The token itself is nowhere.
+        var token_sha256: String
+        var login_key: String
+    }
+
+    func read() throws(GatewayError) -> WebOpening? {
+        guard access(path, F_OK) == 0 else { return nil }
+        do {
+            let content = try JSONDecoder().decode(Content.self, from: try Data(contentsOf: URL(filePath: path)))
+            guard let hash = Hex.decode(content.token_sha256), let key = Hex.decode(content.login_key),
+                hash.count == 32, key.count == 32, (1...65_535).contains(content.port)
+            else { throw CocoaError(.fileReadCorruptFile) }
+            return WebOpening(
+                host: content.host, port: content.port, credentials: WebCredentials(tokenHash: hash, key: key))
+        } catch {
+            throw GatewayError(
+                .internalError, "\(path), which says how the web page is opened, cannot be read: \(error)",
+                next: "open it anew: meterctl web enable")
+        }
+    }
+
+    /// On the disk when this returns, in whole or not at all.
+    func write(_ opening: WebOpening) throws(GatewayError) {
+        let content = Content(
+            host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),
+            login_key: Hex.encode(opening.credentials.key))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            try WholeFile.replace(path, with: Array(try encoder.encode(content)))
+        } catch {
+            throw GatewayError(
+                .internalError, "\(path) cannot be written: \((error as? Errno)?.words ?? "\(error)")",
+                next: "make room or correct the folder's mode, then try again")
+        }
+    }
+
+    func remove() throws(GatewayError) {
+        guard unlink(path) == 0 || errno == ENOENT else {
+            throw GatewayError(
+                .internalError, "\(path) cannot be removed: \(String(cString: strerror(errno)))",
+                next: "remove it by hand, or the page is open again after a restart")
+        }
+    }
+}

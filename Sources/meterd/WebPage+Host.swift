@@ -1,0 +1,49 @@
+import GatewayServer
+import Glibc
+import LinuxIO
+import ServerKit
+import ServiceLifecycle
+
+extension WebPage.Parts {
+    /// The page of one host, as its configuration has it.
+    init(_ configuration: Configuration, hostName: String) {
+        let own = [HostName.system, "\(HostName.system).local", hostName]
+        self.init(
+            host: configuration.web.listen.host, port: configuration.web.listen.port,
+            names: WebNames(own + configuration.web.names), hostName: HostName.system, files: .built(),
+            repository: WebOpeningFile(path: "\(configuration.stateDirectory)/web.json"),
+            mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) },
+            now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeDice: { SystemRandomNumberGenerator() },
+            // Cancelled, it ends at once, which is what a pause is to do.
+            pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
+    }
+}
+
+/// Whether the user at the other end might as well use the control socket: root, whoever runs this, and its group.
+private func isOfSocketsGroup(_ connection: WebConnection, _ socketPath: String) -> Bool {
+    guard let client = IPAddress.plainBytes(of: connection.client),
+        let server = IPAddress.plainBytes(of: connection.server),
+        let user = LocalPeer.user(
+            of: .init(address: client, port: connection.clientPort),
+            to: .init(address: server, port: connection.serverPort))
+    else { return false }
+    if user == 0 || user == geteuid() { return true }
+    guard let group = UserGroups.group(ofFile: socketPath) else { return false }
+    return UserGroups.isMember(user, of: group)
+}
+
+/// Tells the open pages what changes, and serves them, until shutdown, which cuts their connections.
+struct LiveService: Service {
+    let live: LiveFeed
+    /// nil: this host serves none.
+    let page: WebPage?
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { [page, live] in
+            await withDiscardingTaskGroup { group in
+                group.addTask { await live.run() }
+                if let page { group.addTask { await page.run() } }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Gateway
+import GatewayAPI
+import GatewayServer
+import Hummingbird
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import ServerKit
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+/// The web page's listener over the routes of a `ServerBench`, on a port of its own.
+struct WebBench {
+    /// An opening that lives as long as the bench.
+    final class Openings: WebOpeningRepository {
+        let kept = Mutex<WebOpening?>(nil)
+        func read() throws(GatewayError) -> WebOpening? { kept.withLock { $0 } }
+        func write(_ opening: WebOpening) throws(GatewayError) { kept.withLock { $0 = opening } }
+        func remove() throws(GatewayError) { kept.withLock { $0 = nil } }
+    }
+
+    let bench = ServerBench()
+    let openings = Openings()
+    let live: LiveFeed
+
+    init() {
+        let (directory, settings) = (bench.directory, bench.settings)
+        live = LiveFeed(
+            LiveFeed.Sources(
+                status: {
+                    GatewayStatus(
+                        meters: await directory.status(),
+                        store: StoreStatus(path: "/x", unsaved: 0, saved: 0, dropped: 0, error: nil))
+                },
+                cloud: { CloudStatus(joined: false, host_id: "id", host_name: "pi") }, sync: { nil },
+                refreshVersion: { await settings.refreshVersion }), loop: bench.loop)
+    }
+
+    static let files = WebFiles([
+        "/": .init(contentType: "text/html; charset=utf-8", bytes: Array("<!doctype html><title>Meters</title>".utf8))
+    ])
+
+    func parts(limits: WebServer.Limits = WebServer.Limits(), mayChange: Bool = true) -> WebPage.Parts {
+        let noise = Mutex(UInt64(1))
+        let never = AsyncStream.makeStream(of: Void.self)
+        var parts = WebPage.Parts(
+            host: "127.0.0.1", port: 0, names: WebNames(["bench-pi"]), hostName: "bench-pi", files: Self.files,
+            repository: openings, mayChange: { _ in mayChange }, now: { [loop = bench.loop] in loop.now },
+            wallNow: { [loop = bench.loop] in loop.wallNow },
+            makeDice: {
+                SimulatorNoise(
+                    seed: noise.withLock { value in
+                        value += 1; return value
+                    })
+            },
+            pause: { [never] in for await _ in never.stream {} })
+        parts.limits = limits
+        return parts
+    }
+
+    /// Serves while `body` runs.
+    func serve(
+        _ parts: WebPage.Parts? = nil, _ body: @Sendable (_ page: WebPage, _ port: Int) async throws -> Void
+    ) async throws {
+        let router = bench.routes.router(with: [LiveRoutes(feed: live)])
+        let page = WebPage(parts ?? self.parts(), router: router, logger: bench.log.logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await page.run() }
+            tasks.addTask { [live] in await live.run() }
+            let status = await page.settled()
+            #expect(status.serving)
+            try await body(page, try #require(IPAddress.hostAndPort(status.listen)).port)
+            tasks.cancelAll()
+            while try await tasks.next() != nil {}
+        }
+        await bench.directory.shutdown()
+    }
+
+    struct Reply {
+        var status: Int
+        var headers: [String: String]
+        var cookies: [String]
+        var text: String
+
+        var code: ErrorCode? {
+            // A body that is no error shows as nil in the test.
+            try? JSONDecoder().decode(ErrorBody.self, from: Data(text.utf8)).code
+        }
+    }
+
+    static func ask(
+        _ port: Int, _ method: String, _ path: String, _ headers: [String: String] = [:], body: String? = nil
+    ) async throws -> Reply {
+        let socket = try RawSocket(port: port)
+        var lines = ["\(method) \(path) HTTP/1.1", "Connection: close"]
+        if headers["Host"] == nil { lines.append("Host: 127.0.0.1:\(port)") }
+        lines += headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        if let body { lines.append("Content-Length: \(body.utf8.count)") }
+        try socket.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? ""))
+        let answer = try await socket.receiveAll()
+        let end = try #require(answer.range(of: "\r\n\r\n"))
+        var reply = Reply(status: 0, headers: [:], cookies: [], text: String(answer[end.upperBound...]))
+        for line in answer[..<end.lowerBound].components(separatedBy: "\r\n") {
+            guard let colon = line.firstIndex(of: ":"), !line.hasPrefix("HTTP/") else {
+                reply.status = try #require(Int(line.split(separator: " ").dropFirst().first ?? ""))
+                continue
+            }
+            let (name, value) = (line[..<colon].lowercased(), line[line.index(colon, offsetBy: 2)...])
+            if name == "set-cookie" { reply.cookies.append(String(value)) }
+            reply.headers[name] = String(value)
+        }
+        return reply
+    }
+}

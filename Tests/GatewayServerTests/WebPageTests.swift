@@ -1,0 +1,179 @@
+import Foundation
+import Gateway
+import GatewayAPI
+import GatewayServer
+import MeterModel
+import MeterSimulator
+import MeterTestKit
+import ServerKit
+import Synchronization
+import Testing
+
+/// Opening the page to the network, and the login.
+@Suite(.timeLimit(.minutes(10)))
+struct WebPageTests {
+    private let web = WebBench()
+
+    /// Enables the page on a free port of loopback, which stands for the network here.
+    private func enable(_ page: WebPage) async throws -> (port: Int, token: String) {
+        let status = try await page.enable(host: "127.0.0.1", port: 0)
+        #expect(status.enabled)
+        #expect(status.serving)
+        return (try #require(IPAddress.hostAndPort(status.listen)).port, try #require(status.token))
+    }
+
+    @Test func onceEnabled_nothingIsToldWithoutALogin() async throws {
+        try await web.serve { page, _ in
+            let (port, token) = try await enable(page)
+
+            for (method, path) in [("GET", "/v1/status"), ("GET", "/v1/live"), ("POST", ServerBench.meter("/connect"))]
+            {
+                let reply = try await WebBench.ask(port, method, path)
+                #expect(reply.status == 401)
+                #expect(reply.code == .notAuthenticated)
+                #expect(!reply.text.contains(token))
+            }
+            #expect(try await WebBench.ask(port, "GET", "/").status == 200)
+            #expect(
+                try await WebBench.ask(port, "GET", "/v1/session").text == #"{"login":"needed","may_change":false}"#)
+        }
+    }
+
+    @Test func token_logsIn_byACookieThatScriptsDoNotSee() async throws {
+        try await web.serve { page, _ in
+            let (port, token) = try await enable(page)
+
+            let reply = try await WebBench.ask(port, "POST", "/v1/session", body: #"{"token":"\#(token)"}"#)
+            #expect(reply.status == 200)
+            let cookie = try #require(reply.cookies.first)
+            for word in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=2592000"] { #expect(cookie.contains(word)) }
+            #expect(!cookie.contains(token))
+            let pair = String(cookie.prefix { $0 != ";" })
+            #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": pair]).status == 200)
+            #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": pair + "0"]).status == 401)
+            // Whatever was logged meanwhile.
+            #expect(!web.bench.log.entries.contains { "\($0)".contains(token) })
+        }
+    }
+
+    @Test func token_isABearersToo() async throws {
+        try await web.serve { page, _ in
+            let (port, token) = try await enable(page)
+            #expect(
+                try await WebBench.ask(port, "GET", "/v1/status", ["Authorization": "Bearer \(token)"]).status == 200)
+        }
+    }
+
+    @Test func guesses_areSlowedDown_andTheLoggedInAreNot() async throws {
+        try await web.serve { page, _ in
+            let (port, token) = try await enable(page)
+            let good = try await WebBench.ask(port, "POST", "/v1/session", body: #"{"token":"\#(token)"}"#)
+            let pair = String(try #require(good.cookies.first).prefix { $0 != ";" })
+
+            var codes: [ErrorCode?] = []
+            for number in 0..<12 {
+                codes.append(
+                    try await WebBench.ask(port, "POST", "/v1/session", body: #"{"token":"mgt_\#(number)"}"#).code)
+            }
+            #expect(
+                codes == Array(repeating: .notAuthenticated, count: 9) + Array(repeating: .tooManyRequests, count: 3))
+            #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": pair]).status == 200)
+            #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Authorization": "Bearer mgt_x"]).status == 429)
+            web.bench.loop.advance(by: .seconds(10))
+            #expect(
+                try await WebBench.ask(port, "POST", "/v1/session", body: #"{"token":"\#(token)"}"#).status == 200)
+        }
+    }
+
+    @Test(arguments: ["", "{}", #"{"token":1}"#, #"{"token":"mgt_secret"#])
+    func loginThatIsNone_isRefused_withoutRepeatingIt(body: String) async throws {
+        try await web.serve { page, _ in
+            let (port, _) = try await enable(page)
+            let reply = try await WebBench.ask(port, "POST", "/v1/session", body: body)
+            #expect(reply.status == 400)
+            #expect(!reply.text.contains("secret"))
+        }
+    }
+
+    @Test func newToken_endsEveryLogin() async throws {
+        try await web.serve { page, _ in
+            let (first, token) = try await enable(page)
+            let login = try await WebBench.ask(first, "POST", "/v1/session", body: #"{"token":"\#(token)"}"#)
+            let pair = String(try #require(login.cookies.first).prefix { $0 != ";" })
+
+            let (second, newToken) = try await enable(page)
+
+            #expect(newToken != token)
+            #expect(try await WebBench.ask(second, "GET", "/v1/status", ["Cookie": pair]).status == 401)
+            #expect(
+                try await WebBench.ask(second, "GET", "/v1/status", ["Authorization": "Bearer \(token)"]).status == 401)
+        }
+    }
+
+    @Test func disabled_thePageIsOpenAgain_toThisMachine() async throws {
+        try await web.serve { page, _ in
+            _ = try await enable(page)
+            let status = try await page.disable()
+            #expect(!status.enabled)
+            let port = try #require(IPAddress.hostAndPort(status.listen)).port
+            #expect(try await WebBench.ask(port, "GET", "/v1/status").status == 200)
+        }
+        #expect(web.openings.kept.withLock { $0 } == nil)
+    }
+
+    @Test func opening_isKeptOverARestart_withoutTheToken() async throws {
+        let told = Mutex("")
+        try await web.serve { page, _ in
+            let token = try await enable(page).token
+            told.withLock { $0 = token }
+        }
+        let kept = try #require(web.openings.kept.withLock { $0 })
+        #expect(kept.credentials.tokenHash == BearerToken(text: told.withLock { $0 })?.hash)
+        #expect("\(kept)".contains("redacted"))
+
+        let again = WebPage(
+            web.parts(), router: web.bench.routes.router(), logger: web.bench.log.logger)
+        await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await again.run() }
+            #expect(await again.settled().enabled)
+            tasks.cancelAll()
+        }
+    }
+
+    @Test func portThatIsTaken_isSaid_withWhatToDo() async throws {
+        try await web.serve { page, port in
+            let status = try await page.enable(host: "127.0.0.1", port: port)
+            #expect(status.serving)
+            var parts = web.parts()
+            parts.port = port
+            parts.pause = {}
+            let other = WebPage(parts, router: web.bench.routes.router(), logger: web.bench.log.logger)
+            web.openings.kept.withLock { $0 = nil }
+            await withTaskGroup(of: Void.self) { tasks in
+                tasks.addTask { await other.run() }
+                while await other.status().error == nil { await Task.yield() }
+                let error = await other.status().error
+                #expect(error?.contains("127.0.0.1:\(port)") == true)
+                #expect(error?.contains("[web] listen") == true)
+                #expect(web.bench.log.entries(saying: "the web page is not served yet").count == 1)
+                tasks.cancelAll()
+            }
+        }
+    }
+
+    @Test func login_ends_afterItsTime() throws {
+        var dice = SimulatorNoise(seed: 42)
+        let token = BearerToken(using: &dice)
+        let credentials = WebCredentials(for: token, using: &dice)
+        let start = WallTime(millisecondsSince1970: 1_780_000_000_000)
+        let login = credentials.login(at: start)
+        let end = WallTime(millisecondsSince1970: start.millisecondsSince1970 + 30 * 86_400_000)
+
+        #expect(credentials.admits(login: login, at: start))
+        #expect(credentials.admits(login: login, at: WallTime(millisecondsSince1970: end.millisecondsSince1970 - 1)))
+        #expect(!credentials.admits(login: login, at: end))
+        for forged in ["", ".", "9\(login)", "\(login)0", login.replacing(".", with: ""), "99999999999999.\(login)"] {
+            #expect(!credentials.admits(login: forged, at: start))
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import Gateway
+import GatewayAPI
+import GatewayServer
+import Hummingbird
+import MeterModel
+import MeterTestKit
+import ServerKit
+import Testing
+
+/// The web page's listener, as hostile and as ordinary clients meet it.
+@Suite(.timeLimit(.minutes(10)))
+struct WebServerTests {
+    private let web = WebBench()
+
+    @Test(arguments: ["/", "/v1/status", "/v1/nothing", "/v1/session"])
+    func everyAnswer_hasTheHeaders(path: String) async throws {
+        try await web.serve { _, port in
+            let reply = try await WebBench.ask(port, "GET", path)
+            let policy = try #require(reply.headers["content-security-policy"])
+            #expect(policy.hasPrefix("default-src 'self';"))
+            #expect(policy.contains("frame-ancestors 'none'"))
+            #expect(!policy.contains("unsafe"))
+            #expect(reply.headers["x-content-type-options"] == "nosniff")
+            #expect(reply.headers["referrer-policy"] == "no-referrer")
+            #expect(reply.headers["x-frame-options"] == "DENY")
+            #expect(reply.headers["cross-origin-resource-policy"] == "same-origin")
+            #expect(reply.headers["cache-control"] == (path == "/" ? "no-cache" : "no-store"))
+            #expect(!reply.headers.keys.contains { $0.hasPrefix("access-control") })
+        }
+    }
+
+    @Test func refusals_haveTheHeadersToo() async throws {
+        try await web.serve { _, port in
+            let reply = try await WebBench.ask(port, "GET", "/", ["Host": "evil.example"])
+            #expect(reply.status == 403)
+            #expect(reply.code == .permission)
+            #expect(reply.headers["content-security-policy"] != nil)
+            #expect(reply.headers["connection"] == "close")
+        }
+    }
+
+    @Test func routes_areThoseOfTheControlSocket() async throws {
+        try await web.bench.connect()
+        try await web.serve { _, port in
+            let reply = try await WebBench.ask(port, "GET", ServerBench.meter())
+            #expect(reply.status == 200)
+            let status = try JSONDecoder().decode(MeterStatus.self, from: Data(reply.text.utf8))
+            #expect(status.state == "data-available")
+            let done = try await WebBench.ask(
+                port, "POST", ServerBench.meter("/disconnect"), ["Origin": "http://127.0.0.1:\(port)"])
+            #expect(done.status == 200)
+        }
+    }
+
+    @Test func anotherSitesPage_getsNothing_andChangesNothing() async throws {
+        try await web.bench.connect()
+        try await web.serve { [bench = web.bench] _, port in
+            let evil = ["Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"]
+            for (method, path) in [
+                ("POST", ServerBench.meter("/disconnect")), ("GET", "/v1/live"), ("OPTIONS", "/v1/status"),
+            ] {
+                let reply = try await WebBench.ask(port, method, path, evil)
+                #expect(reply.status == 403)
+                #expect(!reply.headers.keys.contains { $0.hasPrefix("access-control") })
+            }
+            #expect(await bench.directory.status().first?.wanted == true)
+        }
+    }
+
+    @Test func userWhoIsNotOfTheGroup_mayLookOnly() async throws {
+        try await web.bench.connect()
+        try await web.serve(web.parts(mayChange: false)) { _, port in
+            #expect(try await WebBench.ask(port, "GET", "/v1/status").status == 200)
+            let reply = try await WebBench.ask(port, "POST", ServerBench.meter("/disconnect"))
+            #expect(reply.status == 403)
+            #expect(reply.code == .permission)
+            #expect(try await WebBench.ask(port, "GET", "/v1/session").text == #"{"login":"none","may_change":false}"#)
+        }
+    }
+
+    @Test func fileThatDidNotChange_isNotSentAgain() async throws {
+        try await web.serve { _, port in
+            let first = try await WebBench.ask(port, "GET", "/")
+            #expect(first.headers["content-type"] == "text/html; charset=utf-8")
+            let tag = try #require(first.headers["etag"])
+            let second = try await WebBench.ask(port, "GET", "/", ["If-None-Match": tag])
+            #expect(second.status == 304)
+            #expect(second.text.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "/../web.json", "/..%2fweb.json", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/lib/", "/index.html",
+    ])
+    func pathsThatAreNoFile_leadNowhere(path: String) async throws {
+        try await web.serve { _, port in
+            let reply = try await WebBench.ask(port, "GET", path)
+            #expect(reply.status == 404)
+            #expect(reply.code == .notFound)
+        }
+    }
+
+    // MARK: - Too much, too slow
+
+    @Test func bodyThatIsTooLong_isRefused_howeverItIsSent() async throws {
+        try await web.bench.plugIn()
+        try await web.serve { _, port in
+            let path = ServerBench.meter("/settings")
+            let announced = try RawSocket(port: port)
+            try announced.send("PATCH \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+            #expect(try await announced.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 413 "))
+
+            let chunked = try RawSocket(port: port)
+            let chunk = String(repeating: " ", count: 0x8000)
+            try chunked.send("PATCH \(path) HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in 0..<3 { try chunked.send("8000\r\n\(chunk)\r\n") }
+            #expect(try await chunked.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 413 "))
+        }
+    }
+
+    @Test func headThatIsTooLong_endsTheConnection() async throws {
+        try await web.serve { _, port in
+            let socket = try RawSocket(port: port)
+            try socket.send("GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n")
+            let answer = try await socket.receive(until: "\r\n\r\n")
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+            _ = await socket.drain()
+        }
+    }
+
+    @Test func headThatDoesNotEnd_isCutOff() async throws {
+        var limits = WebServer.Limits()
+        limits.idlePatience = .milliseconds(50)
+        try await web.serve(web.parts(limits: limits)) { _, port in
+            let socket = try RawSocket(port: port)
+            try socket.send("GET / HTTP/1.1\r\nHost: loc")
+            #expect(await socket.drain() == 0)
+        }
+    }
+
+    @Test func connectionsThatAreTooMany_areClosed_andLaterOnesAreNot() async throws {
+        var limits = WebServer.Limits()
+        limits.connectionsPerAddress = 2
+        try await web.serve(web.parts(limits: limits)) { _, port in
+            let first = try RawSocket(port: port)
+            let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            try first.send(request)
+            _ = try await first.receive(until: "</title>")
+            do {
+                let second = try RawSocket(port: port)
+                try second.send(request)
+                _ = try await second.receive(until: "</title>")
+                let third = try RawSocket(port: port)
+                #expect(await third.drain() == 0)
+            }
+            // The second one is gone: its place is free once the server saw that.
+            while true {
+                let next = try RawSocket(port: port)
+                // Refused once more, it is cut while it sends.
+                try? next.send(request)
+                if (try? await next.receive(until: "</title>")) != nil { break }
+            }
+        }
+    }
+
+    @Test func readerThatTakesNothing_isCutOff_andNobodyElseIsHeldUp() async throws {
+        var limits = WebServer.Limits()
+        limits.stallPatience = .milliseconds(50)
+        try await web.bench.connect()
+        try await web.serve(web.parts(limits: limits)) { [web] _, port in
+            let stalled = try RawSocket(port: port, receiveBuffer: 4096)
+            try stalled.send("GET /v1/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = try await stalled.receive(until: "event: all")
+
+            // Until what the system buffers is full, and then what the server does.
+            while web.live.hasListeners {
+                web.bench.loop.advance(by: LiveFeed.interval)
+                await Task.yield()
+            }
+            #expect(try await WebBench.ask(port, "GET", "/v1/status").status == 200)
+            #expect(await stalled.drain() > 0)
+        }
+    }
+}

@@ -1,0 +1,315 @@
+"""The web page in a real browser, at a real meterd with simulated meters. See README.md.
+
+usage: Tests/Web/run [--bin FOLDER] [--pictures FOLDER] [CASE…]
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+
+try:
+    from browser import DESKTOP, PHONE, SOON, Browser, Daemon, Failure, wait
+except ImportError as missing:
+    print(f"skipped: the browser tests, which need {missing.name} (apt-get install python3-selenium)")
+    sys.exit(75)
+
+METER = "02:00:00:00:25:0C"
+PATH = "/#/meter/02%3A00%3A00%3A00%3A25%3A0C"
+WEIGHT_MAX = 200_000
+# What would run, or leave, if a name were taken for markup.
+HOSTILE = "<img src=x onerror=document.title=1>\"'&"
+
+
+def card(browser, name):
+    """The words of one meter's card."""
+    return next((words for words in browser.texts(".card") if name in words), "")
+
+
+def meters_appear(daemon, browser, _):
+    """Four meters are there with their names, and their values move."""
+    browser.open(daemon.url + "/")
+    wait("four cards are live", lambda: browser.texts(".card .badge") == ["Live"] * 4)
+    names = browser.texts(".card h2")
+    for name in ("demo UM25C", "demo UM34C", "demo TC66C", "demo KM003C"):
+        if name not in names:
+            raise Failure(f"{name} is not among {names}")
+    before = browser.texts(".card .big b")
+    wait("values move", lambda: browser.texts(".card .big b") != before)
+    wait("the lease counts down", lambda: "left" in browser.text(".card .lease"))
+    wait("the power's curve is drawn", lambda: browser.js(
+        "return [...document.querySelectorAll('.curve polyline')].every((c) => c.getAttribute('points').length > 10)"))
+
+
+def connect_and_disconnect(daemon, browser, _):
+    """Disconnect lets go, connect takes back, and the card says so."""
+    browser.open(daemon.url + "/")
+    browser.click("button[aria-label='Disconnect demo UM25C']")
+    wait("it is let go", lambda: "Not connected" in card(browser, "demo UM25C"))
+    browser.click("button[aria-label='Connect demo UM25C']")
+    wait("it is live again", lambda: "Live" in card(browser, "demo UM25C"))
+
+
+def take_over(daemon, browser, _):
+    """A meter that the other host has is shown with its holder, and taken over."""
+    attic = daemon.socket.replace(".sock", "-attic.sock")
+    daemon.ctl("disconnect", METER)
+    port = json.loads(daemon.ask(f"/v1/meters/{METER.replace(':', '%3A')}"))["port"]
+    daemon.ctl_at(attic, "connect", port, "--model", "um25c", "--id", METER)
+    browser.open(daemon.url + "/")
+    wait("its holder is named", lambda: "demo-attic holds it" in card(browser, "demo UM25C"))
+    browser.js("window.confirm = () => true")
+    browser.click("button[aria-label='Take over demo UM25C']")
+    wait("it is live here", lambda: "Live" in card(browser, "demo UM25C") and "This host" in card(browser, "demo UM25C"))
+    daemon.ctl_at(attic, "disconnect", METER)
+
+
+def chart_draws_and_zooms(daemon, browser, _):
+    """Four charts draw, zoom by button and by dragging, pan, and tell the value under the pointer."""
+    browser.open(daemon.url + PATH)
+    drawn = """return [...document.querySelectorAll('.plot canvas')].filter((c) => {
+      const data = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+      return data.some((value, index) => index % 4 === 3 && value > 0); }).length"""
+    wait("four charts are drawn", lambda: browser.js(drawn) >= 4)
+    time.sleep(3)
+    labels = lambda: browser.texts(".plot[data-curve=voltage_V] .dygraph-axis-label-x")
+    before = labels()
+    browser.click(".tools button", "+")
+    browser.click(".tools button", "+")
+    wait("zooming in changes the time axis", lambda: labels() != before)
+    zoomed = labels()
+    browser.click(".tools button", "←")
+    wait("panning changes it again", lambda: labels() != zoomed)
+    browser.click(".tools button", "Now")
+    if browser.js("return document.querySelector('.tools button').getAttribute('aria-pressed')") != "true":
+        raise Failure("the span that is shown is not marked")
+    # The pointer over the curve's newest part, then a drag over it.
+    time.sleep(2)
+    box = browser.js("""const c = document.querySelector('.plot .canvas'); c.scrollIntoView({ block: 'center' });
+      const r = c.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]""")
+    mouse = lambda kind, x, buttons=0: browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
+        "type": kind, "x": box[0] + box[2] * x, "y": box[1] + box[3] / 2, "buttons": buttons,
+        "button": "left" if kind != "mouseMoved" or buttons else "none", "clickCount": 1})
+    mouse("mouseMoved", 0.95)
+    wait("the value under the pointer is told", lambda: " V" in browser.text(".cursor") and " A" in browser.text(".cursor"))
+    whole = labels()
+    mouse("mousePressed", 0.5, 1)
+    for step in range(5, 10):
+        mouse("mouseMoved", step / 10, 1)
+    mouse("mouseReleased", 0.9)
+    wait("dragging zooms", lambda: labels() != whole)
+
+
+def hostile_name_is_text(daemon, browser, _):
+    """A name full of markup is shown as it is, everywhere."""
+    daemon.ctl("set", "02:00:00:00:34:0C", f"name={HOSTILE}", f"notes={HOSTILE}")
+    try:
+        browser.open(daemon.url + "/")
+        wait("the name is shown as text", lambda: HOSTILE in browser.texts(".card h2"))
+        browser.open(daemon.url + "/#/meter/02%3A00%3A00%3A00%3A34%3A0C")
+        wait("it is the title of its own page", lambda: browser.text("main h1") == HOSTILE)
+        wait("it is in the settings", lambda: browser.js(
+            "return document.querySelector('#set-notes')?.value") == HOSTILE)
+        if browser.js("return document.querySelectorAll('main img').length") != 0 or browser.driver.title == "1":
+            raise Failure("a name was taken for markup")
+    finally:
+        daemon.ctl("set", "02:00:00:00:34:0C", "name=demo UM34C", "notes=")
+
+
+def settings_are_saved(daemon, browser, _):
+    """A setting is saved, comes back, and the history has what it replaced."""
+    text = f"by {browser.theme} {browser.size[0]}"
+    browser.open(daemon.url + PATH)
+    wait("the settings are there", lambda: browser.js("return Boolean(document.querySelector('#set-notes'))"))
+    for value in ("first " + text, text):
+        browser.js("const i = document.querySelector('#set-notes'); i.value = arguments[0]", value)
+        browser.click(".settings button", "Save")
+        wait("it is saved", lambda: daemon.ctl("get", METER, "notes").strip() == value)
+    wait("the history names who and what", lambda: "first " + text in browser.text("section[aria-label='Who changed what']"))
+    browser.js("document.querySelector('[name=\"poll-interval\"]').value = 'soon'")
+    browser.click(".settings button", "Save")
+    wait("what is not legal is said", lambda: "poll-interval" in browser.text(".settings .error"))
+
+
+def host_is_shown(daemon, browser, _):
+    """Cloud, sync, leases and store of this host."""
+    browser.open(daemon.url + "/#/host")
+    wait("the cloud is reached", lambda: "Reached" in browser.text("section[aria-label='Cloud and sync']"))
+    wait("the leases are listed", lambda: "this host" in browser.text("section[aria-label='Who has which meter']"))
+    wait("the store is named", lambda: "meterd.sqlite" in browser.text("section[aria-label=Store]"))
+
+
+def can_be_read_by_everybody(daemon, browser, axe):
+    """axe finds nothing in labels, contrast, landmarks and the like, on every view; nothing is wider than the screen."""
+    for path, ready in (("/", ".card"), (PATH, ".settings"), ("/#/host", "section table")):
+        browser.open(daemon.url + path)
+        wait(f"{path} is there", lambda: browser.js("return Boolean(document.querySelector(arguments[0]))", ready))
+        over = browser.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if over > 0:
+            raise Failure(f"{path} is {over} px wider than the screen")
+        if axe is None:
+            continue
+        browser.js(axe)
+        found = browser.driver.execute_async_script(
+            "const done = arguments[0]; axe.run(document).then((r) => done(r.violations.map((v) => "
+            "`${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120)).join(' | ')}`)))")
+        if found:
+            raise Failure(f"{path}: {'; '.join(found)}")
+
+
+def keyboard_reaches_everything(daemon, browser, _):
+    """Tab goes over the skip link to the first meter, with a visible focus."""
+    browser.open(daemon.url + "/")
+    wait("cards are there", lambda: browser.js("return document.querySelectorAll('.card').length") == 4)
+    seen = []
+    for _ in range(9):
+        for kind in ("keyDown", "keyUp"):
+            browser.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {
+                "type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9})
+        seen.append(browser.js("return document.activeElement.textContent.trim()"))
+        if browser.js("return getComputedStyle(document.activeElement).outlineStyle") == "none":
+            raise Failure(f"nothing shows that {seen[-1]} has the focus")
+    for word in ("Skip to content", "This host", "Theme: system", "demo UM25C", "Disconnect"):
+        if word not in seen:
+            raise Failure(f"Tab does not reach {word}: {seen}")
+
+
+def login(daemon, browser, _):
+    """Opened to the network it asks for the token, lets in with it, and out again; the token is nowhere afterwards."""
+    told = json.loads(daemon.ctl("web", "enable", "--listen", "127.0.0.1:0", "--json"))
+    url, token = told["urls"][0].rstrip("/"), told["token"]
+    try:
+        browser.open(url + "/")
+        wait("it asks for the token", lambda: "Token" in browser.text("form label"))
+        enter = lambda text: browser.js(
+            "const i = document.querySelector('#token'); i.value = arguments[0]; i.form.requestSubmit()", text)
+        enter("mgt_wrong")
+        wait("a wrong one is refused", lambda: "not the token" in browser.text("#login-error"))
+        enter(token)
+        wait("it lets in", lambda: len(browser.texts(".card")) == 4)
+        kept = browser.js("return document.cookie + JSON.stringify(localStorage) + location.href")
+        if token in kept or "meterd_login" in kept:
+            raise Failure("scripts can see the token or the login")
+        browser.click("#logout")
+        wait("it asks again", lambda: "Token" in browser.text("form label"))
+        if token in daemon.words():
+            raise Failure("the token is in the log")
+    finally:
+        daemon.ctl("web", "disable")
+        daemon.url = json.loads(daemon.ctl("web", "url", "--json"))["urls"][0].rstrip("/")
+
+
+def lost_and_found(daemon, browser, _):
+    """A page whose meterd is gone says so, and goes on when it is back."""
+    browser.open(daemon.url + "/")
+    wait("it is live", lambda: browser.text("#link") == "Live")
+    browser.driver.execute_cdp_cmd("Network.enable", {})
+    daemon.ctl("web", "enable", "--listen", "127.0.0.1:0")
+    wait("the loss is told", lambda: "lost" in browser.text("#link"))
+    daemon.ctl("web", "disable")
+    daemon.url = json.loads(daemon.ctl("web", "url", "--json"))["urls"][0].rstrip("/")
+
+
+CASES = [meters_appear, connect_and_disconnect, take_over, chart_draws_and_zooms, hostile_name_is_text,
+         settings_are_saved, host_is_shown, can_be_read_by_everybody, keyboard_reaches_everything, login, lost_and_found]
+# What depends on neither size nor theme runs once.
+ONCE = {take_over, keyboard_reaches_everything, login, lost_and_found, settings_are_saved}
+
+
+# What a case brings about on purpose, as the browser's console words it.
+EXPECTED = {settings_are_saved: ("status of 400",), login: ("status of 401", "net::ERR_"), lost_and_found: ("net::ERR_", "status of 401")}
+
+
+def weighs_little(daemon):
+    """The whole page with its charts, as a first visit gets it."""
+    browser = Browser(DESKTOP, "light")
+    try:
+        browser.open(daemon.url + PATH)
+        wait("the charts are there", lambda: browser.js("return document.querySelectorAll('.plot canvas').length") > 0)
+        wait("the settings are there", lambda: browser.js("return Boolean(document.querySelector('#set-notes'))"))
+        browser.watch()
+        sent = browser.js("""return performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
+          .filter((e) => !e.name.includes('/v1/live')).reduce((sum, e) => sum + e.transferSize, 0)""")
+        if sent > WEIGHT_MAX:
+            raise Failure(f"{sent} bytes are more than {WEIGHT_MAX}")
+        took = browser.js("return performance.getEntriesByType('navigation')[0].loadEventEnd")
+        return f"{sent} bytes, loaded after {took:.0f} ms"
+    finally:
+        browser.quit()
+
+
+def run_case(case, daemon, browser, axe, pictures):
+    name = f"{case.__name__} {browser.size[0]}x{browser.size[1]} {browser.theme}"
+    began = time.monotonic()
+    try:
+        case(daemon, browser, axe)
+        browser.watch()
+        browser.errors = [error for error in browser.errors if not any(words in error for words in EXPECTED.get(case, ()))]
+        if browser.errors:
+            raise Failure(f"the console has {browser.errors[:2]}")
+        away = [url for url in browser.requests
+                if not url.startswith(("http://127.0.0.1:", "data:", "about:", "chrome"))]
+        if away:
+            raise Failure(f"requests left: {away[:3]}")
+    except Exception as failure:  # One broken case does not hide the others.
+        print(f"FAILED {name}: {failure}")
+        if not isinstance(failure, Failure):
+            traceback.print_exc()
+        browser.picture(f"{pictures or '/tmp'}/failed-{case.__name__}-{browser.size[0]}-{browser.theme}.png")
+        browser.watch()
+        browser.errors = []
+        return False
+    print(f"ok     {name} ({time.monotonic() - began:.1f} s)")
+    return True
+
+
+def take_pictures(daemon, browser, folder):
+    kind = "phone" if browser.size == PHONE else "desktop"
+    for view, path in (("meters", "/"), ("meter", PATH), ("host", "/#/host")):
+        browser.open(daemon.url + path)
+        time.sleep(3)
+        browser.picture(f"{folder}/{view}-{kind}-{browser.theme}.png", whole=view != "meters")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", default=".build/debug")
+    parser.add_argument("--pictures", help="where to put pictures of every view")
+    parser.add_argument("--axe", help="axe.min.js; without it nothing is said of contrast and labels")
+    parser.add_argument("cases", nargs="*")
+    arguments = parser.parse_args()
+    cases = [case for case in CASES if not arguments.cases or case.__name__ in arguments.cases]
+    axe = open(arguments.axe).read() if arguments.axe else None
+    if axe is None:
+        print("skipped: axe's checks, because PyPI cannot be reached")
+    daemon = Daemon(os.path.abspath(arguments.bin))
+    good = True
+    try:
+        if not arguments.cases:
+            print(f"ok     weighs_little: {weighs_little(daemon)}")
+        is_first = True
+        for size in (DESKTOP, PHONE):
+            for theme in ("light", "dark"):
+                browser = Browser(size, theme)
+                try:
+                    for case in cases:
+                        if is_first or case not in ONCE:
+                            good &= run_case(case, daemon, browser, axe, arguments.pictures)
+                    if arguments.pictures:
+                        take_pictures(daemon, browser, arguments.pictures)
+                finally:
+                    browser.quit()
+                is_first = False
+    finally:
+        try:
+            daemon.end()
+        except Failure as failure:
+            print(f"FAILED {failure}")
+            good = False
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

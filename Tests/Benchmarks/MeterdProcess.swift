@@ -13,6 +13,7 @@ final class MeterdProcess {
         folder = try TemporaryFolder()
         meterctl = try OwnProgram.neighbour("meterctl")
         var configuration = "state-directory = \"\(folder.path)/state\"\nsocket = \"\(folder.path)/socket\"\n"
+        configuration += "[web]\nlisten = \"127.0.0.1:0\"\n"
         for (index, port) in ports.enumerated() {
             configuration += "[[port]]\npath = \"\(port)\"\nmodel = \"\(model.rawValue)\"\nname = \"m\(index)\"\n"
         }
@@ -40,6 +41,16 @@ final class MeterdProcess {
             meterctl, ["status", "--json", "--socket", "\(folder.path)/socket"], output: output)
         guard asked.wait() else { throw BenchmarkError("meterctl status failed") }
         return try JSONDecoder().decode(GatewayStatus.self, from: Data(Report.file(output).utf8))
+    }
+
+    /// Where its web page is.
+    func webURL() throws -> String {
+        let output = "\(folder.path)/url"
+        let asked = try ChildProcess(meterctl, ["web", "url", "--socket", "\(folder.path)/socket"], output: output)
+        guard asked.wait(), let url = Report.file(output).split(separator: "\n").first else {
+            throw BenchmarkError("meterctl web url failed")
+        }
+        return String(url)
     }
 
     /// Readings since it started, of all meters.

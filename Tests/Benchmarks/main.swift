@@ -1,6 +1,6 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [disk] [daemon] [throughput] [radios] [gatt] [cloud | leases | records | sync | visibility]
+// Benchmarks [decode] [path] [radios] [disk] [daemon] [throughput] [web] [radios] [gatt] [cloud | leases | records | sync | visibility]
 //
 // All of them where none is named; `cloud` is the last four.
 //
@@ -24,6 +24,7 @@ do {
     if isWanted("disk") { try await DiskBenchmark.run() }
     if isWanted("daemon") { try DaemonBenchmark.runScaling() }
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }
+    if isWanted("web") { try await WebBenchmark.run() }
     if isWanted("leases", of: "cloud") { try await LeaseBenchmark.run() }
     if isWanted("records", of: "cloud") { try await RecordBenchmark.run() }
     if isWanted("sync", of: "cloud") { try await SyncBenchmark.run() }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import MeterModel
 import NIOCore
+import NIOHTTP1
 
 /// What the web page costs: a visit, and pages that stay open.
 enum WebBenchmark {

@@ -9,7 +9,7 @@ const CURVES = [
   ["power_W", "Power", "W", 3],
   ["energy_Wh", "Energy", "Wh", 3],
 ];
-const SPANS = [["1 min", 60], ["5 min", 300], ["1 h", 3600], ["5 h", 5 * 3600]];
+const SPANS = [["5 min", 300], ["1 h", 3600], ["5 h", 5 * 3600]];
 /** No value: the line has a gap. */
 const NOTHING = [null, null, null];
 /** Readings that are kept at most: five hours at two a second. */

@@ -86,6 +86,7 @@ let package = Package(
             name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "MetricsCore", "Gateway"], swiftSettings: strict
         ),
         .systemLibrary(name: "CUdev"),
+        .systemLibrary(name: "CZlib"),
         // What two servers have in common: who may ask how often, and how slowly.
         .target(
             name: "ServerKit",
@@ -124,9 +125,8 @@ let package = Package(
         .target(
             name: "GatewayServer",
             dependencies: [
-                "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
-                "MetricsCore",
-                "ServerKit",
+                "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
+                "MetricsCore", "ServerKit",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

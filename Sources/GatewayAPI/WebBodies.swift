@@ -8,16 +8,21 @@ package struct WebStatus: Codable, Hashable, Sendable {
     package var listen: String
     /// Where a browser finds it, best first. Never holds the token.
     package var urls: [String]
-    /// Why it is not served, with what to do.
+    /// The chart library is installed; without it the page has no charts.
+    package var charts: Bool
+    /// Why it is not served.
     package var error: String?
+    /// What to do about that.
+    package var next: String?
     /// Only in the answer to enabling: what the login asks for. A secret, shown this once.
     package var token: String?
 
-    package init(serving: Bool, enabled: Bool, listen: String, urls: [String]) {
+    package init(serving: Bool, enabled: Bool, listen: String, urls: [String], charts: Bool) {
         self.serving = serving
         self.enabled = enabled
         self.listen = listen
         self.urls = urls
+        self.charts = charts
     }
 
     /// Written out so that no error is `null` and not missing; a token that is not shown is missing.
@@ -27,7 +32,9 @@ package struct WebStatus: Codable, Hashable, Sendable {
         try container.encode(enabled, forKey: .enabled)
         try container.encode(listen, forKey: .listen)
         try container.encode(urls, forKey: .urls)
+        try container.encode(charts, forKey: .charts)
         try container.encode(error, forKey: .error)
+        try container.encode(next, forKey: .next)
         try container.encodeIfPresent(token, forKey: .token)
     }
 }

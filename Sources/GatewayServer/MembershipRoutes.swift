@@ -5,7 +5,6 @@ package import Hummingbird
 /// Membership of a cloud: `/v1/cloud`.
 package struct MembershipRoutes: RouteGroup {
     private let joining: any CloudJoining
-
     private let isReadOnly: Bool
 
     /// - Parameter isReadOnly: only what is asked for is told. The token that joining takes is for the control socket

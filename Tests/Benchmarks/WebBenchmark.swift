@@ -44,8 +44,9 @@ enum WebBenchmark {
             bytes = 0
             let began = Clocks.wall
             for file in files {
-                let answer = try await HTTPClient.shared.execute(
-                    HTTPClientRequest(url: url + file), timeout: .seconds(30))
+                var request = HTTPClientRequest(url: url + file)
+                request.headers.add(name: "Accept-Encoding", value: "gzip")
+                let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
                 guard answer.status == .ok else { throw BenchmarkError("\(file) is answered with \(answer.status)") }
                 bytes += try await answer.body.collect(upTo: 1 << 20).readableBytes
             }

@@ -25,21 +25,29 @@ struct WebBench {
     let openings = Openings()
     let live: LiveFeed
 
-    init() {
+    /// - Parameter eventBytes: what every look finds new of the store, about.
+    init(eventBytes: Int = 0) {
         let (directory, settings) = (bench.directory, bench.settings)
+        let looks = Mutex(0)
         live = LiveFeed(
             LiveFeed.Sources(
                 status: {
-                    GatewayStatus(
+                    let look = looks.withLock { count in
+                        count += 1; return count
+                    }
+                    let error = eventBytes == 0 ? nil : "\(look)" + String(repeating: " ", count: eventBytes)
+                    return GatewayStatus(
                         meters: await directory.status(),
-                        store: StoreStatus(path: "/x", unsaved: 0, saved: 0, dropped: 0, error: nil))
+                        store: StoreStatus(path: "/x", unsaved: 0, saved: 0, dropped: 0, error: error))
                 },
                 cloud: { CloudStatus(joined: false, host_id: "id", host_name: "pi") }, sync: { nil },
                 refreshVersion: { await settings.refreshVersion }), loop: bench.loop)
     }
 
+    static let longFile = String(repeating: "a { color: red }\n", count: 1000)
     static let files = WebFiles([
-        "/": .init(contentType: "text/html; charset=utf-8", bytes: Array("<!doctype html><title>Meters</title>".utf8))
+        "/": .init(contentType: "text/html; charset=utf-8", bytes: Array("<!doctype html><title>Meters</title>".utf8)),
+        "/long.css": .init(contentType: "text/css; charset=utf-8", bytes: Array(longFile.utf8)),
     ])
 
     func parts(limits: WebServer.Limits = WebServer.Limits(), mayChange: Bool = true) -> WebPage.Parts {

@@ -29,14 +29,14 @@ struct DoctorTests {
 
     private func answers(
         _ meters: [MeterStatus], adapters: [AdapterStatus] = [.searching], store: StoreStatus? = nil,
-        cloud: CloudStatus? = nil
+        cloud: CloudStatus? = nil, page: WebStatus? = .served
     ) -> Checkup.DaemonFacts {
         .answers(
             .current,
             GatewayStatus(
                 meters: meters, adapters: adapters,
                 store: store ?? StoreStatus(path: "/var/lib/meterd/m", unsaved: 0, saved: 9, dropped: 0, error: nil)),
-            cloud ?? CloudStatus(joined: false, host_id: "6f1c", host_name: "pi"))
+            cloud ?? CloudStatus(joined: false, host_id: "6f1c", host_name: "pi"), page)
     }
 
     private func findings(
@@ -51,7 +51,8 @@ struct DoctorTests {
         #expect(all.allSatisfy { $0.verdict == .ok && $0.next == nil })
         #expect(
             all.map(\.check) == [
-                "daemon", "meters", "store", "cloud", "disk", "clock", "ports", "udev rules", "adapter", "kernel",
+                "daemon", "meters", "store", "cloud", "page", "disk", "clock", "ports", "udev rules", "adapter",
+                "kernel",
             ])
     }
 
@@ -183,6 +184,34 @@ struct DoctorTests {
         #expect(all.first { $0.check == "clock" }?.message == "this machine's clock is 75 s behind the cloud's")
     }
 
+    private func pageFindings(_ change: (inout WebStatus) -> Void) -> [Finding] {
+        var page = WebStatus.served
+        change(&page)
+        return findings(answers([], page: page)).filter { $0.check == "page" }
+    }
+
+    @Test func page_isSaid_withWhoReachesIt() {
+        #expect(
+            pageFindings { _ in } == [Finding("page", .ok, "http://127.0.0.1:8642/, for this machine alone")])
+        #expect(
+            pageFindings { $0.enabled = true }
+                == [Finding("page", .ok, "http://127.0.0.1:8642/, with a login; nothing is encrypted on the way")])
+        #expect(
+            pageFindings { ($0.serving, $0.listen) = (false, "") }
+                == [Finding("page", .ok, "not served, as [web] serve is false")])
+        #expect(pageFindings { $0.serving = false }.map(\.verdict) == [.note])
+        #expect(findings(answers([], page: nil)).allSatisfy { $0.check != "page" })
+    }
+
+    @Test func pageWhosePortIsTaken_isAProblem_andMissingChartsAreSaid() {
+        #expect(
+            pageFindings { ($0.serving, $0.error, $0.next) = (false, "it is taken", "free it") }
+                == [Finding("page", .problem, "it is taken", next: "free it")])
+        #expect(
+            pageFindings { $0.charts = false }.last?.next
+                == "sudo apt-get install libjs-dygraphs, then start meterd anew")
+    }
+
     @Test func whatDisturbsMeters_isSaid() {
         let machine = machine {
             $0.runsModemManager = true
@@ -302,6 +331,11 @@ struct MachineReaderTests {
         #expect(facts.user == "4000000000")
         #expect(facts.kernel == nil && facts.ports.isEmpty && facts.freeSpace == nil)
     }
+}
+
+extension WebStatus {
+    static let served = WebStatus(
+        serving: true, enabled: false, listen: "127.0.0.1:8642", urls: ["http://127.0.0.1:8642/"], charts: true)
 }
 
 extension AdapterStatus {

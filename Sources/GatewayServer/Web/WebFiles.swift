@@ -9,24 +9,40 @@ package struct WebFiles: Sendable {
     package struct File: Sendable {
         let contentType: String
         let bytes: ByteBuffer
+        /// The same, shorter; nil where it cannot be.
+        let gzip: ByteBuffer?
+        /// Weak, as it is the same for both forms.
         let etag: String
 
         package init(contentType: String, bytes: [UInt8]) {
             self.contentType = contentType
             self.bytes = ByteBuffer(bytes: bytes)
-            etag = "\"\(Hex.encode(SHA256.hash(data: Data(bytes)).prefix(8)))\""
+            gzip = Gzip.compress(bytes).map { ByteBuffer(bytes: $0) }
+            etag = "W/\"\(Hex.encode(SHA256.hash(data: Data(bytes)).prefix(8)))\""
         }
-
-        /// How much there is of it.
-        package var byteCount: Int { bytes.readableBytes }
 
         /// The file, or that it has not changed since the browser got it.
         func response(to request: Request) -> Response {
-            let headers: HTTPFields = [.contentType: contentType, .cacheControl: "no-cache", .eTag: etag]
+            var headers: HTTPFields = [
+                .contentType: contentType, .cacheControl: "no-cache", .eTag: etag, .vary: "Accept-Encoding",
+            ]
             if request.headers[.ifNoneMatch]?.contains(etag) == true {
                 return Response(status: .notModified, headers: headers)
             }
-            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+            guard let gzip, Self.takesGzip(request.headers[.acceptEncoding]) else {
+                return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
+            }
+            headers[.contentEncoding] = "gzip"
+            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: gzip))
+        }
+
+        /// Whether an `Accept-Encoding` names it, and does not name it to refuse it.
+        private static func takesGzip(_ header: String?) -> Bool {
+            (header ?? "").lowercased().split(separator: ",").contains { coding in
+                let parts = coding.split(separator: ";").map { $0.filter { $0 != " " } }
+                return parts.first == "gzip"
+                    && !parts.dropFirst().contains { $0.hasPrefix("q=0") && Double($0.dropFirst(2)) == 0 }
+            }
         }
     }
 
@@ -37,7 +53,8 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    package var paths: [String] { files.keys.sorted() }
+    /// Whether the chart library is among them.
+    package var hasCharts: Bool { files["/lib/dygraph.js"] != nil }
 
     /// The page as it is built into this program, with the chart library where this machine has it.
     ///

@@ -1,8 +1,10 @@
 package import Gateway
 package import GatewayAPI
+import Glibc
 package import Hummingbird
 package import Logging
 package import MeterModel
+import NIOCore
 import ServerKit
 
 /// How the page is opened to the network, kept over restarts.
@@ -82,7 +84,8 @@ package actor WebPage {
     private var stop: AsyncStream<Void>.Continuation?
     /// The port that is listened on; nil while none is.
     private var port: Int?
-    private var error: String?
+    /// Why none is, and what to do.
+    private var error: (message: String, next: String)?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var isOver = false
 
@@ -138,9 +141,9 @@ package actor WebPage {
             urls = ["http://\(IPAddress.authority(host, port))/"]
         }
         var status = WebStatus(
-            serving: self.port != nil, enabled: plan.opening != nil, listen: IPAddress.authority(host, port), urls: urls
-        )
-        status.error = error
+            serving: self.port != nil, enabled: plan.opening != nil, listen: IPAddress.authority(host, port),
+            urls: urls, charts: parts.files.hasCharts)
+        (status.error, status.next) = (error?.message, error?.next)
         return status
     }
 
@@ -205,9 +208,11 @@ package actor WebPage {
         guard plan.number == self.plan.number else { return }
         let isFirst = error == nil
         port = nil
-        error =
-            "nothing can be served on \(status().listen): \(cause); free it, or choose another port with [web] listen"
-        if isFirst { logger.warning("the web page is not served yet", metadata: ["cause": "\(error ?? "")"]) }
+        let words = (cause as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
+        let setting = plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen"
+        let message = "nothing can be served on \(status().listen): \(words)"
+        error = (message, "see who has the port with sudo ss -ltnp, or choose another with \(setting)")
+        if isFirst { logger.warning("the web page is not served yet", metadata: ["cause": "\(message)"]) }
         settle()
     }
 

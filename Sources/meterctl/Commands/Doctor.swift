@@ -17,7 +17,7 @@ struct Doctor: AsyncParsableCommand {
         let client = daemon.client
         let facts = await Self.ask(client)
         var folder: String?
-        if case .answers(_, let status, _) = facts { folder = status.store.path.parentFolder }
+        if case .answers(_, let status, _, _) = facts { folder = status.store.path.parentFolder }
         let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
         let findings = Checkup(machine: machine, daemon: facts).findings
         if json {
@@ -32,7 +32,9 @@ struct Doctor: AsyncParsableCommand {
         do {
             return .answers(
                 try await client.call(.get, "/v1/version"), try await client.call(.get, "/v1/status"),
-                try await client.call(.get, "/v1/cloud"))
+                try await client.call(.get, "/v1/cloud"),
+                // A meterd of another version that knows no page; that it is another is said anyway.
+                try? await client.call(.get, "/v1/web"))
         } catch let failure as CommandFailure {
             return .fails(failure)
         } catch {

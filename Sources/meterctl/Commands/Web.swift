@@ -68,6 +68,6 @@ struct Web: AsyncParsableCommand {
     /// Addresses on stdout; on stderr what keeps them from working.
     private static func show(_ status: WebStatus) {
         for url in status.urls { Terminal.line(url) }
-        if let error = status.error { Terminal.talk("not served yet: \(error)") }
+        if let error = status.error { Terminal.talk("not served yet: \(error); \(status.next ?? "")") }
     }
 }

@@ -6,7 +6,7 @@ import ProgramKit
 struct Checkup {
     /// What the daemon said.
     enum DaemonFacts {
-        case answers(VersionBody, GatewayStatus, CloudStatus)
+        case answers(VersionBody, GatewayStatus, CloudStatus, WebStatus?)
         case fails(CommandFailure)
     }
 
@@ -19,13 +19,14 @@ struct Checkup {
         switch daemon {
         case .fails(let failure):
             all.append(Finding("daemon", .problem, failure.message, next: failure.next))
-        case .answers(let version, let status, let cloud):
+        case .answers(let version, let status, let cloud, let page):
             all.append(Self.daemon(version))
             adapters = status.adapters
             all += Self.meters(status.meters)
             all.append(Self.store(status.store))
             all.append(Self.cloud(cloud))
             if let clock = Self.cloudClock(cloud) { all.append(clock) }
+            if let page { all += Self.page(page) }
         }
         all += [disk, clock].compactMap { $0 }
         all += ports + rules + drivers + radios(adapters)
@@ -95,6 +96,26 @@ struct Checkup {
         guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
         let words = "\(Words.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"
         return Finding("clock", .problem, "this machine's clock is \(words) the cloud's", next: setClock)
+    }
+
+    private static func page(_ page: WebStatus) -> [Finding] {
+        if let error = page.error { return [Finding("page", .problem, error, next: page.next)] }
+        guard page.serving, let url = page.urls.first else {
+            return [
+                page.listen.isEmpty
+                    ? Finding("page", .ok, "not served, as [web] serve is false")
+                    : Finding("page", .note, "not served yet", next: "look again in a moment")
+            ]
+        }
+        let who = page.enabled ? "with a login; nothing is encrypted on the way" : "for this machine alone"
+        let served = Finding("page", .ok, "\(url), \(who)")
+        guard !page.charts else { return [served] }
+        return [
+            served,
+            Finding(
+                "page", .note, "its charts need libjs-dygraphs",
+                next: "sudo apt-get install libjs-dygraphs, then start meterd anew"),
+        ]
     }
 
     // MARK: The machine

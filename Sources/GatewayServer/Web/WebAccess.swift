@@ -41,7 +41,7 @@ package final class WebDoor: Sendable {
             guard WebGuard.isChange(request.head), !mayChange(request, context) else { return }
             throw GatewayError(
                 .permission, "this user may look and not change anything",
-                next: "meterctl doctor says how to join the group of \(Self.socketWords)")
+                next: "meterctl doctor says how to join the group of the control socket")
         case .login:
             guard try !isLoggedIn(request, context) else { return }
             throw GatewayError(
@@ -109,6 +109,4 @@ package final class WebDoor: Sendable {
             .tooManyRequests, "too many logins from this address",
             next: "try again in \(wait.milliseconds / 1000 + 1) s")
     }
-
-    private static let socketWords = "the control socket"
 }

@@ -64,9 +64,15 @@ package struct SyncRoutes: RouteGroup {
     }
 
     private func status(of engine: SyncEngine) async -> SyncStatusBody {
-        var body = SyncStatusBody(await engine.report())
-        body.refresh_version = await settings.refreshVersion
-        return body
+        await SyncStatusBody(of: engine, settings)
+    }
+}
+
+extension SyncStatusBody {
+    /// As everything is just now.
+    init(of engine: SyncEngine, _ settings: SettingsService) async {
+        self.init(await engine.report())
+        refresh_version = await settings.refreshVersion
     }
 }
 

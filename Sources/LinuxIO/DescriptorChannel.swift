@@ -183,26 +183,28 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
             }
             return
         }
-        if !readiness.isDisjoint(with: [.readable, .hangup, .failed]) {
-            read(hasHungUp: !readiness.isDisjoint(with: [.hangup, .failed]))
-        }
+        if readiness.isOver || readiness.contains(.readable) { read(hasHungUp: readiness.isOver) }
         if readiness.contains(.writable) { writeQueue() }
     }
 
-    /// Takes one packet, or one buffer full. What is left makes the descriptor ready again at the next turn, after
-    /// others had theirs.
+    /// Takes the packets that are there, up to eight, or one buffer full of a stream. What is left makes the descriptor
+    /// ready again at the next turn, after others had theirs.
     private func read(hasHungUp: Bool) {
-        guard let end = usableEnd else { return }
-        do {
-            guard let count = try end.descriptor.read(into: readBuffer) else {
-                if hasHungUp { lose(nil) }
-                return
+        // A UM's block comes in seven packets at once, and a wake of the loop for each would cost more than they do.
+        for _ in 0..<(link.framing == .packets ? 8 : 1) {
+            // What was received may have closed the channel.
+            guard let end = usableEnd else { return }
+            do {
+                guard let count = try end.descriptor.read(into: readBuffer) else {
+                    if hasHungUp { lose(nil) }
+                    return
+                }
+                guard count > 0 else { return lose(nil) }
+                guard case .open(_, let handle) = state else { continue }
+                handle(.received([UInt8](UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))))
+            } catch {
+                return lose(error)
             }
-            guard count > 0 else { return lose(nil) }
-            guard case .open(_, let handle) = state else { return }
-            handle(.received([UInt8](UnsafeRawBufferPointer(rebasing: readBuffer[..<count]))))
-        } catch {
-            lose(error)
         }
     }
 

@@ -15,4 +15,8 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     package static let hangup = Readiness(rawValue: cl_epoll_hup)
     /// The descriptor has an error. Reported whether asked for or not.
     package static let failed = Readiness(rawValue: cl_epoll_err)
+
+    /// `hangup` or `failed`. A set that is written out costs a loop over its members in another module's code, and this
+    /// is asked for each packet.
+    package var isOver: Bool { rawValue & (cl_epoll_hup | cl_epoll_err) != 0 }
 }

@@ -44,6 +44,15 @@ package struct ServiceManager: Sendable {
         watchdogLimit = isMeant ? limit.map { .microseconds($0) } : nil
     }
 
+    /// The folder that the manager made for this program and names in a variable (systemd.exec(5)).
+    ///
+    /// - Parameter variable: `STATE_DIRECTORY` and the like.
+    /// - Returns: nil where there is none, or more than one, told apart by colons: those are none of ours.
+    package static func folder(_ variable: String, in environment: [String: String]) -> String? {
+        guard let path = environment[variable], path.hasPrefix("/"), !path.contains(":") else { return nil }
+        return path
+    }
+
     /// Sends one message.
     ///
     /// - Parameter waiting: for a manager that is busy, which a program may do at its start and its end only.

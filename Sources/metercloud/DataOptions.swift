@@ -26,8 +26,7 @@ struct DataOptions: ParsableArguments {
     static func standardPath(environment: [String: String], userID: UInt32) -> String {
         let environment = environment.filter { !$0.value.isEmpty }
         if let path = environment["METERCLOUD_DATA"] { return path }
-        // More than one folder is none of ours: they are told apart by colons.
-        if let path = environment["STATE_DIRECTORY"], path.hasPrefix("/"), !path.contains(":") { return path }
+        if let path = ServiceManager.folder("STATE_DIRECTORY", in: environment) { return path }
         guard userID != 0 else { return "/var/lib/metercloud" }
         let home = environment["HOME"] ?? "/tmp/metercloud-\(userID)"
         let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.local/state"

@@ -43,9 +43,8 @@ enum GATTBenchmark {
             loop.execute { asking.open(opener, .ble(radio)) }
             return asking
         }
-        var added = 0
         while links.contains(where: { !$0.hasBegun }) { Clocks.pause(0.05) }
-        added = try threadCount() - threads
+        let added = try threadCount() - threads
         let outcomes = links.map { $0.wait() }
         meters.forEach { $0.end() }
         guard outcomes.allSatisfy({ $0 != nil }) else { throw BenchmarkError("a link ended") }

@@ -26,6 +26,40 @@ struct DescriptorChannelTests {
         }
     }
 
+    /// Several are read at one wake.
+    @Test func packetsThatAreThereAtOnce_comeInOrder_andThenTheEnd() async throws {
+        try await withLoop { loop in
+            let (ours, theirs) = try packetSocketPair()
+            for number in UInt8(0)..<20 { try theirs.write(all: [number]) }
+            theirs.close()
+            let probe = try await ChannelProbe(SocketLink(ours, .packets), on: loop)
+            #expect(await probe.next()?.isOpened == true)
+            for number in UInt8(0)..<20 { #expect(await probe.next()?.bytes == [number]) }
+            #expect(await probe.next()?.failure != nil)
+        }
+    }
+
+    @Test func channelClosedByAPacket_tellsOfNoneThatCameWithIt() async throws {
+        try await withLoop { loop in
+            let (ours, theirs) = try packetSocketPair()
+            for number in UInt8(0)..<20 { try theirs.write(all: [number]) }
+            let channel = Mutex((any ByteChannel)?.none)
+            let told = Mutex([UInt8]())
+            try await loop.perform {
+                let opened = DescriptorChannel.open(SocketLink(ours, .packets), on: loop) { event in
+                    guard let byte = event.bytes?.first else { return }
+                    told.withLock { $0.append(byte) }
+                    if byte == 2 { channel.withLock { $0 }?.close() }
+                }
+                channel.withLock { $0 = opened }
+            }
+            while told.withLock({ $0.last }) != 2 { try await loop.perform {} }
+            #expect(ours.raw == -1)
+            #expect(told.withLock { $0 } == [0, 1, 2])
+            theirs.close()
+        }
+    }
+
     @Test(arguments: [false, true])
     func packetsThatMustWait_arriveInOrder(writesBlock: Bool) async throws {
         try await withLoop { loop in

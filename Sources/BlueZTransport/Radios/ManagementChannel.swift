@@ -123,7 +123,7 @@ final class ManagementChannel: @unchecked Sendable {
             guard isOpen else { return }
             do throws(Errno) {
                 guard let count = try socket.read(into: buffer) else {
-                    if !readiness.isDisjoint(with: [.hangup, .failed]) { lose(Errno(EPIPE)) }
+                    if readiness.isOver { lose(Errno(EPIPE)) }
                     return
                 }
                 guard count > 0 else { return lose(Errno(EPIPE)) }

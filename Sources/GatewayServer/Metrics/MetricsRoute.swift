@@ -50,8 +50,6 @@ package struct MetricsRoute: Sendable {
 
     private func syncStatus() async -> SyncStatusBody? {
         guard let engine = await engine() else { return nil }
-        var body = SyncStatusBody(await engine.report())
-        body.refresh_version = await settings.refreshVersion
-        return body
+        return await SyncStatusBody(of: engine, settings)
     }
 }

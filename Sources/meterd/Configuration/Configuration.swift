@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import LeaseCore
+import LinuxIO
 import Logging
 import MeterModel
 import ServerKit
@@ -70,8 +71,8 @@ struct Configuration: Hashable, Sendable {
 
     /// The defaults for whoever runs this: the system's places for root, the person's own for anybody else.
     ///
-    /// - Parameter environment: a variable that is empty counts as not set, here and in `apply`. A service manager says
-    ///   in `STATE_DIRECTORY` and `RUNTIME_DIRECTORY` which folders it made for this program (systemd.exec(5)).
+    /// - Parameter environment: a variable that is empty counts as not set, here and in `apply`. The
+    ///   folders that a service manager made for this program go before those.
     init(environment: [String: String], userID: UInt32) {
         let environment = environment.filter { !$0.value.isEmpty }
         if userID == 0 {
@@ -83,11 +84,8 @@ struct Configuration: Hashable, Sendable {
             stateDirectory = "\(state)/meterd"
             socketPath = SocketPath.user(runtimeDirectory: environment["XDG_RUNTIME_DIR"], userID: userID)
         }
-        // More than one folder is none of ours: they are told apart by colons.
-        if let folder = environment["STATE_DIRECTORY"], folder.hasPrefix("/"), !folder.contains(":") {
-            stateDirectory = folder
-        }
-        if let folder = environment["RUNTIME_DIRECTORY"], folder.hasPrefix("/"), !folder.contains(":") {
+        if let folder = ServiceManager.folder("STATE_DIRECTORY", in: environment) { stateDirectory = folder }
+        if let folder = ServiceManager.folder("RUNTIME_DIRECTORY", in: environment) {
             socketPath = "\(folder)/control.sock"
         }
     }

@@ -12,6 +12,9 @@ from host import Host
 from program import Program
 from usb_device import km003c, tc66c
 
+# What an adapter is up to that is well.
+SEARCHING = ("searching", "idle")
+
 
 class Bench:
     """Everything on the bench. `tidy` undoes what a check left."""
@@ -42,8 +45,7 @@ class Bench:
             self._program = Program(self.results, self.arguments["bin"])
         if not self._program.runs:
             self._program.start()
-            wait("meterd searches for meters", lambda: (self._program.adapter(self.adapter_address) or {}).get("state")
-                 in ("searching", "idle"), 40)
+            self.adapter_searches(40)
             self.descriptors_before = self.descriptors_before or self._program.descriptors()
         return self._program
 
@@ -51,6 +53,11 @@ class Bench:
         """Waits until the program hears a meter over this kind of link."""
         return wait(f"{identifier} is heard over {over}",
                     lambda: over in (self.program.sighting(identifier) or {}).get("transports", ()), 60)
+
+    def adapter_searches(self, seconds=60):
+        """Waits until the program searches for meters with the first adapter, or is about to."""
+        wait("the adapter searches",
+             lambda: (self._program.adapter(self.adapter_address) or {}).get("state") in SEARCHING, seconds)
 
     def adapter_is_there(self):
         """Plugs the adapter where it is not plugged, and switches it on as a desktop would."""

@@ -1,5 +1,6 @@
 """What goes wrong on the air, at the adapter and on this host."""
 
+from bench import SEARCHING
 from checks import Failure, check, provided, wait
 from program import TIMED_OUT, States
 
@@ -170,8 +171,7 @@ def the_adapter_is_pulled_while_connected(bench):
     states.until("offline", "not-connected", seconds=15)
     error = bench.program.meter(bench.meters[METER]["address"])["error"]
     bench.adapter_is_there()
-    wait("the adapter searches again", lambda: (bench.program.adapter(bench.adapter_address) or {}).get("state")
-         in ("searching", "idle"), 60)
+    bench.adapter_searches()
     states.until("data-available", seconds=60)
     return f"{' → '.join(states.seen)}; meanwhile: {error}"
 
@@ -182,11 +182,11 @@ def a_second_adapter(bench):
     bench.second_adapter.plug()
     bench.after(lambda: bench.second_adapter.plugged and bench.second_adapter.pull())
     found = wait("two adapters search", lambda: [adapter["address"] for adapter in
-                 bench.program.get("/v1/status")["adapters"] if adapter["state"] in ("searching", "idle")], 40)
-    wait("two adapters search", lambda: sum(adapter["state"] in ("searching", "idle") for adapter in
+                 bench.program.get("/v1/status")["adapters"] if adapter["state"] in SEARCHING], 40)
+    wait("two adapters search", lambda: sum(adapter["state"] in SEARCHING for adapter in
          bench.program.get("/v1/status")["adapters"]) == 2, 40)
     bench.second_adapter.pull()
-    wait("one adapter is left", lambda: sum(adapter["state"] in ("searching", "idle") for adapter in
+    wait("one adapter is left", lambda: sum(adapter["state"] in SEARCHING for adapter in
          bench.program.get("/v1/status")["adapters"]) == 1, 20)
     return f"beside {', '.join(found)}"
 
@@ -203,8 +203,7 @@ def rfkill_blocks_the_adapter(bench):
     adapter = wait("the adapter is shown as blocked", lambda: (found := bench.program.adapter(bench.adapter_address))
                    and found["state"] == "blocked" and found, 30)
     block("0")
-    wait("the adapter searches again", lambda: (bench.program.adapter(bench.adapter_address) or {}).get("state")
-         in ("searching", "idle"), 60)
+    bench.adapter_searches()
     return adapter["error"]
 
 
@@ -221,8 +220,7 @@ def a_deaf_adapter_is_looked_after(bench):
     if found["recoveries"] <= before or "discovery is restarted" not in program.logged(mark):
         raise Failure(f"neither counted nor logged: {found}")
     bench.host.ask("adapter", index=0, deaf=False)
-    wait("the adapter searches again", lambda: (program.adapter(bench.adapter_address) or {}).get("state")
-         in ("searching", "idle"), 60)
+    bench.adapter_searches()
     return f"{found['state']}: {found['error']}"
 
 
@@ -237,6 +235,5 @@ def an_adapter_whose_firmware_hangs(bench):
                  and adapter["state"] in ("recovering", "failed") and adapter, 120)
     bench.adapter.pull()
     bench.adapter_is_there()
-    wait("the adapter searches again", lambda: (program.adapter(bench.adapter_address) or {}).get("state")
-         in ("searching", "idle"), 90)
+    bench.adapter_searches(90)
     return f"{found['state']}: {found['error']}"

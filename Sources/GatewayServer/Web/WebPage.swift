@@ -136,7 +136,9 @@ package actor WebPage {
         let port = port ?? plan.opening?.port ?? parts.port
         var urls: [String] = []
         if IPAddress.isAny(host) {
-            urls = ([parts.hostName] + IPAddress.ofThisMachine()).map { "http://\(IPAddress.authority($0, port))/" }
+            // `0.0.0.0` is reached by IPv4 alone, `::` by both.
+            let own = IPAddress.ofThisMachine().filter { host.contains(":") || !$0.contains(":") }
+            urls = ([parts.hostName] + own).map { "http://\(IPAddress.authority($0, port))/" }
         } else {
             urls = ["http://\(IPAddress.authority(host, port))/"]
         }

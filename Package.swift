@@ -54,6 +54,7 @@ let package = Package(
         .target(name: "ConnectionCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "SettingsCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "LeaseCore", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
         .target(name: "MetricsCore", swiftSettings: strict),
         .target(name: "CBuildInfo"),
@@ -65,7 +66,8 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "MeterModel", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore", "GatewayAPI",
+                "MeterModel", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
+                "GatewayAPI",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -125,8 +127,8 @@ let package = Package(
         .target(
             name: "GatewayServer",
             dependencies: [
-                "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "Gateway", "GatewayAPI",
-                "MetricsCore", "ServerKit",
+                "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
+                "Gateway", "GatewayAPI", "MetricsCore", "ServerKit",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -332,6 +334,10 @@ let package = Package(
             name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict
         ),
         .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
+        .testTarget(
+            name: "RecordingCoreTests", dependencies: ["MeterModel", "SettingsCore", "RecordingCore"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore"], swiftSettings: strict),
         .testTarget(
             name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore"], swiftSettings: strict
@@ -407,7 +413,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "SettingsCore", "LeaseCore", "SyncCore",
+                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
                 "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "Gateway", "GatewayAPI", "MeterTestKit",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -418,7 +424,7 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
                 "MetricsCore", "SettingsCore",
-                "LeaseCore", "SyncCore", "ServerKit",
+                "LeaseCore", "SyncCore", "RecordingCore", "ServerKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),

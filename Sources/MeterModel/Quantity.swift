@@ -70,4 +70,15 @@ package struct QuantitySet: OptionSet, Hashable, Sendable {
     package func contains(_ quantity: Quantity) -> Bool {
         rawValue & 1 << UInt32(quantity.rawValue) != 0
     }
+
+    /// Calls `body` for each quantity in it, in their order.
+    package func forEach(_ body: (Quantity) -> Void) {
+        var rest = rawValue
+        while rest != 0 {
+            if let quantity = Quantity(rawValue: UInt8(truncatingIfNeeded: rest.trailingZeroBitCount)) {
+                body(quantity)
+            }
+            rest &= rest - 1
+        }
+    }
 }

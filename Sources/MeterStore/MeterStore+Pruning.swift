@@ -23,6 +23,7 @@ extension MeterStore {
     private static let stepLength = 500
 
     private struct Candidate {
+        var table = "sample_chunk"
         var id: Int64
         var first: Int64
         var count: Int
@@ -36,8 +37,10 @@ extension MeterStore {
         try await transaction { db in
             let chunks = try candidates(db)
             guard !chunks.isEmpty else { return nil }
-            let statement = try db.cachedStatement(sql: "DELETE FROM sample_chunk WHERE id = ?")
-            for chunk in chunks { try statement.execute(arguments: [chunk.id]) }
+            for chunk in chunks {
+                let statement = try db.cachedStatement(sql: "DELETE FROM \(chunk.table) WHERE id = ?")
+                try statement.execute(arguments: [chunk.id])
+            }
             return chunks.reduce(0) { $0 + $1.count }
         }
     }
@@ -54,18 +57,31 @@ extension MeterStore {
         return found
     }
 
-    /// The oldest chunks of all meters, as many as lie over `maxBytes`, in steps of limited length.
+    /// The oldest chunks and seconds of all meters, as many as lie over `maxBytes`, in steps of limited length. Minutes
+    /// and hours stay: they are small, and all that is left of what goes.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }
         var oldest: [Candidate] = []
         for reference in try references(db) { oldest += try fetch("", [reference], limit: stepLength, db) }
+        oldest += try oldestSeconds(db)
         oldest.sort { ($0.first, $0.id) < ($1.first, $1.id) }
         return Array(
             oldest.prefix(stepLength).prefix { chunk in
                 defer { excess -= chunk.bytes }
                 return excess > 0
             })
+    }
+
+    private static func oldestSeconds(_ db: Database) throws -> [Candidate] {
+        let sql = """
+            SELECT id, block_ms, length(bytes) FROM sample_tier
+            WHERE tier = \(SampleTier.second.rawValue) ORDER BY block_ms LIMIT \(stepLength)
+            """
+        // Their readings were counted when they went.
+        return try Row.fetchAll(db, sql: sql).map {
+            Candidate(table: "sample_tier", id: $0[0], first: $0[1], count: 0, bytes: $0[2])
+        }
     }
 
     private static func references(_ db: Database) throws -> [Int64] {

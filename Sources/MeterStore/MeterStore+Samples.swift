@@ -46,14 +46,17 @@ extension MeterStore: SampleRepository {
     private static func insert(_ chunk: SampleChunk, _ db: Database) throws {
         let reference = try reference(of: chunk.meter, db) ?? newReference(to: chunk.meter, db)
         let statement = try db.cachedStatement(
-            sql: "INSERT INTO sample_chunk (meter_ref, first_ms, last_ms, count, bytes) VALUES (?, ?, ?, ?, ?)")
+            sql: """
+                INSERT INTO sample_chunk (id, meter_ref, first_ms, last_ms, count, bytes)
+                SELECT 1 + max(chunk, (SELECT ifnull(max(id), 0) FROM sample_chunk)), ?, ?, ?, ?, ? FROM rollup
+                """)
         try statement.execute(arguments: [
             reference, chunk.first.millisecondsSince1970, chunk.last.millisecondsSince1970, chunk.count,
             Data(chunk.bytes),
         ])
     }
 
-    private static func reference(of meter: MeterID, _ db: Database) throws -> Int64? {
+    static func reference(of meter: MeterID, _ db: Database) throws -> Int64? {
         let statement = try db.cachedStatement(sql: "SELECT ref FROM meter_ref WHERE id = ?")
         return try Int64.fetchOne(statement, arguments: [meter.description])
     }
@@ -65,7 +68,8 @@ extension MeterStore: SampleRepository {
 }
 
 extension SampleChunk {
-    fileprivate init(meter: MeterID, row: Row) {
+    /// - Parameter row: with `first_ms`, `last_ms`, `count` and `bytes`.
+    init(meter: MeterID, row: Row) {
         let data: Data = row["bytes"]
         self.init(
             meter: meter,
@@ -79,7 +83,7 @@ extension SampleChunk {
 
 extension StoreError {
     /// One chunk that does not read. The others are still good, so the message says where it lies.
-    fileprivate init(chunk id: Int64, of chunk: SampleChunk, path: String, because error: ChunkError) {
+    init(chunk id: Int64, of chunk: SampleChunk, path: String, because error: ChunkError) {
         var code = Code.damaged
         if case .unknownVersion = error { code = .newerVersion }
         self.init(

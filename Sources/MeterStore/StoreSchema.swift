@@ -14,6 +14,8 @@ enum StoreSchema {
         // Foreign keys as they are in any transaction: a check of the whole file would read all readings.
         migrator.registerMigration(
             "2 settings as records", foreignKeyChecks: .immediate, migrate: createSettingsTables)
+        migrator.registerMigration(
+            "3 seconds, minutes, hours", foreignKeyChecks: .immediate, migrate: createTierTables)
         return migrator
     }
 
@@ -69,6 +71,8 @@ enum StoreSchema {
         ("meter", ["id", "model", "transport", "link", "is_declared", "is_wanted", "last_seen_ms"]),
         ("meter_ref", ["ref", "id"]),
         ("sample_chunk", ["id", "meter_ref", "first_ms", "last_ms", "count", "bytes"]),
+        ("sample_tier", ["id", "tier", "meter_ref", "block_ms", "bytes"]),
+        ("rollup", ["chunk"]),
         (
             "host",
             ["id", "machine", "session", "clock_ms", "clock_counter", "cloud_ms", "cloud_counter", "epoch"]

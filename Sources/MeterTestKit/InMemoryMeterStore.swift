@@ -8,6 +8,9 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     private var failure: StoreError?
     /// What was appended and not pruned, in that order.
     package private(set) var chunks: [SampleChunk] = []
+    /// Those that are in no minute yet.
+    private var unrolled: [SampleChunk] = []
+    private var blocks: [TierPlace: SampleBucketBlock] = [:]
     /// How often `append` was called, failed calls included.
     package private(set) var appendCount = 0
 
@@ -40,6 +43,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
             throw StoreError(.system, "a chunk of \(bad.meter) has \(bad.count) samples, \(bad.first) to \(bad.last)")
         }
         self.chunks += chunks
+        unrolled += chunks
     }
 
     package func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) throws -> [StoredSample] {
@@ -67,4 +71,62 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     }
 
     private var sampleCount: Int { chunks.reduce(0) { $0 + $1.count } }
+}
+
+/// Where a block belongs.
+private struct TierPlace: Hashable {
+    var tier: SampleTier
+    var meter: MeterID
+    var start: WallTime
+}
+
+extension InMemoryMeterStore: TierRepository {
+    package func rollUp() throws -> Int {
+        try checkWritable()
+        guard let chunk = unrolled.first else { return 0 }
+        try sumUp(chunk, in: [.minute, .hour])
+        unrolled.removeFirst()
+        return chunk.count
+    }
+
+    package func thin(before cutoff: WallTime) throws -> Int {
+        try checkWritable()
+        let index = chunks.firstIndex { chunk in
+            let length = chunk.last.millisecondsSince1970 - chunk.first.millisecondsSince1970 + 1000
+            return chunk.last < cutoff && Int64(chunk.count) * 1000 > SampleRetention.thinnedRate * length
+                && !unrolled.contains(chunk)
+        }
+        guard let index else { return 0 }
+        try sumUp(chunks[index], in: [.second])
+        return chunks.remove(at: index).count
+    }
+
+    package func expire(_ tier: SampleTier, before cutoff: WallTime) throws {
+        try checkWritable()
+        blocks = blocks.filter { place, _ in
+            place.tier != tier
+                || place.start.millisecondsSince1970 + tier.blockLength > cutoff.millisecondsSince1970
+        }
+    }
+
+    package func fill(_ series: SeriesBuilder, of meter: MeterID) throws -> SeriesBuilder {
+        var series = series
+        for (place, block) in blocks where place.tier == series.tier ?? .second && place.meter == meter {
+            for bucket in block.buckets { series.add(bucket) }
+        }
+        for chunk in series.tier == nil ? chunks : unrolled where chunk.meter == meter {
+            try chunk.forEach { series.add($0.time, $0.reading) }
+        }
+        return series
+    }
+
+    private func sumUp(_ chunk: SampleChunk, in tiers: [SampleTier]) throws {
+        try chunk.forEach { sample in
+            for tier in tiers {
+                let place = TierPlace(tier: tier, meter: chunk.meter, start: tier.block(of: sample.time))
+                blocks[place, default: SampleBucketBlock(tier: tier, holding: sample.time)].add(
+                    sample.time, sample.reading)
+            }
+        }
+    }
 }

@@ -38,7 +38,8 @@ struct Host {
         store = try MeterStore.open(
             path: "\(configuration.stateDirectory)/meterd.sqlite",
             options: MeterStore.Options(machine: machine, calendar: { LinuxClock.wallNow }))
-        recorder = SampleRecorder(repository: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
+        recorder = SampleRecorder(
+            repository: store, tiers: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
@@ -135,6 +136,9 @@ struct Host {
             LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
             SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
             HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
+            SeriesRoutes(
+                directory: directory,
+                series: SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })),
         ]
         let page = configuration.web.serves ? webPage(routes, others, metrics) : nil
         let router = routes.router(

@@ -20,12 +20,14 @@ struct ServerBench {
     let log = LogBook()
     let records = InMemorySettings()
     let settings: SettingsService
+    let recorder: SampleRecorder
     let directory: MeterDirectory
     let routes: MeterRoutes
 
     init(repository: (any MeterRepository)? = nil) {
         links = SimulatedLinks(loop: loop)
         let recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger)
+        self.recorder = recorder
         settings = SettingsService(
             repository: repository as? any SettingsRepository ?? records,
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)

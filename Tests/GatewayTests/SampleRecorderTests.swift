@@ -166,7 +166,7 @@ struct SampleRecorderTests {
 
     @Test func oldReadings_arePruned_byAgeAndSize() async throws {
         let recorder = recorder {
-            $0.maxAge = .seconds(86_400)
+            $0.retention.seconds = .seconds(86_400)
             $0.maxBytes = 12_345
         }
         async let running: Void = recorder.run()

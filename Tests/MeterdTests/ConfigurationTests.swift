@@ -104,6 +104,8 @@ struct ConfigurationTests {
             [store]
             flush-interval = "30s"
             keep-days = 30
+            raw-days = 7
+            minute-days = 3650
             max-megabytes = 512
 
             [bluetooth]
@@ -149,7 +151,9 @@ struct ConfigurationTests {
             ])
         let limits = configuration.recorderLimits
         #expect(limits.flushInterval == .seconds(30))
-        #expect(limits.maxAge == .seconds(30 * 86_400))
+        #expect(limits.retention.seconds == .seconds(30 * 86_400))
+        #expect(limits.retention.single == .seconds(7 * 86_400))
+        #expect(limits.retention.minutes == .seconds(3650 * 86_400))
         #expect(limits.maxBytes == 512 * 1024 * 1024)
     }
 

@@ -28,6 +28,12 @@ package struct SampleChunk: Hashable, Sendable {
         var decoder = try SampleChunkDecoder(bytes)
         return try decoder.samples(count: count)
     }
+
+    /// Calls `body` for each sample, in the order in which they were appended, without keeping them all.
+    package func forEach(_ body: (StoredSample) -> Void) throws(ChunkError) {
+        var decoder = try SampleChunkDecoder(bytes)
+        try decoder.forEach(count: count, body)
+    }
 }
 
 /// Why a chunk's bytes cannot be read.

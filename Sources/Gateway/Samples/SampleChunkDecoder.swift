@@ -21,13 +21,20 @@ struct SampleChunkDecoder {
     mutating func samples(count: Int) throws(ChunkError) -> [StoredSample] {
         var samples: [StoredSample] = []
         samples.reserveCapacity(max(0, min(count, end / SampleChunkFormat.sampleLengthMin)))
-        while offset < end {
-            // Stops as soon as the count is passed: a chunk that lies about it is not worth the memory.
-            guard samples.count < count else { throw .wrongCount(expected: count, found: samples.count + 1) }
-            samples.append(try sample(isFirst: samples.isEmpty))
-        }
-        guard samples.count == count else { throw .wrongCount(expected: count, found: samples.count) }
+        try forEach(count: count) { samples.append($0) }
         return samples
+    }
+
+    /// Calls `body` for each sample. Where the bytes make no sense, it was called for those before that.
+    mutating func forEach(count: Int, _ body: (StoredSample) -> Void) throws(ChunkError) {
+        var found = 0
+        while offset < end {
+            // Stops as soon as the count is passed: a chunk that lies about it is not worth the time.
+            guard found < count else { throw .wrongCount(expected: count, found: found + 1) }
+            body(try sample(isFirst: found == 0))
+            found += 1
+        }
+        guard found == count else { throw .wrongCount(expected: count, found: found) }
     }
 
     private mutating func sample(isFirst: Bool) throws(ChunkError) -> StoredSample {

@@ -18,7 +18,7 @@ package final class SampleRecorder: Sendable {
         /// After a failed write, how long to wait before the next.
         package var retryInterval: Duration = .seconds(5)
         package var pruneInterval: Duration = .seconds(3600)
-        package var maxAge: Duration = .seconds(400 * 86_400)
+        package var retention = SampleRetention()
         package var maxBytes: Int64 = 2 << 30
 
         package init() {}
@@ -34,14 +34,20 @@ package final class SampleRecorder: Sendable {
 
     private let state = Mutex(State())
     private let repository: any SampleRepository
+    private let tiers: (any TierRepository)?
     private let loop: any SessionLoop
     private let limits: Limits
     private let logger: Logger
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    package init(repository: any SampleRepository, loop: any SessionLoop, limits: Limits = Limits(), logger: Logger) {
+    /// - Parameter tiers: where readings are summed up for long times; nil: they are not.
+    package init(
+        repository: any SampleRepository, tiers: (any TierRepository)? = nil, loop: any SessionLoop,
+        limits: Limits = Limits(), logger: Logger
+    ) {
         self.repository = repository
+        self.tiers = tiers
         self.loop = loop
         self.limits = limits
         self.logger = logger
@@ -65,6 +71,7 @@ package final class SampleRecorder: Sendable {
             if await !write() { flushing.retry(after: limits.retryInterval) }
             if loop.now >= nextPrune {
                 nextPrune = loop.now + limits.pruneInterval
+                await condense()
                 await prune()
             }
         }
@@ -135,9 +142,35 @@ package final class SampleRecorder: Sendable {
         logger.error("readings not stored yet", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
     }
 
+    /// Readings of a meter that are not in the store yet.
+    package func waiting(of meter: MeterID) -> [SampleChunk] {
+        state.withLock { state in
+            state.pending.filter { $0.meter == meter }
+                + state.tracks.filter { $0.meter == meter }.flatMap { $0.copyAll() }
+        }
+    }
+
+    private func before(_ age: Duration) -> WallTime { loop.wallNow + (.zero - age) }
+
+    /// Sums up what came, and makes what is old coarser.
+    private func condense() async {
+        guard let tiers else { return }
+        do {
+            while try await tiers.rollUp() > 0 {}
+            let cutoff = before(limits.retention.single)
+            var thinned = 0
+            while case let count = try await tiers.thin(before: cutoff), count > 0 { thinned += count }
+            if thinned > 0 { logger.info("old readings made coarser", metadata: ["readings": "\(thinned)"]) }
+            try await tiers.expire(.second, before: before(limits.retention.seconds))
+            try await tiers.expire(.minute, before: before(limits.retention.minutes))
+        } catch {
+            logger.warning("readings not summed up", metadata: ["cause": "\(error)"])
+        }
+    }
+
     private func prune() async {
         do {
-            let cutoff = loop.wallNow + (.zero - limits.maxAge)
+            let cutoff = before(limits.retention.seconds)
             let pruned = try await repository.prune(before: cutoff, maxBytes: limits.maxBytes)
             if pruned > 0 { logger.info("old readings deleted", metadata: ["readings": "\(pruned)"]) }
         } catch {
@@ -154,11 +187,13 @@ package final class SampleTrack: Sendable {
         var fullCount = 0
     }
 
+    package let meter: MeterID
     private let state: Mutex<State>
     private let readingsMax: Int
     private let chunkIsFull: @Sendable () -> Void
 
     init(meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void) {
+        self.meter = meter
         state = Mutex(State(builder: SampleChunkBuilder(meter: meter)))
         self.readingsMax = readingsMax
         self.chunkIsFull = chunkIsFull
@@ -185,6 +220,14 @@ package final class SampleTrack: Sendable {
                 state.fullCount = 0
             }
             return state.full
+        }
+    }
+
+    /// All that is in it, which stays there.
+    func copyAll() -> [SampleChunk] {
+        state.withLock { state in
+            var builder = state.builder
+            return state.full + [builder.finish()].compactMap(\.self)
         }
     }
 

@@ -14,8 +14,12 @@ struct Configuration: Hashable, Sendable {
     var logLevel: Logger.Level = .info
     /// How long a reading may wait in memory before it is written: what a power cut costs at most.
     var flushInterval: Duration = .seconds(60)
-    /// Readings older than this are deleted.
+    /// Single readings that came fast are replaced by seconds when they are older than this.
+    var rawDays = 30
+    /// Single readings and seconds older than this are deleted.
     var keepDays = 400
+    /// Minutes older than this are deleted; hours stay.
+    var minuteDays = 1830
     /// The store is kept below this size, the oldest readings going first.
     var maxMegabytes = 2048
     /// What other hosts call this one. nil: what the system calls it.
@@ -135,7 +139,9 @@ struct Configuration: Hashable, Sendable {
     var recorderLimits: SampleRecorder.Limits {
         var limits = SampleRecorder.Limits()
         limits.flushInterval = flushInterval
-        limits.maxAge = .seconds(86_400 * keepDays)
+        limits.retention.single = .seconds(86_400 * rawDays)
+        limits.retention.seconds = .seconds(86_400 * keepDays)
+        limits.retention.minutes = .seconds(86_400 * minuteDays)
         limits.maxBytes = Int64(maxMegabytes) << 20
         return limits
     }

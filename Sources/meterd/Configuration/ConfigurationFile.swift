@@ -61,7 +61,8 @@ struct ConfigurationFile {
     }
 
     private func applyStore(_ store: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
-        try checkKeys(of: store, in: "store.", known: ["flush-interval", "keep-days", "max-megabytes"])
+        try checkKeys(
+            of: store, in: "store.", known: ["flush-interval", "raw-days", "keep-days", "minute-days", "max-megabytes"])
         if let text = try string("flush-interval", in: store, "store.") {
             guard let interval = Duration(shortText: text), interval >= .seconds(1), interval <= .seconds(3600) else {
                 throw ConfigurationError(
@@ -69,7 +70,12 @@ struct ConfigurationFile {
             }
             configuration.flushInterval = interval
         }
-        if let days = try integer("keep-days", in: store, "store.", legal: 1...36_500) { configuration.keepDays = days }
+        let days = 1...36_500
+        if let raw = try integer("raw-days", in: store, "store.", legal: days) { configuration.rawDays = raw }
+        if let keep = try integer("keep-days", in: store, "store.", legal: days) { configuration.keepDays = keep }
+        if let minute = try integer("minute-days", in: store, "store.", legal: days) {
+            configuration.minuteDays = minute
+        }
         if let size = try integer("max-megabytes", in: store, "store.", legal: 16...1_000_000) {
             configuration.maxMegabytes = size
         }

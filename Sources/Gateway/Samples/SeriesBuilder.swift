@@ -1,0 +1,203 @@
+package import MeterModel
+
+/// Puts readings of a span of time into at most so many points, each with the least, the greatest and the mean of what
+/// lies in it, so that no peak is lost however long the span is.
+///
+/// Chooses which tier is fine enough. Takes readings and buckets in any order and any portions; its memory depends on
+/// the number of points and quantities alone.
+package struct SeriesBuilder: Sendable {
+    /// The most points that can be asked for.
+    package static let pointsMax = 10_000
+    /// Where the first point begins; at or a little before the span's start.
+    package let origin: WallTime
+    /// Ends before this.
+    package let end: WallTime
+    /// Milliseconds that a point spans.
+    package let width: Int64
+    /// Where to read: buckets of this length do. nil: single readings, and seconds of what is older than those.
+    package let tier: SampleTier?
+    package let quantities: [Quantity]
+    /// The time of the latest reading or bucket in it, nil while there is none.
+    package private(set) var latest: WallTime?
+
+    private var cells: [Cell]
+    private var stretches: [Stretch]
+
+    /// The values of one quantity at one point.
+    private struct Cell {
+        var count = 0.0
+        var least = 0.0
+        var greatest = 0.0
+        var mean = 0.0
+    }
+
+    /// When the first and the last thing at a point was measured. The first after the last where there was nothing.
+    private struct Stretch {
+        var first = Int64.max
+        var last = Int64.min
+    }
+
+    /// - Parameters:
+    ///   - span: of which times from the years 0 to 9999 count.
+    ///   - points: at most so many, between 1 and `pointsMax`; one more where the span begins within a bucket.
+    package init(span: Range<WallTime>, points: Int, quantities: [Quantity]) {
+        let from = span.lowerBound.inCalendar
+        let to = max(span.upperBound.inCalendar, from)
+        let points = Int64(min(max(points, 1), Self.pointsMax))
+        let length = to - from
+        tier = Self.tier(length: length, points: points)
+        let finest = max(1, (length + points - 1) / points)
+        // Whole buckets, and seconds where it is not finer than that, so that a bucket lies in one point.
+        let unit = tier?.rawValue ?? (finest >= SampleTier.second.rawValue ? SampleTier.second.rawValue : 1)
+        width = max(unit, (finest + unit - 1) / unit * unit)
+        origin = WallTime(millisecondsSince1970: from).floored(to: unit)
+        end = WallTime(millisecondsSince1970: to)
+        self.quantities = quantities
+        let count = length == 0 ? 0 : Int((to - origin.millisecondsSince1970 + width - 1) / width)
+        cells = Array(repeating: Cell(), count: count * quantities.count)
+        stretches = Array(repeating: Stretch(), count: count)
+    }
+
+    /// Minutes as soon as there are a third as many as points, hours as soon as there are as many: that far it is worth
+    /// to read the finer ones.
+    private static func tier(length: Int64, points: Int64) -> SampleTier? {
+        if length / SampleTier.hour.rawValue >= points { return .hour }
+        return length / SampleTier.minute.rawValue >= max(1, points / 3) ? .minute : nil
+    }
+
+    /// How many points there are at most.
+    package var pointCount: Int { stretches.count }
+
+    /// Takes in a reading. One outside of the span is left out.
+    package mutating func add(_ time: WallTime, _ reading: Reading) {
+        guard let point = point(at: time) else { return }
+        var cell = point * quantities.count
+        for quantity in quantities {
+            if let value = reading[quantity] { add(value, value, value, count: 1, to: cell) }
+            cell += 1
+        }
+    }
+
+    package mutating func add(_ bucket: SampleBucket) {
+        guard let point = point(at: bucket.start) else { return }
+        var cell = point * quantities.count
+        for quantity in quantities {
+            if let count = bucket.counts[quantity], let least = bucket.minima[quantity],
+                let greatest = bucket.maxima[quantity], let mean = bucket.means[quantity]
+            {
+                add(least, greatest, mean, count: count, to: cell)
+            }
+            cell += 1
+        }
+    }
+
+    private mutating func point(at time: WallTime) -> Int? {
+        guard time >= origin, time < end else { return nil }
+        let milliseconds = time.millisecondsSince1970
+        let point = Int((milliseconds - origin.millisecondsSince1970) / width)
+        guard stretches.indices.contains(point) else { return nil }
+        stretches[point].first = min(stretches[point].first, milliseconds)
+        stretches[point].last = max(stretches[point].last, milliseconds)
+        if latest.map({ $0 < time }) ?? true { latest = time }
+        return point
+    }
+
+    private mutating func add(_ least: Double, _ greatest: Double, _ mean: Double, count: Double, to index: Int) {
+        var cell = cells[index]
+        cell.least = cell.count == 0 ? least : min(cell.least, least)
+        cell.greatest = cell.count == 0 ? greatest : max(cell.greatest, greatest)
+        cell.count += count
+        cell.mean += (mean - cell.mean) * (count / cell.count)
+        cells[index] = cell
+    }
+
+    /// What came together. Points without anything are left out; where nothing came for long, a point without values
+    /// stands, so that whoever draws a line breaks it there.
+    package consuming func finish() -> Series {
+        var series = Series(origin: origin, width: .milliseconds(width), tier: tier, gap: .milliseconds(gapLength))
+        let columns = quantities.indices.filter { column in
+            stretches.indices.contains { cells[$0 * quantities.count + column].count > 0 }
+        }
+        series.columns = columns.map { Series.Column(quantity: quantities[$0]) }
+        let gap = gapLength
+        var last: Int64?
+        for point in stretches.indices where stretches[point].first <= stretches[point].last {
+            if let last, stretches[point].first - last > gap { series.appendGap(at: last + (gap + 1) / 2) }
+            last = stretches[point].last
+            series.times.append(WallTime(millisecondsSince1970: stretches[point].first))
+            for (place, column) in columns.enumerated() {
+                let cell = cells[point * quantities.count + column]
+                series.columns[place].append(
+                    cell.count > 0
+                        ? (cell.least, cell.greatest, min(max(cell.mean.toMillionths, cell.least), cell.greatest)) : nil
+                )
+            }
+        }
+        return series
+    }
+
+    /// From here on silence is a gap: four times the usual step, and no less than what a slow meter or a bucket takes.
+    private var gapLength: Int64 {
+        var steps: [Int64] = []
+        var last: Int64?
+        for stretch in stretches where stretch.first <= stretch.last {
+            if let last { steps.append(stretch.first - last) }
+            last = stretch.last
+        }
+        steps.sort()
+        let usual = steps.isEmpty ? 0 : steps[steps.count / 2]
+        let least = tier.map { $0.rawValue * 2 } ?? 0
+        return max(Series.gapMin.milliseconds, usual * 4, least)
+    }
+}
+
+/// Readings over time, ready to be drawn.
+package struct Series: Hashable, Sendable {
+    /// Shorter silence is no gap, whatever the meter's pace.
+    package static let gapMin = Duration.seconds(15)
+
+    package var origin: WallTime
+    /// How long a point is.
+    package var width: Duration
+    /// What it was made of; nil: single readings, and seconds where those are gone.
+    package var tier: SampleTier?
+    /// Silence longer than this has a point without values in it.
+    package var gap: Duration
+    /// When the first thing at each point was measured, rising.
+    package var times: [WallTime] = []
+    /// One for each quantity that was asked for and that has any value; each as long as `times`.
+    package var columns: [Column] = []
+
+    package init(origin: WallTime, width: Duration, tier: SampleTier?, gap: Duration) {
+        self.origin = origin
+        self.width = width
+        self.tier = tier
+        self.gap = gap
+    }
+
+    /// One quantity; nil where nothing is known of it.
+    package struct Column: Hashable, Sendable {
+        package var quantity: Quantity
+        package var minima: [Double?] = []
+        package var maxima: [Double?] = []
+        package var means: [Double?] = []
+
+        package init(quantity: Quantity) { self.quantity = quantity }
+
+        mutating func append(_ values: (least: Double, greatest: Double, mean: Double)?) {
+            minima.append(values?.least)
+            maxima.append(values?.greatest)
+            means.append(values?.mean)
+        }
+    }
+
+    mutating func appendGap(at time: Int64) {
+        times.append(WallTime(millisecondsSince1970: time))
+        for index in columns.indices { columns[index].append(nil) }
+    }
+}
+
+extension WallTime {
+    /// Clamped to the years 0 to 9999, where sums and differences of times cannot overflow.
+    fileprivate var inCalendar: Int64 { min(max(millisecondsSince1970, -62_167_219_200_000), 253_402_300_799_999) }
+}

@@ -1,0 +1,77 @@
+package import Gateway
+import GatewayAPI
+package import Hummingbird
+import MeterModel
+
+/// Readings over time, for charts: `/v1/meters/{meter}/series`.
+package struct SeriesRoutes: RouteGroup {
+    private let directory: MeterDirectory
+    private let series: SeriesService
+
+    private static let pointsUsual = 1000
+    private static let spanUsual = Duration.seconds(3600)
+    private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
+
+    package init(directory: MeterDirectory, series: SeriesService) {
+        self.directory = directory
+        self.series = series
+    }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("meters/:meter/series") { request, context in
+            let meter = try await directory.meter(try MeterRoutes.reference(in: context))
+            let end = try request.time("to") ?? series.now
+            let start = try request.time("from") ?? end + (.zero - Self.spanUsual)
+            guard start < end else {
+                throw GatewayError(
+                    .badRequest, "from \(start) to \(end) is no stretch of time", next: "from comes before to")
+            }
+            let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
+            let quantities = try request.quantities() ?? Self.quantitiesUsual
+            let found = try await series.series(of: meter, in: start..<end, points: points, quantities: quantities)
+            return try JSON.response(SeriesBody(found, of: meter))
+        }
+    }
+}
+
+extension SeriesBody {
+    init(_ series: Series, of meter: MeterID) {
+        let origin = series.origin.millisecondsSince1970
+        self.init(
+            meter: meter.description, start: series.origin.description, width_ms: series.width.milliseconds,
+            tier: series.tier?.name ?? "raw", gap_ms: series.gap.milliseconds,
+            t_ms: series.times.map { $0.millisecondsSince1970 - origin }, series: [:])
+        for column in series.columns {
+            self.series[column.quantity.key] = Column(min: column.minima, max: column.maxima, mean: column.means)
+        }
+    }
+}
+
+extension Request {
+    /// A moment in the query: RFC 3339, or milliseconds since 1970; nil without one.
+    func time(_ name: String) throws -> WallTime? {
+        guard let text = uri.queryParameters[name[...]] else { return nil }
+        if let time = WallTime(String(text)) { return time }
+        guard let number = Int64(text) else {
+            throw GatewayError(
+                .badRequest, "\(name) cannot be \"\(text)\"",
+                next: "it takes a time such as 2026-11-21T13:40:05Z, or milliseconds since 1970")
+        }
+        return WallTime(millisecondsSince1970: number)
+    }
+
+    /// What is asked for in `quantities`, comma-separated keys; nil without it.
+    func quantities() throws -> [Quantity]? {
+        guard let text = uri.queryParameters["quantities"] else { return nil }
+        var asked: [Quantity] = []
+        for key in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let quantity = Quantity.allCases.first(where: { $0.key == key }) else {
+                throw GatewayError(
+                    .badRequest, "no quantity is called \"\(key)\"",
+                    next: "there are \(Quantity.allCases.map(\.key).joined(separator: ", "))")
+            }
+            if !asked.contains(quantity) { asked.append(quantity) }
+        }
+        return asked
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import GRDB
+package import Gateway
+package import MeterModel
+
+extension MeterStore: TierRepository {
+    /// Readings that one call sums up or replaces: some tens of milliseconds of work, and what others wait for at most.
+    private static let stepReadings = 20_000
+    /// A chunk of fewer readings than this still counts as so many: also a thousand small ones are work.
+    private static let chunkCost = 100
+
+    /// Chunks in the order in which they were appended, each with the last one's number in one transaction. A chunk that
+    /// does not read is passed over: it is left as it is, and `samples` says which it is.
+    package func rollUp() async throws(StoreError) -> Int {
+        try await transaction { db in
+            let rolled = try Self.rolled(db)
+            let rows = try Row.fetchCursor(
+                db,
+                sql: "SELECT id, meter_ref, first_ms, last_ms, count, bytes FROM sample_chunk WHERE id > ? ORDER BY id",
+                arguments: [rolled])
+            var sums = TierSums([.minute, .hour])
+            var (last, cost, count) = (rolled, 0, 0)
+            while cost < Self.stepReadings, let row = try rows.next() {
+                (last, cost) = (row[0], cost + max(row[4], Self.chunkCost))
+                count += max(1, sums.add(row) ?? 0)
+            }
+            guard last > rolled else { return 0 }
+            try sums.save(db)
+            try db.execute(sql: "UPDATE rollup SET chunk = ?", arguments: [last])
+            return count
+        }
+    }
+
+    package func thin(before cutoff: WallTime) async throws(StoreError) -> Int {
+        try await transaction { db in
+            let rolled = try Self.rolled(db)
+            var sums = TierSums([.second])
+            var (cost, count) = (0, 0)
+            for meter in try Int64.fetchAll(db, sql: "SELECT ref FROM meter_ref ORDER BY ref") {
+                var thinned: [Int64] = []
+                // The first condition follows from the second, and lets the index end the search.
+                let rows = try Row.fetchCursor(
+                    db,
+                    sql: """
+                        SELECT id, meter_ref, first_ms, last_ms, count, bytes FROM sample_chunk
+                        WHERE meter_ref = ? AND first_ms < ? AND last_ms < ? AND id <= ?
+                            AND count * 1000 > \(SampleRetention.thinnedRate) * (last_ms - first_ms + 1000)
+                        ORDER BY first_ms
+                        """,
+                    arguments: [meter, cutoff.millisecondsSince1970, cutoff.millisecondsSince1970, rolled])
+                while cost < Self.stepReadings, let row = try rows.next() {
+                    guard let added = sums.add(row) else { continue }
+                    cost += max(added, Self.chunkCost)
+                    count += added
+                    thinned.append(row[0])
+                }
+                let statement = try db.cachedStatement(sql: "DELETE FROM sample_chunk WHERE id = ?")
+                for id in thinned { try statement.execute(arguments: [id]) }
+            }
+            try sums.save(db)
+            return count
+        }
+    }
+
+    package func expire(_ tier: SampleTier, before cutoff: WallTime) async throws(StoreError) {
+        let (limit, overflow) = cutoff.millisecondsSince1970.subtractingReportingOverflow(tier.blockLength)
+        guard !overflow else { return }
+        try await transaction { db in
+            try db.execute(
+                sql: "DELETE FROM sample_tier WHERE tier = ? AND block_ms <= ?", arguments: [tier.rawValue, limit])
+        }
+    }
+
+    package func fill(_ series: SeriesBuilder, of meter: MeterID) async throws(StoreError) -> SeriesBuilder {
+        let path = path
+        return try await access("read") { db in
+            var series = series
+            guard let reference = try Self.reference(of: meter, db) else { return series }
+            try Self.fillBlocks(of: series.tier ?? .second, reference, into: &series, db)
+            try Self.fillChunks(reference, meter, path, into: &series, db)
+            return series
+        }
+    }
+
+    /// A block that does not read is left out: it is a sum, of which the file may still hold the parts.
+    private static func fillBlocks(
+        of tier: SampleTier, _ reference: Int64, into series: inout SeriesBuilder, _ db: Database
+    ) throws {
+        let first = tier.block(of: series.origin).millisecondsSince1970
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT block_ms, bytes FROM sample_tier
+                WHERE tier = ? AND meter_ref = ? AND block_ms >= ? AND block_ms < ? ORDER BY block_ms
+                """,
+            arguments: [tier.rawValue, reference, first, series.end.millisecondsSince1970])
+        while let row = try rows.next() {
+            let start = WallTime(millisecondsSince1970: row[0])
+            let bytes: Data = row[1]
+            guard let block = try? SampleBucketBlock(tier: tier, start: start, bytes: [UInt8](bytes)) else { continue }
+            for bucket in block.buckets { series.add(bucket) }
+        }
+    }
+
+    /// The single readings: all of them where the series is fine, else those that are in no block yet.
+    private static func fillChunks(
+        _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
+    ) throws {
+        let rolled = series.tier == nil ? Int64.min : try rolled(db)
+        // By number where only the latest are meant, which are few; the plus keeps SQLite from walking through a month.
+        let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id, first_ms, last_ms, count, bytes FROM sample_chunk
+                WHERE ?1 IS NOT NULL AND \(condition) AND first_ms < ?3 AND last_ms >= ?4
+                """,
+            arguments: [
+                rolled, reference, series.end.millisecondsSince1970, series.origin.millisecondsSince1970,
+            ])
+        while let row = try rows.next() {
+            let chunk = SampleChunk(meter: meter, row: row)
+            do throws(ChunkError) {
+                try chunk.forEach { series.add($0.time, $0.reading) }
+            } catch {
+                throw StoreError(chunk: row["id"], of: chunk, path: path, because: error)
+            }
+        }
+    }
+
+    private static func rolled(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT chunk FROM rollup") ?? 0
+    }
+}
+
+/// Blocks that grow by the readings of some chunks, before they are merged into those in the file.
+private struct TierSums {
+    private struct Key: Hashable {
+        var tier: SampleTier
+        var meter: Int64
+        var start: WallTime
+    }
+
+    private let tiers: [SampleTier]
+    private var blocks: [Key: SampleBucketBlock] = [:]
+
+    init(_ tiers: [SampleTier]) { self.tiers = tiers }
+
+    /// - Parameter row: id, meter_ref, first_ms, last_ms, count, bytes.
+    /// - Returns: how many readings it held; nil for a chunk that does not read, of which nothing is added.
+    mutating func add(_ row: Row) -> Int? {
+        let (meter, bytes): (Int64, Data) = (row[1], row[5])
+        let chunk = SampleChunk(
+            meter: .mac(MACAddress(bits: 0)), first: WallTime(millisecondsSince1970: row[2]),
+            last: WallTime(millisecondsSince1970: row[3]), count: row[4], bytes: [UInt8](bytes))
+        // Whole before any of it counts. What is wrong with it, `samples` tells whoever asks for that time.
+        guard let samples = try? chunk.samples() else { return nil }
+        for sample in samples {
+            for tier in tiers {
+                let key = Key(tier: tier, meter: meter, start: tier.block(of: sample.time))
+                blocks[key, default: SampleBucketBlock(tier: tier, holding: sample.time)].add(
+                    sample.time, sample.reading)
+            }
+        }
+        return samples.count
+    }
+
+    func save(_ db: Database) throws {
+        let read = try db.cachedStatement(
+            sql: "SELECT bytes FROM sample_tier WHERE tier = ? AND meter_ref = ? AND block_ms = ?")
+        let write = try db.cachedStatement(
+            sql: """
+                INSERT INTO sample_tier (tier, meter_ref, block_ms, bytes) VALUES (?, ?, ?, ?)
+                ON CONFLICT (tier, meter_ref, block_ms) DO UPDATE SET bytes = excluded.bytes
+                """)
+        for (key, block) in blocks {
+            var block = block
+            let place: [any DatabaseValueConvertible] = [key.tier.rawValue, key.meter, key.start.millisecondsSince1970]
+            // One in the file that does not read is a sum that is lost; it makes room for what can be told.
+            if let bytes = try Data.fetchOne(read, arguments: StatementArguments(place)),
+                let stored = try? SampleBucketBlock(tier: key.tier, start: key.start, bytes: [UInt8](bytes))
+            {
+                block.merge(stored)
+            }
+            try write.execute(arguments: StatementArguments(place + [Data(block.encoded())]))
+        }
+    }
+}

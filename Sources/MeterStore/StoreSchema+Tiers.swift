@@ -1,0 +1,31 @@
+import GRDB
+
+extension StoreSchema {
+    /// Seconds, minutes and hours of readings, beside the single ones.
+    ///
+    /// What is in the file already is summed up by the first calls of `rollUp`, not here: that takes as long as reading
+    /// all of it.
+    static func createTierTables(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- A block of buckets (SampleBucketBlock). The tier is a bucket's length in milliseconds.
+                CREATE TABLE sample_tier (
+                    id INTEGER PRIMARY KEY,
+                    tier INTEGER NOT NULL,
+                    meter_ref INTEGER NOT NULL REFERENCES meter_ref (ref),
+                    block_ms INTEGER NOT NULL,
+                    bytes BLOB NOT NULL,
+                    UNIQUE (tier, meter_ref, block_ms)
+                ) STRICT;
+
+                -- The chunk up to which all are in the minutes and hours. New chunks have greater numbers, also where
+                -- the last ones were deleted.
+                CREATE TABLE rollup (
+                    one INTEGER PRIMARY KEY CHECK (one = 1),
+                    chunk INTEGER NOT NULL DEFAULT 0
+                ) STRICT;
+
+                INSERT INTO rollup (one) VALUES (1);
+                """)
+    }
+}

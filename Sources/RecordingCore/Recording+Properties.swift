@@ -1,0 +1,120 @@
+import MeterModel
+package import SettingsCore
+
+/// How a recording is kept and told to other hosts: as properties of a record, each of one type for ever. What a newer
+/// version adds is passed over here; what an older one did not write reads as unknown.
+extension Recording {
+    package var properties: [String: SettingValue] {
+        var properties: [String: SettingValue] = [
+            "trigger": .string(trigger.rawValue), "until_ms": .int(until.millisecondsSince1970),
+            "readings": .int(Int64(totals.readings)), "recorded_ms": .int(totals.recorded.milliseconds),
+            "gap_count": .int(Int64(totals.gapCount)), "gap_ms": .int(totals.gapTime.milliseconds),
+            "gaps": .string(totals.gaps.map(\.text).joined(separator: " ")), "restarts": .int(Int64(totals.restarts)),
+        ]
+        properties["name"] = name.map { .string($0) }
+        properties["end"] = end.map { .string($0.rawValue) }
+        func put(_ key: String, _ value: Double?) {
+            if let value, value.isFinite { properties[key] = .double(value) }
+        }
+        for (quantity, track) in Self.tracks {
+            let value = totals[keyPath: track]
+            put("\(quantity.key)_min", value.least)
+            put("\(quantity.key)_max", value.greatest)
+            put("\(quantity.key)_mean", value.mean)
+            put("\(quantity.key)_seconds", value.seconds)
+        }
+        put("charge_mAh", totals.charge_mAh)
+        put("energy_Wh", totals.energy_Wh)
+        for (quantity, track) in Self.counters {
+            let counter = totals[keyPath: track]
+            put("meter_\(quantity.key)", counter.total)
+            put("counter_\(quantity.key)", counter.last)
+            properties["counter_\(quantity.key)_resets"] = .int(Int64(counter.resets))
+            properties["counter_\(quantity.key)_jumps"] = .int(Int64(counter.jumps))
+        }
+        return properties
+    }
+
+    /// Reads what `properties` wrote.
+    ///
+    /// - Returns: nil where it is no recording: no trigger that this version knows.
+    package init?(id: RecordingID, properties: [String: SettingValue]) {
+        let fields = Fields(properties)
+        guard let trigger = fields.text("trigger").flatMap({ Trigger(rawValue: $0) }) else { return nil }
+        self.init(
+            id: id, name: fields.text("name"), trigger: trigger,
+            // An end that only a newer version knows is an end all the same.
+            end: fields.text("end").map { End(rawValue: $0) ?? .hand },
+            until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
+        totals.readings = fields.count("readings")
+        totals.recorded = .milliseconds(max(0, fields.int("recorded_ms") ?? 0))
+        totals.restarts = fields.count("restarts")
+        let gaps = (fields.text("gaps") ?? "").split(separator: " ").prefix(RecordingTotals.gapsMax)
+        totals.restore(
+            gaps: gaps.compactMap { RecordingGap(text: $0) }, count: fields.count("gap_count"),
+            time: .milliseconds(fields.int("gap_ms") ?? 0))
+        for (quantity, track) in Self.tracks {
+            totals[keyPath: track] = IntegratedValue(
+                least: fields.double("\(quantity.key)_min"), greatest: fields.double("\(quantity.key)_max"),
+                mean: fields.double("\(quantity.key)_mean"), seconds: fields.double("\(quantity.key)_seconds") ?? 0)
+        }
+        for (quantity, track) in Self.counters {
+            totals[keyPath: track].restore(
+                total: fields.double("meter_\(quantity.key)"), last: fields.double("counter_\(quantity.key)"),
+                resets: fields.count("counter_\(quantity.key)_resets"),
+                jumps: fields.count("counter_\(quantity.key)_jumps"))
+        }
+    }
+
+    /// Not a stored constant: key paths are no values that threads may share.
+    private static var tracks: [(Quantity, WritableKeyPath<RecordingTotals, IntegratedValue>)] {
+        [(.voltage, \.voltage), (.current, \.current), (.power, \.power), (.temperature, \.temperature)]
+    }
+
+    private static var counters: [(Quantity, WritableKeyPath<RecordingTotals, CounterTrack>)] {
+        [(.charge, \.charge), (.energy, \.energy)]
+    }
+}
+
+/// Properties by their types; one of another type counts as missing.
+private struct Fields {
+    private let properties: [String: SettingValue]
+
+    init(_ properties: [String: SettingValue]) { self.properties = properties }
+
+    func text(_ key: String) -> String? {
+        guard case .string(let text)? = properties[key] else { return nil }
+        return text
+    }
+
+    func int(_ key: String) -> Int64? {
+        guard case .int(let number)? = properties[key] else { return nil }
+        return number
+    }
+
+    func count(_ key: String) -> Int { Int(clamping: max(0, int(key) ?? 0)) }
+
+    func double(_ key: String) -> Double? {
+        switch properties[key] {
+        case .double(let number)? where number.isFinite: number
+        case .int(let number)?: Double(number)
+        default: nil
+        }
+    }
+}
+
+extension RecordingGap {
+    /// `start+length:cause`, in milliseconds.
+    var text: String { "\(start.millisecondsSince1970)+\(length.milliseconds):\(cause.rawValue)" }
+
+    init?(text: some StringProtocol) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let cause = Cause(rawValue: String(parts[1])) else { return nil }
+        // From the end: the start may have a sign of its own.
+        guard let plus = parts[0].lastIndex(of: "+"), let start = Int64(parts[0][..<plus]),
+            let length = Int64(parts[0][parts[0].index(after: plus)...]), length >= 0
+        else { return nil }
+        self.init(
+            start: WallTime(millisecondsSince1970: start), length: .milliseconds(length), cause: cause)
+    }
+}

@@ -1,0 +1,166 @@
+import Gateway
+import MeterModel
+import Testing
+
+struct SeriesBuilderTests {
+    private static let start = WallTime(millisecondsSince1970: 1_795_000_000_000)
+
+    private func reading(_ values: [Quantity: Double?]) -> Reading {
+        var reading = Reading()
+        for (quantity, value) in values { reading[quantity] = value }
+        return reading
+    }
+
+    private func builder(
+        _ length: Duration, points: Int, _ quantities: [Quantity] = [.voltage], from start: WallTime = start
+    ) -> SeriesBuilder {
+        SeriesBuilder(span: start..<start + length, points: points, quantities: quantities)
+    }
+
+    // MARK: - What fits
+
+    private static let choices: [(hours: Int, points: Int, tier: SampleTier?)] = [
+        (1, 1000, nil), (5, 1000, nil), (6, 1000, .minute), (30 * 24, 1000, .minute), (41 * 24, 1000, .minute),
+        (42 * 24, 1000, .hour), (366 * 24, 1000, .hour), (30 * 24, 300, .hour), (1, 1, .hour),
+    ]
+
+    @Test(arguments: choices)
+    func tier_isTheCoarsestThatIsFineEnough(_ hours: Int, _ points: Int, _ tier: SampleTier?) {
+        let builder = builder(.seconds(3600 * hours), points: points)
+
+        #expect(builder.tier == tier)
+        #expect(builder.pointCount <= points + 1)
+        if let tier { #expect(builder.width.isMultiple(of: tier.rawValue)) }
+    }
+
+    /// Whatever is asked for: never more points than that and one, none outside, and nothing traps.
+    @Test func anySpan_hasItsPoints() {
+        for seed in UInt64(0)..<500 {
+            var dice = Noise(seed: seed)
+            let from = Int64(bitPattern: dice.next()) >> Int64(dice.next() % 40)
+            let length = Int64(clamping: dice.next() >> (dice.next() % 63))
+            let to = from.addingReportingOverflow(length)
+            let points = Int(dice.next() % 3000)
+            let span =
+                WallTime(
+                    millisecondsSince1970: from)..<WallTime(millisecondsSince1970: to.overflow ? .max : to.partialValue)
+
+            var builder = SeriesBuilder(span: span, points: points, quantities: [.voltage])
+            for _ in 0..<50 {
+                let time = from &+ Int64(clamping: dice.next() % UInt64(max(1, length)))
+                builder.add(WallTime(millisecondsSince1970: time), reading([.voltage: 1]))
+            }
+
+            #expect(builder.pointCount <= max(1, points) + 1, "seed \(seed)")
+            #expect(builder.origin <= span.upperBound || span.isEmpty, "seed \(seed)")
+            _ = builder.finish()
+        }
+    }
+
+    @Test func nothing_isASeriesWithoutPoints() {
+        #expect(builder(.zero, points: 10).finish().times.isEmpty)
+        #expect(builder(.seconds(60), points: 10).finish().columns.isEmpty)
+    }
+
+    // MARK: - Peaks
+
+    /// The extremes of the whole are those of the points, and each point's are those of what lies in it, whatever the
+    /// number of points, the order, and whether some of it comes in buckets.
+    @Test func downSampling_keepsEveryPeak() {
+        for seed in UInt64(0)..<200 {
+            var dice = Noise(seed: seed)
+            let length = Int64(60_000) << Int64(dice.next() % 12)
+            let points = 1 + Int(dice.next() % 400)
+            var series = builder(.milliseconds(length), points: points)
+            var least: [Int64: Double] = [:]
+            var greatest: [Int64: Double] = [:]
+            var minutes: [Int64: SampleBucket] = [:]
+            for _ in 0..<2000 {
+                let time = Self.start + .milliseconds(Int64(dice.next() % UInt64(length)))
+                let value = Double(Int64(dice.next() % 200_000) - 100_000) / 1000
+                let point = (time.millisecondsSince1970 - series.origin.millisecondsSince1970) / series.width
+                least[point] = min(least[point] ?? value, value)
+                greatest[point] = max(greatest[point] ?? value, value)
+                if let tier = series.tier, dice.next() % 2 == 0 {
+                    let start = tier.bucket(of: time)
+                    minutes[start.millisecondsSince1970, default: SampleBucket(start: start)].add(
+                        reading([.voltage: value]))
+                } else {
+                    series.add(time, reading([.voltage: value]))
+                }
+            }
+            for bucket in minutes.values { series.add(bucket) }
+
+            let found = series.finish()
+
+            let column = found.columns[0]
+            #expect(column.minima.compactMap(\.self) == least.sorted { $0.key < $1.key }.map(\.value), "seed \(seed)")
+            #expect(
+                column.maxima.compactMap(\.self) == greatest.sorted { $0.key < $1.key }.map(\.value), "seed \(seed)")
+            #expect(zip(found.times, found.times.dropFirst()).allSatisfy { $0 < $1 }, "seed \(seed)")
+            for (least, mean) in zip(column.minima, column.means) {
+                if let least, let mean { #expect(least <= mean, "seed \(seed)") }
+            }
+        }
+    }
+
+    @Test func mean_isOfAllReadings() {
+        var series = builder(.seconds(10), points: 1)
+        for value in [1.0, 2, 6] { series.add(Self.start, reading([.voltage: value])) }
+
+        #expect(series.finish().columns[0].means == [3])
+    }
+
+    @Test func quantity_isAbsent_whereItHasNoValue() {
+        var series = builder(.seconds(10), points: 10, [.voltage, .current, .power])
+        series.add(Self.start, reading([.voltage: 5, .current: nil]))
+        series.add(Self.start + .seconds(3), reading([.power: 2]))
+
+        let found = series.finish()
+
+        #expect(found.columns.map(\.quantity) == [.voltage, .power])
+        #expect(found.columns.map(\.minima) == [[5, nil], [nil, 2]])
+    }
+
+    // MARK: - Gaps
+
+    @Test func line_breaks_whereNothingCameForLong() {
+        var series = builder(.seconds(100), points: 100)
+        for second in Array(0...20) + Array(60...70) {
+            series.add(Self.start + .seconds(second), reading([.voltage: 5]))
+        }
+
+        let found = series.finish()
+
+        #expect(found.gap == .seconds(15))
+        #expect(found.columns[0].minima.filter { $0 == nil }.count == 1)
+        let gap = found.columns[0].minima.firstIndex { $0 == nil }
+        #expect(gap == 21)
+        #expect(found.times[21] > found.times[20] && found.times[21] < found.times[22])
+    }
+
+    @Test func slowMeter_hasNoGaps_atItsOwnPace() {
+        var series = builder(.seconds(7200), points: 7200)
+        for minute in 0..<60 { series.add(Self.start + .seconds(60 * minute), reading([.voltage: 5])) }
+
+        let found = series.finish()
+
+        #expect(found.gap == .seconds(240))
+        #expect(!found.columns[0].minima.contains(nil))
+    }
+}
+
+/// The same seed throws the same numbers (SplitMix64).
+struct Noise {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import GRDB
+import Gateway
+import MeterModel
+import MeterStore
+import MeterTestKit
+import Synchronization
+import Testing
+
+/// Seconds, minutes and hours.
+struct TierTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(arguments: TierRepositoryContract.clauses)
+    func store_keepsTheTierContract(_ clause: TierRepositoryContract.Clause) async throws {
+        try await clause.check(try MeterStore.open(path: folder.store))
+    }
+
+    @Test(arguments: TierRepositoryContract.clauses)
+    func inMemoryStore_keepsTheTierContract(_ clause: TierRepositoryContract.Clause) async throws {
+        try await clause.check(InMemoryMeterStore())
+    }
+
+    private static let minutes = 0..<240
+
+    /// Four hours that begin with `SampleChunk.minute(0)`, by minutes: each reading of them counted.
+    private func counts(in store: MeterStore) async throws -> [Double] {
+        let first = SampleChunk.minute(0).first
+        let builder = SeriesBuilder(
+            span: first..<first + .seconds(4 * 3600), points: 240, quantities: [.voltage, .current])
+        let series = try await store.fill(builder, of: .one).finish()
+        #expect(series.tier == .minute)
+        return series.columns.flatMap { $0.minima.compactMap(\.self) + $0.maxima.compactMap(\.self) }
+            + [Double(series.times.count)]
+    }
+
+    /// How many readings each tier counts, straight from the file.
+    private func readings(in tier: SampleTier, at path: String) throws -> Double {
+        try DatabaseQueue(path: path).read { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT block_ms, bytes FROM sample_tier WHERE tier = ?", arguments: [tier.rawValue])
+            return try rows.reduce(0.0) { sum, row in
+                let bytes: [UInt8] = [UInt8](row[1] as Data)
+                let block = try SampleBucketBlock(
+                    tier: tier, start: WallTime(millisecondsSince1970: row[0]), bytes: bytes)
+                return sum + block.buckets.reduce(0) { $0 + ($1.counts[.voltage] ?? 0) }
+            }
+        }
+    }
+
+    private func chunks(at path: String) throws -> Int {
+        try DatabaseQueue(path: path).read { db in try Int.fetchOne(db, sql: "SELECT sum(count) FROM sample_chunk") ?? 0
+        }
+    }
+
+    @Test func rollUp_countsEachReadingOnce_whenKilledAtAnyStatement() async throws {
+        let made = try MeterStore.open(path: folder.store)
+        try await made.append(Self.minutes.map { .minute($0) })
+        let whole = try await counts(in: made)
+        try made.close()
+        let recorder = CopyAtEachStatement(folder)
+        let store = try MeterStore.open(path: folder.store, options: .init(onStatement: recorder.statementBegins))
+
+        recorder.isOn.withLock { $0 = true }
+        while try await store.rollUp() > 0 {}
+        recorder.isOn.withLock { $0 = false }
+        try store.close()
+
+        let copies = try recorder.copies()
+        #expect(copies.count > 10)
+        for copy in copies {
+            let again = try MeterStore.open(path: copy)
+            #expect(try await counts(in: again) == whole, "\(copy), as it was left")
+            while try await again.rollUp() > 0 {}
+            #expect(try await counts(in: again) == whole, "\(copy), once all is summed up")
+            #expect(try await again.quickCheck() == [])
+            try again.close()
+            #expect(try readings(in: .minute, at: copy) == Double(Self.minutes.count * 120), "\(copy)")
+            #expect(try readings(in: .hour, at: copy) == Double(Self.minutes.count * 120), "\(copy)")
+        }
+    }
+
+    /// Ten readings a second for half an hour.
+    private static var fast: [SampleChunk] {
+        (0..<30).compactMap { minute in
+            var builder = SampleChunkBuilder(meter: .one)
+            for number in 0..<600 {
+                var reading = Reading()
+                reading[.voltage] = Double((minute * 600 + number) * 7919 % 10_007) / 1000
+                builder.append(SampleChunk.minute(minute).first + .milliseconds(100 * number), reading)
+            }
+            return builder.finish()
+        }
+    }
+
+    @Test func thin_losesNoReading_whenKilledAtAnyStatement() async throws {
+        let made = try MeterStore.open(path: folder.store)
+        try await made.append(Self.fast)
+        while try await made.rollUp() > 0 {}
+        try made.close()
+        let recorder = CopyAtEachStatement(folder)
+        let store = try MeterStore.open(path: folder.store, options: .init(onStatement: recorder.statementBegins))
+
+        recorder.isOn.withLock { $0 = true }
+        while try await store.thin(before: WallTime(millisecondsSince1970: .max)) > 0 {}
+        recorder.isOn.withLock { $0 = false }
+        try store.close()
+
+        let copies = try recorder.copies()
+        #expect(copies.count > 10)
+        for copy in copies {
+            let again = try MeterStore.open(path: copy)
+            #expect(try await again.quickCheck() == [])
+            try again.close()
+            #expect(try chunks(at: copy) + Int(try readings(in: .second, at: copy)) == 18_000, "\(copy)")
+            #expect(try readings(in: .minute, at: copy) == 18_000)
+        }
+    }
+
+    @Test func fastReadings_takeLessRoom_asSeconds() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append(Self.fast)
+        while try await store.rollUp() > 0 {}
+        while try await store.thin(before: WallTime(millisecondsSince1970: .max)) > 0 {}
+        try store.close()
+
+        let seconds = try await DatabaseQueue(path: folder.store).read { db in
+            try Int.fetchOne(db, sql: "SELECT sum(length(bytes)) FROM sample_tier WHERE tier = 1000") ?? 0
+        }
+        #expect(seconds > 0)
+        #expect(seconds < Self.fast.reduce(0) { $0 + $1.bytes.count })
+    }
+
+    @Test func damagedChunk_isPassedOver_andStays() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append((0..<3).map { .minute($0) })
+        try store.close()
+        try await DatabaseQueue(path: folder.store).write { db in
+            try db.execute(sql: "UPDATE sample_chunk SET bytes = zeroblob(length(bytes)) WHERE id = 2")
+        }
+        let again = try MeterStore.open(path: folder.store)
+
+        while try await again.rollUp() > 0 {}
+        #expect(try await again.thin(before: WallTime(millisecondsSince1970: .max)) == 0)
+
+        try again.close()
+        #expect(try readings(in: .minute, at: folder.store) == 240)
+        #expect(try chunks(at: folder.store) == 360)
+    }
+
+    @Test func secondsGo_whenTheStoreIsTooLarge_andMinutesStay() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append(Self.fast)
+        while try await store.rollUp() > 0 {}
+        while try await store.thin(before: WallTime(millisecondsSince1970: .max)) > 0 {}
+
+        _ = try await store.prune(before: WallTime(millisecondsSince1970: .min), maxBytes: 0)
+
+        try store.close()
+        #expect(try readings(in: .second, at: folder.store) == 0)
+        #expect(try readings(in: .minute, at: folder.store) == 18_000)
+    }
+
+    /// Readings of a store from before there were minutes are summed up like any others.
+    @Test func olderStore_isSummedUp() async throws {
+        let made = try MeterStore.open(path: folder.store)
+        try await made.append(Self.minutes.map { .minute($0) })
+        try made.close()
+        try await DatabaseQueue(path: folder.store).write { db in
+            try db.execute(
+                sql: """
+                    DROP TABLE sample_tier;
+                    DROP TABLE rollup;
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '3 %';
+                    """)
+        }
+
+        let store = try MeterStore.open(path: folder.store)
+        while try await store.rollUp() > 0 {}
+        try store.close()
+
+        #expect(try readings(in: .hour, at: folder.store) == Double(Self.minutes.count * 120))
+    }
+}

@@ -1,0 +1,149 @@
+import MeterModel
+import RecordingCore
+import Testing
+
+struct RecordingTotalsTests {
+    private func recorded(_ readings: [TimedReading]) throws -> RecordingTotals {
+        var machine = RecordingMachine()
+        machine.start(at: 0)
+        for reading in readings { _ = machine.received(reading) }
+        return try #require(machine.recording).totals
+    }
+
+    @Test func ramp_isATrapezoid() throws {
+        let totals = try recorded([.at(0, 0), .at(10, 1)])
+
+        #expect(totals.charge_mAh == 5 / 3.6)
+        #expect(totals.current.least == 0)
+        #expect(totals.current.greatest == 1)
+        #expect(totals.current.mean == 0.5)
+        #expect(totals.voltage.mean == 5)
+    }
+
+    @Test func mean_isByTime_notByNumber() throws {
+        let totals = try recorded([
+            .at(0, 1), .at(0.1, 1), .at(0.2, 1), .at(0.3, 1), .at(10.3, 1), .at(10.3, 3), .at(20.3, 3),
+        ])
+
+        #expect(((totals.current.mean ?? 0) - (10.3 + 30) / 20.3).magnitude < 1e-9)
+    }
+
+    @Test func currentOutwards_counts_withItsSign() throws {
+        #expect(try recorded([.at(0, -1), .at(3.6, -1)]).charge_mAh == -1)
+    }
+
+    @Test func oneReading_hasNoCharge_butItsValues() throws {
+        let totals = try recorded([.at(0, 1.5)])
+
+        #expect(totals.charge_mAh == nil)
+        #expect(totals.current.mean == 1.5)
+    }
+
+    @Test func power_isTheMeters_whereItTellsNoVoltage() throws {
+        var first = TimedReading.at(0, nil, volts: nil)
+        var second = TimedReading.at(10, nil, volts: nil)
+        first.reading[.power] = 36
+        second.reading[.power] = 36
+
+        #expect(try recorded([first, second]).energy_Wh == 0.1)
+    }
+
+    /// Some meters tell current and temperature in frames of their own: the step of one kind spans those of the other.
+    @Test func kindsOfFrames_doNotDisturbEachOther() throws {
+        var readings: [TimedReading] = []
+        for second in 0...10 {
+            readings.append(.at(Double(second), 1))
+            var other = TimedReading.at(Double(second) + 0.5, nil, volts: nil)
+            other.reading[.temperature] = 30
+            readings.append(other)
+        }
+        let totals = try recorded(readings)
+
+        #expect(((totals.charge_mAh ?? 0) - 10 / 3.6).magnitude < 1e-12)
+        #expect(totals.temperature.mean == 30)
+        #expect(totals.readings == 22)
+    }
+
+    /// Whether readings come one by one or a link hands over many at once, stops and starts between them, or asks for the
+    /// present totals as often as it likes: the totals are those of the readings and their stamps alone.
+    @Test func totals_doNotDependOnHowReadingsAreBatched() throws {
+        for seed in UInt64(0)..<200 {
+            var dice = Dice(seed: seed)
+            var readings: [TimedReading] = []
+            var time = 0.0
+            for _ in 0..<200 {
+                time += Double(dice.below(1000)) / 100
+                if dice.below(30) == 0 { time += 30 }
+                readings.append(.at(time, Double(dice.below(3000)) / 1000, volts: Double(dice.below(2000)) / 100))
+            }
+            let whole = try recorded(readings)
+
+            var machine = RecordingMachine()
+            machine.start(at: 0)
+            var rest = readings[...]
+            while !rest.isEmpty {
+                let batch = rest.prefix(1 + dice.below(20))
+                rest = rest.dropFirst(batch.count)
+                for reading in batch { _ = machine.received(reading) }
+                if let last = batch.last { _ = machine.woke(at: last.wallTime, last.time) }
+                _ = machine.rulesChanged(RecordingRules())
+            }
+
+            #expect(machine.recording?.totals == whole, "seed \(seed)")
+            // By hand: the sum over neighbours no further apart than 10 s.
+            let charge = zip(readings, readings.dropFirst()).reduce(0.0) { sum, pair in
+                let step = (pair.1.time - pair.0.time).seconds
+                let (first, second) = (pair.0.reading[.current] ?? 0, pair.1.reading[.current] ?? 0)
+                return step <= 10 ? sum + (first + second) / 2 * step : sum
+            }
+            #expect(((whole.charge_mAh ?? 0) - charge / 3.6).magnitude < 1e-9, "seed \(seed)")
+            let ends = (readings.last?.time ?? .origin) - .origin
+            #expect(((whole.duration - ends).seconds).magnitude < 10.001, "seed \(seed)")
+        }
+    }
+
+    // MARK: - The meter's own counters
+
+    @Test func counter_isKeptBeside_fromWhereItStood() throws {
+        let totals = try recorded([
+            .at(0, 1, charge: 1000, energy: 5), .at(5, 1, charge: 1001, energy: 5.01),
+            .at(10, 1, charge: 1003, energy: 5.02),
+        ])
+
+        #expect(totals.charge.total == 3)
+        #expect(((totals.energy.total ?? 0) - 0.02).magnitude < 1e-9)
+        #expect(totals.charge.resets == 0)
+    }
+
+    @Test func counterThatBeganAnew_goesOn_andIsMarked() throws {
+        var machine = RecordingMachine()
+        machine.start(at: 0)
+        for reading in [
+            TimedReading.at(0, 1, charge: 500), .at(5, 1, charge: 510), .at(6, 1, charge: 0), .at(10, 1, charge: 4),
+        ] { _ = machine.received(reading) }
+
+        let recording = try #require(machine.recording)
+        #expect(recording.totals.charge.total == 14)
+        #expect(recording.totals.charge.resets == 1)
+        #expect(recording.marks == [.counterReset])
+    }
+
+    @Test func counterThatJumped_isMarked_andTheJumpIsNotCounted() throws {
+        let totals = try recorded([.at(0, 1, charge: 0), .at(1, 1, charge: 5000), .at(2, 1, charge: 5001)])
+
+        #expect(totals.charge.total == 1)
+        #expect(totals.charge.jumps == 1)
+    }
+
+    @Test func counter_countsAcrossAGap() throws {
+        let totals = try recorded([.at(0, 2, charge: 0), .at(3600, 2, charge: 2000), .at(3601, 2, charge: 2001)])
+
+        #expect(totals.charge.total == 2001)
+        #expect(totals.charge.jumps == 0)
+        #expect(totals.gapCount == 1)
+    }
+
+    @Test func counter_isUnknown_whereTheMeterHasNone() throws {
+        #expect(try recorded([.at(0, 1), .at(1, 1)]).charge.total == nil)
+    }
+}

@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "MeterStore",
             dependencies: [
-                "MeterModel", "SettingsCore", "SyncCore", "Gateway", "LinuxIO",
+                "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "Gateway", "LinuxIO",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -255,7 +255,7 @@ let package = Package(
             dependencies: [
                 "LinuxIO",
                 "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "Gateway", "GatewayAPI", "SettingsCore",
-                "LeaseCore", "SyncCore", "CloudAPI", "Cloud",
+                "LeaseCore", "SyncCore", "RecordingCore", "CloudAPI", "Cloud",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -495,6 +495,7 @@ let package = Package(
             name: "MeterStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "SettingsCore", "SyncCore",
+                "RecordingCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict

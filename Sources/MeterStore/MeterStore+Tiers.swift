@@ -71,34 +71,52 @@ extension MeterStore: TierRepository {
         }
     }
 
+    package func buckets(
+        _ tier: SampleTier, of meter: MeterID, in span: Range<WallTime>
+    ) async throws(StoreError) -> [SampleBucket] {
+        guard !span.isEmpty else { return [] }
+        return try await access("read") { db in
+            guard let reference = try Self.reference(of: meter, db) else { return [] }
+            var buckets: [SampleBucket] = []
+            try Self.forEachBlock(of: tier, reference, in: span, db) { block in
+                buckets += block.buckets.filter { span.contains($0.start) }
+            }
+            return buckets
+        }
+    }
+
     package func fill(_ series: SeriesBuilder, of meter: MeterID) async throws(StoreError) -> SeriesBuilder {
         let path = path
         return try await access("read") { db in
             var series = series
             guard let reference = try Self.reference(of: meter, db) else { return series }
-            try Self.fillBlocks(of: series.tier ?? .second, reference, into: &series, db)
+            try Self.forEachBlock(of: series.tier ?? .second, reference, in: series.origin..<series.end, db) { block in
+                for bucket in block.buckets { series.add(bucket) }
+            }
             try Self.fillChunks(reference, meter, path, into: &series, db)
             return series
         }
     }
 
     /// A block that does not read is left out: it is a sum, of which the file may still hold the parts.
-    private static func fillBlocks(
-        of tier: SampleTier, _ reference: Int64, into series: inout SeriesBuilder, _ db: Database
+    private static func forEachBlock(
+        of tier: SampleTier, _ reference: Int64, in span: Range<WallTime>, _ db: Database,
+        _ body: (SampleBucketBlock) -> Void
     ) throws {
-        let first = tier.block(of: series.origin).millisecondsSince1970
         let rows = try Row.fetchCursor(
             db,
             sql: """
                 SELECT block_ms, bytes FROM sample_tier
                 WHERE tier = ? AND meter_ref = ? AND block_ms >= ? AND block_ms < ? ORDER BY block_ms
                 """,
-            arguments: [tier.rawValue, reference, first, series.end.millisecondsSince1970])
+            arguments: [
+                tier.rawValue, reference, tier.block(of: span.lowerBound).millisecondsSince1970,
+                span.upperBound.millisecondsSince1970,
+            ])
         while let row = try rows.next() {
             let start = WallTime(millisecondsSince1970: row[0])
             let bytes: Data = row[1]
-            guard let block = try? SampleBucketBlock(tier: tier, start: start, bytes: [UInt8](bytes)) else { continue }
-            for bucket in block.buckets { series.add(bucket) }
+            if let block = try? SampleBucketBlock(tier: tier, start: start, bytes: [UInt8](bytes)) { body(block) }
         }
     }
 

@@ -28,4 +28,18 @@ extension StoreSchema {
                 INSERT INTO rollup (one) VALUES (1);
                 """)
     }
+
+    /// Recordings that go on, by the names that their records have. What is over is a record like any other.
+    static func createRecordingTable(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE running_recording (
+                    name TEXT NOT NULL,
+                    property TEXT NOT NULL,
+                    kind TEXT NOT NULL,
+                    value ANY,
+                    PRIMARY KEY (name, property)
+                ) STRICT, WITHOUT ROWID;
+                """)
+    }
 }

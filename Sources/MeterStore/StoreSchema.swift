@@ -16,6 +16,8 @@ enum StoreSchema {
             "2 settings as records", foreignKeyChecks: .immediate, migrate: createSettingsTables)
         migrator.registerMigration(
             "3 seconds, minutes, hours", foreignKeyChecks: .immediate, migrate: createTierTables)
+        migrator.registerMigration(
+            "4 recordings that go on", foreignKeyChecks: .immediate, migrate: createRecordingTable)
         return migrator
     }
 
@@ -73,6 +75,7 @@ enum StoreSchema {
         ("sample_chunk", ["id", "meter_ref", "first_ms", "last_ms", "count", "bytes"]),
         ("sample_tier", ["id", "tier", "meter_ref", "block_ms", "bytes"]),
         ("rollup", ["chunk"]),
+        ("running_recording", ["name", "property", "kind", "value"]),
         (
             "host",
             ["id", "machine", "session", "clock_ms", "clock_counter", "cloud_ms", "cloud_counter", "epoch"]

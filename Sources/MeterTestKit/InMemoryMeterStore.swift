@@ -1,5 +1,6 @@
 package import Gateway
 package import MeterModel
+package import RecordingCore
 
 /// A store that forgets at the end of the process, and that fails when a test says so. Keeps both repository
 /// contracts, as `MeterStore` does.
@@ -11,6 +12,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     /// Those that are in no minute yet.
     private var unrolled: [SampleChunk] = []
     private var blocks: [TierPlace: SampleBucketBlock] = [:]
+    private var running: [RecordingID: Recording] = [:]
     /// How often `append` was called, failed calls included.
     package private(set) var appendCount = 0
 
@@ -73,6 +75,20 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     private var sampleCount: Int { chunks.reduce(0) { $0 + $1.count } }
 }
 
+extension InMemoryMeterStore: RecordingRepository {
+    package func runningRecordings() -> [Recording] { running.values.sorted { $0.id < $1.id } }
+
+    package func keep(_ recordings: [Recording]) throws(StoreError) {
+        try checkWritable()
+        for recording in recordings { running[recording.id] = recording }
+    }
+
+    package func forget(_ recording: RecordingID) throws(StoreError) {
+        try checkWritable()
+        running[recording] = nil
+    }
+}
+
 /// Where a block belongs.
 private struct TierPlace: Hashable {
     var tier: SampleTier
@@ -107,6 +123,11 @@ extension InMemoryMeterStore: TierRepository {
             place.tier != tier
                 || place.start.millisecondsSince1970 + tier.blockLength > cutoff.millisecondsSince1970
         }
+    }
+
+    package func buckets(_ tier: SampleTier, of meter: MeterID, in span: Range<WallTime>) -> [SampleBucket] {
+        blocks.filter { $0.key.tier == tier && $0.key.meter == meter }.flatMap(\.value.buckets)
+            .filter { span.contains($0.start) }.sorted { $0.start < $1.start }
     }
 
     package func fill(_ series: SeriesBuilder, of meter: MeterID) throws -> SeriesBuilder {

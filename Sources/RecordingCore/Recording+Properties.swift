@@ -92,7 +92,8 @@ private struct Fields {
         return number
     }
 
-    func count(_ key: String) -> Int { Int(clamping: max(0, int(key) ?? 0)) }
+    /// Capped where no sum of some of them overflows.
+    func count(_ key: String) -> Int { Int(clamping: min(max(0, int(key) ?? 0), 1 << 48)) }
 
     func double(_ key: String) -> Double? {
         switch properties[key] {

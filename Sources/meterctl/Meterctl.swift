@@ -14,8 +14,8 @@ struct Meterctl: AsyncParsableCommand {
             """,
         subcommands: [
             Scan.self, Connect.self, Disconnect.self, Status.self, Who.self, Watch.self, Set.self, Get.self,
-            History.self, Command.self, Logs.self, Sync.self, Rebuild.self, Cloud.self, Web.self, Doctor.self,
-            Decode.self,
+            History.self, Command.self, Logs.self, Record.self, Sync.self, Rebuild.self, Cloud.self, Web.self,
+            Doctor.self, Decode.self,
             Simulate.self,
             Capture.self, Replay.self, Version.self,
         ]

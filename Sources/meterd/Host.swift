@@ -19,6 +19,7 @@ struct Host {
     let configuration: Configuration
     let store: MeterStore
     let recorder: SampleRecorder
+    let recordings: RecordingService
     let settings: SettingsService
     let rebuild: RebuildService
     let directory: MeterDirectory
@@ -42,6 +43,9 @@ struct Host {
             repository: store, tiers: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
+        recordings = RecordingService(
+            host: store.identity.host, repository: store, settings: settings, loop: loop,
+            saveInterval: configuration.flushInterval, logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         directory = MeterDirectory(
             edges: MeterDirectory.Edges(
@@ -49,7 +53,7 @@ struct Host {
                 ports: PortWatcher(
                     scanner: scanner, clock: ContinuousClock(), listen: { UdevMonitor()?.events(on: loop) }),
                 radios: radios, repository: store,
-                settings: settings, recorder: recorder, hostName: HostName.system,
+                settings: settings, recorder: recorder, recordings: recordings, hostName: HostName.system,
                 makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
         let fetched = FetchedOnce()
@@ -111,6 +115,7 @@ struct Host {
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
         // Before any meter is taken up: a member of a cloud uses none without asking.
         try await member.restore()
+        try await recordings.restore()
         try await directory.restore()
         for port in configuration.ports { try await directory.declare(port.declared, wanted: port.connects) }
         for port in declared { try await directory.declare(port, wanted: wanted) }
@@ -127,6 +132,7 @@ struct Host {
         let routes = MeterRoutes(directory: directory, version: .current) { [recorder, store] in
             recorder.status(path: store.path)
         }
+        let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, engine: { [member] in await member.engine() },
             // A store that cannot be read says so elsewhere on the page.
@@ -136,9 +142,8 @@ struct Host {
             LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
             SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
             HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
-            SeriesRoutes(
-                directory: directory,
-                series: SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })),
+            SeriesRoutes(directory: directory, series: series),
+            RecordingRoutes(directory: directory, recordings: recordings, series: series),
         ]
         let page = configuration.web.serves ? webPage(routes, others, metrics) : nil
         let router = routes.router(
@@ -146,6 +151,7 @@ struct Host {
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         return [
             .init(service: RecorderService(recorder: recorder)),
+            .init(service: RecordingsService(recordings: recordings)),
             .init(service: server.application(onRunning: onRunning)),
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
@@ -226,6 +232,19 @@ private struct RecorderService: Service {
             await recorder.run()
         } onGracefulShutdown: {
             recorder.finish()
+        }
+    }
+}
+
+/// Runs the recordings until shutdown, then lets them be written as they are.
+private struct RecordingsService: Service {
+    let recordings: RecordingService
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await recordings.run()
+        } onGracefulShutdown: {
+            recordings.finish()
         }
     }
 }

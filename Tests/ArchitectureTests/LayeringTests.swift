@@ -32,7 +32,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
     "MeterStore": [
-        "MeterModel", "SettingsCore", "SyncCore", "Gateway", "LinuxIO", "GRDB", "Foundation", "Glibc",
+        "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "Gateway", "LinuxIO", "GRDB", "Foundation", "Glibc",
         "Synchronization",
     ],
     "CloudStore": [
@@ -85,8 +85,8 @@ private let allowedImports: [String: Set<String>] = [
     // Test support, which no target above may import.
     "MeterTestKit": [
         "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "Gateway", "GatewayAPI",
-        "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud", "Foundation", "Glibc", "Synchronization",
-        "Logging",
+        "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "CloudAPI", "Cloud", "Foundation", "Glibc",
+        "Synchronization", "Logging",
     ],
     "CLinux": [],
     "CBluetooth": [],

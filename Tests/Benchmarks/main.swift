@@ -1,6 +1,6 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [disk] [daemon] [throughput] [web] [radios] [gatt] [cloud | leases | records | sync | visibility]
+// Benchmarks [decode] [path] [radios] [disk] [series] [daemon] [throughput] [web] [radios] [gatt] [cloud | leases | records | sync | visibility]
 //
 // All of them where none is named; `cloud` is the last four.
 //
@@ -22,6 +22,7 @@ do {
     if isWanted("radios") { try await RadioBenchmark.run() }
     if isWanted("gatt", of: "radios") { try GATTBenchmark.run() }
     if isWanted("disk") { try await DiskBenchmark.run() }
+    if isWanted("series") { try await SeriesBenchmark.run() }
     if isWanted("daemon") { try DaemonBenchmark.runScaling() }
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }
     if isWanted("web") { try await WebBenchmark.run() }

@@ -3,6 +3,7 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import MeterModel
+import MeterTestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))

@@ -21,6 +21,7 @@ struct ServerBench {
     let records = InMemorySettings()
     let settings: SettingsService
     let recorder: SampleRecorder
+    let recordings: RecordingService
     let directory: MeterDirectory
     let routes: MeterRoutes
 
@@ -31,9 +32,13 @@ struct ServerBench {
         settings = SettingsService(
             repository: repository as? any SettingsRepository ?? records,
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)
+        recordings = RecordingService(
+            host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), repository: store, settings: settings, loop: loop,
+            logger: log.logger)
         let edges = MeterDirectory.Edges(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
-            settings: settings, recorder: recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) })
+            settings: settings, recorder: recorder, recordings: recordings, hostName: "pi",
+            makeDice: { SimulatorNoise(seed: 7) })
         directory = MeterDirectory(edges: edges, logger: log.logger)
         routes = MeterRoutes(
             directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release")

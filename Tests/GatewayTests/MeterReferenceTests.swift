@@ -109,7 +109,7 @@ struct MeterSettingsTests {
         #expect(
             error?.next
                 == "the settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
-                + "brightness, threshold")
+                + "brightness, threshold, record-above, record-hold, record-gap")
     }
 
     @Test func storedValue_thatNoLongerParses_isTheDefault_andHarmsNoOther() {

@@ -93,7 +93,9 @@ struct MeterSettingsRecordTests {
         let failure = failure(["brightness": "3"], .tc66c)
 
         #expect(failure?.message == "a TC66C has no brightness")
-        #expect(failure?.next == "its settings are name, notes, poll-interval, stale-after, temperature-unit")
+        #expect(
+            failure?.next == "its settings are name, notes, poll-interval, stale-after, temperature-unit, "
+                + "record-above, record-hold, record-gap")
     }
 
     @Test(arguments: ["-1", "1.5", "bright", "", "100000", "０"])

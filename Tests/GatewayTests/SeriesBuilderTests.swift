@@ -52,7 +52,7 @@ struct SeriesBuilderTests {
             }
 
             #expect(builder.pointCount <= max(1, points) + 1, "seed \(seed)")
-            #expect(builder.origin <= span.upperBound || span.isEmpty, "seed \(seed)")
+            #expect(builder.origin <= builder.end, "seed \(seed)")
             _ = builder.finish()
         }
     }

@@ -69,7 +69,7 @@ struct DaemonTests {
             unknown.talk
                 == "meterctl: error: no setting is called nam\n"
                 + "the settings are name, notes, poll-interval, stale-after, temperature-unit, screen-timeout, "
-                + "brightness, threshold\n")
+                + "brightness, threshold, record-above, record-hold, record-gap\n")
     }
 
     @Test func meterThatIsNone_isNoSuchMeter_andNoNameIsWrongUsage() throws {
@@ -181,5 +181,46 @@ final class RunningProgram {
         let talk = stderr.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: talk, as: UTF8.self))
+    }
+}
+
+/// Recordings of the demo's meters, as a person makes them.
+@Suite(
+    .enabled(if: Program.path != nil && Program.daemonPath != nil, "the programs were not built beside the tests"),
+    .timeLimit(.minutes(10)))
+struct RecordProgramTests {
+    private let meter = "02:00:00:00:25:0C"
+
+    @Test func recording_isMade_shown_exported_andDrawn() throws {
+        let daemon = try DemoDaemon()
+        defer { daemon.end() }
+        let start = try daemon.run(["record", "start", meter, "--name", "my <phone>"])
+        #expect(start.status == 0)
+        let id = try #require(start.output.split(separator: "\n").first.map { String($0) })
+        #expect(try daemon.run(["record", "start", meter]).status == 1)
+        // Two readings, so that something flowed between them.
+        let watch = try daemon.start(["watch", meter])
+        _ = try watch.lines(3)
+
+        let stop = try daemon.run(["record", "stop", meter, "--json"])
+        #expect(stop.status == 0)
+        #expect(stop.output.contains(#""state" : "ended""#))
+        #expect(try daemon.run(["record", "stop", meter]).status == 1)
+        #expect(try daemon.run(["record", "list"]).output.contains("\(id)  \(meter)  my <phone>"))
+        #expect(
+            try daemon.run(["record", "show", "MY <phone>"]).output.contains("\nstate        ended, begun by hand"))
+
+        let csv = try daemon.run(["record", "export", id])
+        let json = try daemon.run(["record", "export", id, "--json"])
+        #expect(csv.output.hasPrefix("time,voltage_V,current_A,"))
+        #expect(json.output.hasPrefix("{\"charge_mAh\":"))
+        #expect(csv.output.split(separator: "\n").count == json.output.split(separator: "\n").count + 1)
+        let plot = try daemon.run(["record", "plot", id])
+        #expect(plot.output.hasPrefix("<?xml version=\"1.0\""))
+        #expect(plot.output.contains("my &lt;phone&gt;"))
+        #expect(plot.output.hasSuffix("</svg>\n"))
+        let none = try daemon.run(["record", "show", "tablet"])
+        #expect(none.status == 1)
+        #expect(none.talk == "meterctl: error: no recording is called \"tablet\"\nmeterctl record list shows them\n")
     }
 }

@@ -75,6 +75,8 @@ struct ProgramTests {
         (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
         (["web", "url", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["who", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (["record", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (["record", "show", ""], 2, "meterctl: error: \"\" names no recording\n"),
         (["sync", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["cloud", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (
@@ -104,6 +106,8 @@ struct ProgramTests {
             ["cloud", "join", "--token-file", "f"], ["connect", "bench", "--queue=soon"], ["history"],
             ["connect", "bench", "--no-lease", "--takeover"], ["connect", "bench", "--detach", "--queue"],
             ["history", "bench", "--limit", "0"], ["sync", "sideways"],
+            ["record", "start"], ["record", "stop"], ["record", "show"], ["record", "plot"], ["record", "rewind"],
+            ["record", "export", "1a2b", "--csv", "--json"],
         ] as [[String]])
     func wrongUsage_exitsWith2(_ arguments: [String]) throws {
         // Without a subcommand the help is the answer, which is no error.
@@ -300,6 +304,8 @@ enum Program {
                                   by whom.
           command                 Send a command to a meter.
           logs                    What a meter recorded by itself (KM003C, KM002C).
+          record                  Charge sessions: record start, stop, list, show,
+                                  export, plot.
           sync                    Settings and the cloud: sync now, status, events,
                                   cancel, resume.
           rebuild                 Fold records of one meter under several names into

@@ -16,6 +16,8 @@ package actor MeterDirectory {
         package var repository: any MeterRepository
         package var settings: SettingsService
         package var recorder: SampleRecorder
+        /// nil: nobody records charge sessions.
+        package var recordings: RecordingService?
         /// This host's name, for ids that mean something here only.
         package var hostName: String
         /// Makes the dice for one session.
@@ -26,7 +28,7 @@ package actor MeterDirectory {
         package init(
             loop: any SessionLoop, opener: any ChannelOpener, ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
-            recorder: SampleRecorder, hostName: String,
+            recorder: SampleRecorder, recordings: RecordingService? = nil, hostName: String,
             makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.loop = loop
@@ -36,6 +38,7 @@ package actor MeterDirectory {
             self.repository = repository
             self.settings = settings
             self.recorder = recorder
+            self.recordings = recordings
             self.hostName = hostName
             self.makeDice = makeDice
             self.gate = gate
@@ -290,7 +293,8 @@ extension MeterDirectory {
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, settings: settings, loop: edges.loop,
-            opener: edges.opener, track: edges.recorder.track(for: meter.id), dice: edges.makeDice(), logger: logger,
+            opener: edges.opener, track: edges.recorder.track(for: meter.id),
+            recording: edges.recordings?.track(for: meter.id), dice: edges.makeDice(), logger: logger,
             gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
         return session

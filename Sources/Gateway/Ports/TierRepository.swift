@@ -16,6 +16,9 @@ package protocol TierRepository: Sendable {
     func thin(before cutoff: WallTime) async throws -> Int
     /// Deletes what a tier holds from before `cutoff`, in whole blocks.
     func expire(_ tier: SampleTier, before cutoff: WallTime) async throws
+    /// The buckets of a tier that begin in a span of time, the earliest first. Of what is in single readings alone there
+    /// are none.
+    func buckets(_ tier: SampleTier, of meter: MeterID, in span: Range<WallTime>) async throws -> [SampleBucket]
     /// Adds all that the series asks for, from the tier that it names and what is not in that yet.
     func fill(_ series: SeriesBuilder, of meter: MeterID) async throws -> SeriesBuilder
 }

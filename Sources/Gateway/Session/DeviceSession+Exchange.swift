@@ -154,6 +154,7 @@ extension DeviceSession {
         hasReadingOfLink = true
         silentLinks = 0
         track.append(reading.wallTime, reading.reading)
+        recording?.append(reading)
         if readings.hasListeners { readings.yield(reading) }
     }
 

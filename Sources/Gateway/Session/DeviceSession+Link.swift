@@ -74,6 +74,7 @@ extension DeviceSession {
     func dropChannel() {
         channel?.close()
         channel = nil
+        if isLinkUp { recording?.linkLost() }
         isLinkUp = false
         exchange = nil
         if let openingTimer { loop.cancel(openingTimer) }
@@ -154,6 +155,7 @@ extension DeviceSession {
         timing.connectTimeout = link?.isRadio ?? false ? .radioConnect : .cableConnect
         note("other times were set") { machine.timingChanged(timing, at: loop.now) }
         driver?.temperatureUnit = settings.temperatureUnit
+        recording?.apply(settings.recordingRules(staleAfter: timing.staleAfter))
         tellSettings()
     }
 

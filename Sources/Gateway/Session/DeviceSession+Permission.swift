@@ -106,6 +106,11 @@ extension DeviceSession {
 
     private func permitted(_ permission: LinkPermission) {
         self.permission = permission
+        if case .leased(let permit) = permission {
+            recording?.leased(permit.token.rawValue)
+        } else {
+            recording?.leased(0)
+        }
         refusal = nil
         if channel == nil {
             switch note("permitted", { machine.permitted(at: loop.now) }) {

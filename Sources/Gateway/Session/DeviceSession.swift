@@ -21,6 +21,8 @@ package actor DeviceSession {
     nonisolated let loop: any SessionLoop
     nonisolated let opener: any ChannelOpener
     let track: SampleTrack
+    /// nil: nobody records charge sessions.
+    let recording: RecordingTrack?
     /// Hears what is found out about the meter.
     nonisolated let tell: @Sendable (MeterDiscovery) -> Void
     var logger: Logger
@@ -81,8 +83,9 @@ package actor DeviceSession {
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, settings: MeterSettings, loop: any SessionLoop,
-        opener: any ChannelOpener, track: SampleTrack, dice: any RandomNumberGenerator & Sendable, logger: Logger,
-        gate: (any LinkGate)? = nil, tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
+        opener: any ChannelOpener, track: SampleTrack, recording: RecordingTrack? = nil,
+        dice: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
+        tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
         self.tell = tell
         self.id = id
@@ -91,6 +94,7 @@ package actor DeviceSession {
         self.loop = loop
         self.opener = opener
         self.track = track
+        self.recording = recording
         self.dice = dice
         self.logger = logger
         self.logger[metadataKey: "meter.id"] = "\(id)"
@@ -98,6 +102,7 @@ package actor DeviceSession {
         machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: gate != nil)
         stateSince = loop.wallNow
         driver = model.flatMap { MeterCatalogue.driver(for: $0) }
+        recording?.apply(settings.recordingRules(staleAfter: machine.timing.staleAfter))
     }
 
     // MARK: What happens to it, from outside

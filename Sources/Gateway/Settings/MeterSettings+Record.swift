@@ -42,6 +42,9 @@ extension MeterSettings {
         case .name, .notes: return .string(text)
         case .pollInterval: return probe.pollInterval.map { .int($0.milliseconds) } ?? .null
         case .staleAfter: return probe.staleAfter.map { .int($0.milliseconds) } ?? .null
+        case .recordHold: return probe.recordHold.map { .int($0.milliseconds) } ?? .null
+        case .recordGap: return probe.recordGap.map { .int($0.milliseconds) } ?? .null
+        case .recordAbove: return probe.recordAbove.map { .double($0) } ?? .null
         case .temperatureUnit: return .string(text.uppercased())
         case .screenTimeout, .brightness, .threshold:
             return key.command.flatMap { probe.numbers[$0] }.map { .int(Int64($0)) } ?? .null
@@ -50,7 +53,12 @@ extension MeterSettings {
 }
 
 extension MeterSettings.Key {
-    var isTime: Bool { self == .pollInterval || self == .staleAfter }
+    var isTime: Bool {
+        switch self {
+        case .pollInterval, .staleAfter, .recordHold, .recordGap: true
+        case .name, .notes, .temperatureUnit, .screenTimeout, .brightness, .threshold, .recordAbove: false
+        }
+    }
 }
 
 extension RecordKey {

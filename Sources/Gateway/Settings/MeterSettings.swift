@@ -14,6 +14,9 @@ package struct MeterSettings: Hashable, Sendable {
         case screenTimeout = "screen-timeout"
         case brightness
         case threshold
+        case recordAbove = "record-above"
+        case recordHold = "record-hold"
+        case recordGap = "record-gap"
 
         /// What values are legal, in the words of the error message.
         package var legal: String {
@@ -24,6 +27,9 @@ package struct MeterSettings: Hashable, Sendable {
             case .staleAfter: "a time such as 3s, from 1s to 1h"
             case .temperatureUnit: "C or F, as the meter's own menu is set"
             case .screenTimeout, .brightness, .threshold: "a whole number from 0 to \(MeterSettings.numberMax)"
+            case .recordAbove: "amperes from 0.001 to 100, such as 0.05 or 50mA"
+            case .recordHold: "a time from 0s to 1h, such as 10s"
+            case .recordGap: "a time from 10s to 24h, such as 10m"
             }
         }
 
@@ -31,6 +37,7 @@ package struct MeterSettings: Hashable, Sendable {
         package var command: MeterCommand.Kind? {
             switch self {
             case .name, .notes, .pollInterval, .staleAfter, .temperatureUnit: nil
+            case .recordAbove, .recordHold, .recordGap: nil
             case .screenTimeout: .screenTimeout
             case .brightness: .brightness
             case .threshold: .recordThreshold
@@ -48,6 +55,12 @@ package struct MeterSettings: Hashable, Sendable {
     /// What the meter itself is set to: by command, the number that goes with it, in the model's own unit. One that the
     /// model does not know, or not with this number, is not sent.
     package var numbers: [MeterCommand.Kind: Int] = [:]
+    /// Amperes: a current this large begins a recording by itself. nil: recordings begin by hand alone.
+    package var recordAbove: Double?
+    /// How long the current must be on the other side of that to count. nil: the recorder's own default, as below.
+    package var recordHold: Duration?
+    /// A recording that began by itself ends where nothing comes for longer than this.
+    package var recordGap: Duration?
 
     /// Larger than any model's number.
     package static let numberMax = 99_999
@@ -77,6 +90,11 @@ package struct MeterSettings: Hashable, Sendable {
         case .screenTimeout, .brightness, .threshold:
             guard let command = key.command, let number = Self.number(value) else { throw Self.illegal(key, value) }
             numbers[command] = number
+        case .recordAbove:
+            guard let current = Self.amperes(value) else { throw Self.illegal(key, value) }
+            recordAbove = current
+        case .recordHold: recordHold = try Self.duration(value, key: key, in: .zero ... .seconds(3600))
+        case .recordGap: recordGap = try Self.duration(value, key: key, in: .seconds(10) ... .seconds(86_400))
         case .name, .notes, .temperatureUnit: throw Self.illegal(key, value)
         }
     }
@@ -126,6 +144,22 @@ package struct MeterSettings: Hashable, Sendable {
             return nil
         }
         return Int(text)
+    }
+
+    /// `0.05`, `0.05A` or `50mA`.
+    private static func amperes(_ text: String) -> Double? {
+        var digits = text[...]
+        var scale = 1.0
+        if digits.hasSuffix("mA") {
+            (digits, scale) = (digits.dropLast(2), 1000)
+        } else if digits.hasSuffix("A") {
+            digits = digits.dropLast()
+        }
+        guard digits.utf8.count <= 12,
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") }),
+            let number = Double(digits), (0.001...100).contains(number / scale)
+        else { return nil }
+        return number / scale
     }
 
     static func illegal(_ key: Key, _ value: String) -> GatewayError {

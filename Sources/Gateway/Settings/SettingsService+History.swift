@@ -36,21 +36,17 @@ extension SettingsService {
     package func history(
         of meter: MeterID, key: String? = nil, limit: Int = 100
     ) async throws(GatewayError) -> [SettingLoss] {
-        try await asking("reading the history of \(meter)") { [repository] in
-            let entries = try await repository.history(of: .settings(of: meter), property: key, limit: limit)
-            guard !entries.isEmpty else { return [] }
-            var names: [String: String] = [:]
-            for record in try await repository.records(of: .host) {
-                guard case .string(let name)? = record.properties["name"]?.value else { continue }
-                names[record.key.name] = name
-            }
-            return entries.map { SettingLoss($0.overwritten, hostNames: names) }
+        let entries = try await asking("reading the history of \(meter)") { [repository] in
+            try await repository.history(of: .settings(of: meter), property: key, limit: limit)
         }
+        guard !entries.isEmpty else { return [] }
+        let names = try await hostNames()
+        return entries.map { SettingLoss($0.overwritten, hostNames: names) }
     }
 }
 
 extension SettingLoss {
-    fileprivate init(_ value: OverwrittenValue, hostNames: [String: String]) {
+    fileprivate init(_ value: OverwrittenValue, hostNames: [HostID: String]) {
         let setting = MeterSettings.Key(rawValue: value.property)
         key = value.property
         old = MeterSettings.text(of: value.old.value, for: setting)
@@ -62,11 +58,11 @@ extension SettingLoss {
 }
 
 extension SettingLoss.Author {
-    fileprivate init(_ stamp: Stamp, _ hostNames: [String: String]) {
+    fileprivate init(_ stamp: Stamp, _ hostNames: [HostID: String]) {
         at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
         // Neither all zeros nor all ones is a UUID that a host draws.
         let isNobody = stamp.isLifted || stamp.host.high == 0
         host = isNobody ? nil : stamp.host
-        hostName = isNobody ? nil : hostNames[stamp.host.description]
+        hostName = isNobody ? nil : hostNames[stamp.host]
     }
 }

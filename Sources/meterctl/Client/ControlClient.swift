@@ -72,11 +72,16 @@ struct ControlClient: Sendable {
     /// All lines of an answer that ends by itself.
     func allLines<Line: Decodable>(_ path: String) async throws -> [Line] {
         var lines: [Line] = []
+        try await eachLine(path, as: Line.self) { lines.append($0) }
+        return lines
+    }
+
+    /// The same, one by one.
+    func eachLine<Line: Decodable>(_ path: String, as type: Line.Type, _ body: (Line) throws -> Void) async throws {
         try await read(.get, path, body: Optional<String>.none) { (line: Line) in
-            lines.append(line)
+            try body(line)
             return true
         }
-        return lines
     }
 
     /// Reads lines until `take` wants no more, or the stream ends.

@@ -1,8 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 import GatewayAPI
-import Glibc
-import LinuxIO
 import MeterModel
 import ProgramKit
 import Synchronization
@@ -23,7 +21,7 @@ struct Capture: AsyncParsableCommand {
         let client = daemon.client
         let status: MeterStatus = try await client.call(.get, meterPath(meter))
         let header = CaptureHeader(meter: status.id, model: status.model?.lowercased(), started: wallNow())
-        let file = try CaptureFile(path: output)
+        let file = try OutputFile(path: output)
         try file.write(try JSONOutput.line(header))
         let tally = Mutex(CaptureTally())
         do {
@@ -64,35 +62,4 @@ struct CaptureTally {
 
     /// `6 messages`, and what is not there.
     var words: String { "\(messages) messages\(missed > 0 ? " without the \(missed) that were missed" : "")" }
-}
-
-/// A file that lines are appended to. A full disk is an error, not a short file that looks whole.
-private struct CaptureFile: Sendable {
-    /// nil: standard output.
-    private let descriptor: Int32?
-    private let path: String
-
-    init(path: String) throws {
-        self.path = path
-        guard path != "-" else {
-            descriptor = nil
-            return
-        }
-        let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard number >= 0 else { throw Self.failure(Errno(errno), path) }
-        descriptor = number
-    }
-
-    func write(_ line: String) throws {
-        guard let descriptor else { return Terminal.line(line) }
-        do throws(Errno) {
-            try DescriptorWriter.write(line + "\n", to: descriptor)
-        } catch {
-            throw Self.failure(error, path)
-        }
-    }
-
-    private static func failure(_ error: Errno, _ path: String) -> CommandFailure {
-        CommandFailure(.error, "\(path) cannot be written: \(error)", next: "choose another file with -o")
-    }
 }

@@ -18,7 +18,8 @@ struct DirectoryBench {
     /// - Parameter failing: the settings' repository fails too.
     init(
         _ repository: any MeterRepository, settings records: InMemorySettings = InMemorySettings(),
-        failing: FailingRepository? = nil, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil
+        failing: FailingRepository? = nil, on host: VirtualHost = VirtualHost(), gate: (any LinkGate)? = nil,
+        recordings: RecordingService? = nil
     ) {
         self.host = host
         self.repository = records
@@ -27,7 +28,8 @@ struct DirectoryBench {
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         let edges = MeterDirectory.Edges(
             loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
-            recorder: host.recorder, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) }, gate: gate)
+            recorder: host.recorder, recordings: recordings, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) },
+            gate: gate)
         directory = MeterDirectory(edges: edges, logger: host.log.logger)
     }
 

@@ -1,0 +1,231 @@
+import GatewayAPI
+package import Logging
+package import MeterModel
+package import RecordingCore
+import SettingsCore
+import Synchronization
+
+/// Charge sessions: begins and ends them, keeps those that go on over restarts, and tells the other hosts of each.
+///
+/// What goes on is written every `saveInterval` and at a clean stop, so that a power cut costs at most that, which is
+/// marked as a gap. That one began or ended is written at once.
+package final class RecordingService: Sendable {
+    private struct State {
+        var tracks: [MeterID: RecordingTrack] = [:]
+        /// What began or ended and is not written yet, the latest of each.
+        var unwritten: [RecordingID: Recording] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let host: HostID
+    private let repository: any RecordingRepository
+    private let settings: SettingsService
+    private let loop: any SessionLoop
+    private let saveInterval: Duration
+    private let logger: Logger
+    private let wake: AsyncStream<Void>
+    private let wakeUp: AsyncStream<Void>.Continuation
+
+    /// After a failed write, how long to wait before the next.
+    private static let retryInterval = Duration.seconds(5)
+
+    package init(
+        host: HostID, repository: any RecordingRepository, settings: SettingsService, loop: any SessionLoop,
+        saveInterval: Duration = .seconds(60), logger: Logger
+    ) {
+        self.host = host
+        self.repository = repository
+        self.settings = settings
+        self.loop = loop
+        self.saveInterval = saveInterval
+        self.logger = logger
+        (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Takes up what went on before a restart. To be called once, before any meter is taken up.
+    package func restore() async throws {
+        let ended = Set(try await settings.recordings().filter { $0.end != nil }.map(\.id))
+        for recording in try await repository.runningRecordings() where recording.id.host == host {
+            // Killed between the two writes of its end.
+            guard !ended.contains(recording.id) else {
+                try await repository.forget(recording.id)
+                continue
+            }
+            var machine = RecordingMachine(host: host, meter: recording.id.meter, rules: RecordingRules())
+            machine.resumed(recording)
+            let track = makeTrack(machine)
+            state.withLock { $0.tracks[recording.id.meter] = track }
+            logger.notice(
+                "recording goes on",
+                metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
+        }
+    }
+
+    /// Where one meter's readings go in.
+    package func track(for meter: MeterID) -> RecordingTrack {
+        let new = makeTrack(RecordingMachine(host: host, meter: meter, rules: RecordingRules()))
+        return state.withLock { state in
+            let track = state.tracks[meter] ?? new
+            state.tracks[meter] = track
+            return track
+        }
+    }
+
+    private func makeTrack(_ machine: RecordingMachine) -> RecordingTrack {
+        RecordingTrack(machine) { [weak self] recording in self?.changed(recording) }
+    }
+
+    /// One began or ended by itself.
+    private func changed(_ recording: Recording) {
+        state.withLock { $0.unwritten[recording.id] = recording }
+        logger.info(
+            recording.end == nil ? "recording begun" : "recording ended",
+            metadata: [
+                "meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)",
+                "cause": "\(recording.end.map(\.rawValue) ?? recording.trigger.rawValue)",
+            ])
+        wakeUp.yield()
+    }
+
+    // MARK: Running
+
+    /// Writes until `finish`, then writes the rest.
+    package func run() async {
+        let saving = FlushTimer(loop: loop, wakeUp: wakeUp)
+        saving.start(every: saveInterval)
+        for await _ in wake {
+            let isDue = saving.isDue()
+            if isDue { for track in tracks { track.woke(at: loop.wallNow, loop.now) } }
+            if await !write(saving: isDue) { saving.retry(after: Self.retryInterval) }
+        }
+        saving.stop()
+        _ = await write(saving: true)
+    }
+
+    /// Makes `run` write everything and return.
+    package func finish() { wakeUp.finish() }
+
+    private var tracks: [RecordingTrack] { state.withLock { Array($0.tracks.values) } }
+
+    /// - Returns: false when the store refused; what is not written is kept.
+    private func write(saving isDue: Bool) async -> Bool {
+        do {
+            for recording in state.withLock({ Array($0.unwritten.values) }) { try await write(recording) }
+            let running = tracks.compactMap(\.recording)
+            if isDue, !running.isEmpty { try await repository.keep(running) }
+            return true
+        } catch {
+            logger.error("recordings not written yet", metadata: ["cause": "\(error)"])
+            return false
+        }
+    }
+
+    /// First what makes it go on after a restart, then what all hosts see; at the end the other way round.
+    private func write(_ recording: Recording) async throws {
+        if recording.end == nil { try await repository.keep([recording]) }
+        try await settings.publish(recording)
+        if recording.end != nil { try await repository.forget(recording.id) }
+        state.withLock { state in
+            // Meanwhile it may have ended.
+            if state.unwritten[recording.id] == recording { state.unwritten[recording.id] = nil }
+        }
+    }
+
+    // MARK: What people ask for
+
+    /// Begins to record a meter, whether it is connected or not.
+    ///
+    /// - Parameter name: 1 to 64 printable characters; nil: none.
+    /// - Throws: `refused` while it is recorded already, `badRequest` for a name that is none.
+    package func start(_ meter: MeterID, name: String?) async throws(GatewayError) -> Recording {
+        if let name, !(1...64).contains(name.count) || !name.allSatisfy(\.isPrintable) {
+            throw GatewayError(
+                .badRequest, "a recording cannot be called \"\(name.filter(\.isPrintable))\"",
+                next: "a name has 1 to 64 characters")
+        }
+        let track = track(for: meter)
+        guard let recording = track.start(name: name, at: loop.wallNow, loop.now) else {
+            let present = track.recording
+            throw GatewayError(
+                .refused, "\(meter) is recorded already\(present.map { ", since \($0.started)" } ?? "")",
+                next: "meterctl record stop \(meter) ends it")
+        }
+        try await writeNow(recording, "it is recorded, and would be forgotten at a restart")
+        return recording
+    }
+
+    /// Ends what is recorded of a meter, whatever began it.
+    ///
+    /// - Throws: `refused` where nothing is.
+    package func stop(_ meter: MeterID) async throws(GatewayError) -> Recording {
+        guard let recording = track(for: meter).stop(at: loop.wallNow, loop.now) else {
+            throw GatewayError(
+                .refused, "\(meter) is not being recorded", next: "meterctl record start \(meter) begins it")
+        }
+        try await writeNow(recording, "the recording is over, and is written as soon as that works")
+        return recording
+    }
+
+    private func writeNow(_ recording: Recording, _ consequence: String) async throws(GatewayError) {
+        changed(recording)
+        do {
+            try await write(recording)
+        } catch {
+            throw GatewayError(error, doing: consequence)
+        }
+    }
+
+    /// All recordings of all hosts, the latest first.
+    ///
+    /// - Parameter meter: of this one only; nil: of all.
+    package func recordings(of meter: MeterID? = nil) async throws(GatewayError) -> [RecordingEntry] {
+        var all: [RecordingID: Recording] = [:]
+        for recording in try await settings.recordings() { all[recording.id] = recording }
+        // What is here is newer than what was told of it.
+        for recording in state.withLock({ Array($0.unwritten.values) }) { all[recording.id] = recording }
+        for recording in tracks.compactMap(\.recording) { all[recording.id] = recording }
+        let wanted = all.values.filter { meter == nil || $0.id.meter == meter }.sorted { $0.id > $1.id }
+        let overlaps = Recording.overlaps(among: wanted)
+        let names = try await settings.hostNames()
+        return wanted.map { recording in
+            RecordingEntry(
+                recording: recording, hostName: names[recording.id.host], isMine: recording.id.host == host,
+                overlaps: overlaps[recording.id, default: []].sorted())
+        }
+    }
+
+    /// The recording that a text means: its short id or the beginning of it, its name, or its record's name.
+    ///
+    /// - Throws: `notFound`, `badRequest` where it may mean several.
+    package func recording(_ reference: String) async throws(GatewayError) -> RecordingEntry {
+        let all = try await recordings()
+        let wanted = reference.lowercased()
+        let exact = all.filter { $0.recording.id.short == wanted || $0.recording.id.recordName == reference }
+        let named = all.filter { $0.recording.name?.lowercased() == wanted }
+        let begun = all.filter { !wanted.isEmpty && $0.recording.id.short.hasPrefix(wanted) }
+        let found = [exact, named, begun].first { !$0.isEmpty } ?? []
+        guard found.count <= 1 else {
+            let some = found.prefix(8).map { entry in
+                "\(entry.recording.id.short) (\(entry.recording.name ?? "\(entry.recording.id.meter)"))"
+            }
+            throw GatewayError(
+                .badRequest, "\"\(reference)\" may mean \(some.joined(separator: ", "))", next: "type more of the id")
+        }
+        guard let entry = found.first else {
+            throw GatewayError(
+                .notFound, "no recording is called \"\(reference)\"", next: "meterctl record list shows them")
+        }
+        return entry
+    }
+}
+
+/// A recording, and what this host knows around it.
+package struct RecordingEntry: Hashable, Sendable {
+    package var recording: Recording
+    /// As the host that made it calls itself; nil: nobody told.
+    package var hostName: String?
+    /// This host made it: its readings are here.
+    package var isMine: Bool
+    /// Others of this meter that tell of some of the same time.
+    package var overlaps: [RecordingID]
+}

@@ -1,0 +1,52 @@
+package import MeterModel
+package import RecordingCore
+import Synchronization
+
+/// One meter's way into its recording. Called on the loop for each reading; cheap.
+package final class RecordingTrack: Sendable {
+    package let meter: MeterID
+    private let machine: Mutex<RecordingMachine>
+    private let tell: @Sendable (Recording) -> Void
+
+    /// - Parameter tell: hears of each recording that began or ended by itself.
+    init(_ machine: RecordingMachine, tell: @escaping @Sendable (Recording) -> Void) {
+        meter = machine.meter
+        self.machine = Mutex(machine)
+        self.tell = tell
+    }
+
+    /// What goes on, nil where nothing does.
+    package var recording: Recording? { machine.withLock { $0.recording } }
+
+    package func append(_ reading: TimedReading) { take { $0.received(reading) } }
+
+    package func linkLost() { machine.withLock { $0.linkLost() } }
+
+    /// The meter is held with this token from now on; 0: without a lease.
+    package func leased(_ token: UInt64) { machine.withLock { $0.token = token } }
+
+    package func apply(_ rules: RecordingRules) { take { $0.rulesChanged(rules) } }
+
+    func woke(at wall: WallTime, _ now: MonotonicTime) { take { $0.woke(at: wall, now) } }
+
+    /// - Returns: nil where one goes on already.
+    func start(name: String?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {
+        guard case .started(let recording) = machine.withLock({ $0.start(name: name, at: wall, now) }) else {
+            return nil
+        }
+        return recording
+    }
+
+    /// - Returns: nil where none goes on.
+    func stop(at wall: WallTime, _ now: MonotonicTime) -> Recording? {
+        guard case .ended(let recording) = machine.withLock({ $0.stop(at: wall, now) }) else { return nil }
+        return recording
+    }
+
+    private func take(_ event: (inout RecordingMachine) -> RecordingMachine.Outcome) {
+        switch machine.withLock({ event(&$0) }) {
+        case .none: break
+        case .started(let recording), .ended(let recording): tell(recording)
+        }
+    }
+}

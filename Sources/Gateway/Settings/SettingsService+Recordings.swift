@@ -1,0 +1,51 @@
+import GatewayAPI
+package import MeterModel
+package import RecordingCore
+import SettingsCore
+import SyncCore
+
+/// Recordings as records that all hosts see. Each is written only by the host that made it, so nobody's lease has a say
+/// in it (leases-and-sync.md, section 1, rule 7).
+extension SettingsService {
+    /// Writes what is not yet so. Properties that a newer version wrote stay.
+    package func publish(_ recording: Recording) async throws(GatewayError) {
+        let key = RecordKey(type: .recording, name: recording.id.recordName)
+        let properties = recording.properties
+        let moment = now()
+        let outcome = try await asking("writing the recording \(recording.id.short)") { [repository] in
+            let present = try await repository.record(key)
+            let changes = properties.sorted { $0.key < $1.key }.compactMap { property, value in
+                present?.properties[property]?.value == value
+                    ? nil : SettingChange(key: key, property: property, value: value)
+            }
+            return changes.isEmpty ? MergeOutcome() : try await repository.write(changes, at: moment)
+        }
+        await wrote(outcome)
+    }
+
+    /// All that are known, in no order. A record that makes no sense here is passed over.
+    package func recordings() async throws(GatewayError) -> [Recording] {
+        let records = try await asking("reading the recordings") { [repository] in
+            try await repository.records(of: .recording)
+        }
+        return records.compactMap { record in
+            guard !record.isTombstone, let id = RecordingID(recordName: record.key.name) else { return nil }
+            return Recording(id: id, properties: record.properties.mapValues(\.value))
+        }
+    }
+
+    /// What the hosts call themselves.
+    package func hostNames() async throws(GatewayError) -> [HostID: String] {
+        let records = try await asking("reading the names of hosts") { [repository] in
+            try await repository.records(of: .host)
+        }
+        var names: [HostID: String] = [:]
+        for record in records {
+            guard let host = HostID(record.key.name), case .string(let name)? = record.properties["name"]?.value else {
+                continue
+            }
+            names[host] = name
+        }
+        return names
+    }
+}

@@ -1,0 +1,136 @@
+/// `POST /v1/meters/{meter}/recording`.
+package struct RecordingRequest: Codable, Hashable, Sendable {
+    /// What the recording is to be called; null or absent: nothing.
+    package var name: String?
+
+    package init(name: String? = nil) { self.name = name }
+}
+
+/// A charge session, in `GET /v1/recordings` and the other routes of recordings. Unknown or not applicable is null.
+package struct RecordingBody: Codable, Hashable, Sendable {
+    /// Eight digits that stand for it, the same on every host.
+    package var id: String
+    package var meter: String
+    package var name: String?
+    /// The host that made it, by name, and by id.
+    package var host: String?
+    package var host_id: String
+    /// It was made here, so its readings are here.
+    package var mine: Bool
+    /// `running` or `ended`.
+    package var state: String
+    /// What began it: `hand` or `threshold`.
+    package var trigger: String
+    /// Why it is over: `hand`, `threshold`, `gap` or `settings`; null while it goes on.
+    package var end: String?
+    /// RFC 3339, by its host's calendar.
+    package var started: String
+    /// Its end, or the last reading while it goes on.
+    package var until: String
+    /// `recorded_ms` and `gap_ms` together.
+    package var duration_ms: Int64
+    /// The time that is added up.
+    package var recorded_ms: Int64
+    package var readings: Int
+    /// What flowed, added up by the host over the recorded time, with its sign.
+    package var charge_mAh: Double?
+    package var energy_Wh: Double?
+    /// How far the meter's own counters went meanwhile, its gaps included.
+    package var meter_charge_mAh: Double?
+    package var meter_energy_Wh: Double?
+    package var voltage_V: Range?
+    package var current_A: Range?
+    package var power_W: Range?
+    package var temperature_C: Range?
+    package var gap_ms: Int64
+    package var gap_count: Int
+    /// The first ones.
+    package var gaps: [Gap]
+    /// What to know before its numbers are believed: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`.
+    package var marks: [String]
+    /// Other recordings of the meter that tell of some of the same time, by id.
+    package var overlaps: [String]
+
+    /// The mean is over time.
+    package struct Range: Codable, Hashable, Sendable {
+        package var min: Double
+        package var max: Double
+        package var mean: Double
+
+        package init(min: Double, max: Double, mean: Double) {
+            self.min = min
+            self.max = max
+            self.mean = mean
+        }
+    }
+
+    package struct Gap: Codable, Hashable, Sendable {
+        /// The last reading before it.
+        package var start: String
+        package var duration_ms: Int64
+        /// `link`, `silence` or `host`.
+        package var cause: String
+
+        package init(start: String, duration_ms: Int64, cause: String) {
+            self.start = start
+            self.duration_ms = duration_ms
+            self.cause = cause
+        }
+    }
+
+    package init(
+        id: String, meter: String, host_id: String, mine: Bool, state: String, trigger: String, started: String,
+        until: String
+    ) {
+        self.id = id
+        self.meter = meter
+        self.host_id = host_id
+        self.mine = mine
+        self.state = state
+        self.trigger = trigger
+        self.started = started
+        self.until = until
+        (duration_ms, recorded_ms, gap_ms) = (0, 0, 0)
+        (readings, gap_count) = (0, 0)
+        (gaps, marks, overlaps) = ([], [], [])
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(meter, forKey: .meter)
+        try container.encode(name, forKey: .name)
+        try container.encode(host, forKey: .host)
+        try container.encode(host_id, forKey: .host_id)
+        try container.encode(mine, forKey: .mine)
+        try container.encode(state, forKey: .state)
+        try container.encode(trigger, forKey: .trigger)
+        try container.encode(end, forKey: .end)
+        try container.encode(started, forKey: .started)
+        try container.encode(until, forKey: .until)
+        try container.encode(duration_ms, forKey: .duration_ms)
+        try container.encode(recorded_ms, forKey: .recorded_ms)
+        try container.encode(readings, forKey: .readings)
+        try container.encode(charge_mAh, forKey: .charge_mAh)
+        try container.encode(energy_Wh, forKey: .energy_Wh)
+        try container.encode(meter_charge_mAh, forKey: .meter_charge_mAh)
+        try container.encode(meter_energy_Wh, forKey: .meter_energy_Wh)
+        try container.encode(voltage_V, forKey: .voltage_V)
+        try container.encode(current_A, forKey: .current_A)
+        try container.encode(power_W, forKey: .power_W)
+        try container.encode(temperature_C, forKey: .temperature_C)
+        try container.encode(gap_ms, forKey: .gap_ms)
+        try container.encode(gap_count, forKey: .gap_count)
+        try container.encode(gaps, forKey: .gaps)
+        try container.encode(marks, forKey: .marks)
+        try container.encode(overlaps, forKey: .overlaps)
+    }
+}
+
+/// `GET /v1/recordings`: the latest first.
+package struct RecordingsBody: Codable, Hashable, Sendable {
+    package var recordings: [RecordingBody]
+
+    package init(recordings: [RecordingBody]) { self.recordings = recordings }
+}

@@ -1,0 +1,121 @@
+package import Gateway
+import GatewayAPI
+package import Hummingbird
+import MeterModel
+import RecordingCore
+
+/// Charge sessions: `/v1/meters/{meter}/recording` begins and ends one, `/v1/recordings` tells of all.
+package struct RecordingRoutes: RouteGroup {
+    private let directory: MeterDirectory
+    private let recordings: RecordingService
+    private let series: SeriesService
+
+    private static let pointsUsual = 1000
+    private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
+
+    package init(directory: MeterDirectory, recordings: RecordingService, series: SeriesService) {
+        self.directory = directory
+        self.recordings = recordings
+        self.series = series
+    }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.post("meters/:meter/recording") { request, context in
+            let body = try await JSON.decode(RecordingRequest.self, from: request)
+            // One of this host: another's readings do not come here.
+            let meter = try await directory.session(try MeterRoutes.reference(in: context)).id
+            let recording = try await recordings.start(meter, name: body.name)
+            return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
+        }
+        api.delete("meters/:meter/recording") { _, context in
+            let meter = try await directory.session(try MeterRoutes.reference(in: context)).id
+            let recording = try await recordings.stop(meter)
+            return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
+        }
+        api.get("recordings") { request, _ in
+            var meter: MeterID?
+            if let reference = request.uri.queryParameters["meter"] {
+                meter = try await directory.meter(String(reference))
+            }
+            let all = try await recordings.recordings(of: meter)
+            return try JSON.response(RecordingsBody(recordings: all.map { RecordingBody($0) }))
+        }
+        api.get("recordings/:recording") { _, context in
+            try JSON.response(RecordingBody(try await recordings.recording(try Self.reference(in: context))))
+        }
+        api.get("recordings/:recording/readings") { request, context in
+            let (meter, span) = try await local(try Self.reference(in: context))
+            return try await Response.lines(for: request) { write in
+                try await series.readings(of: meter, in: span) { sample in
+                    try await write(
+                        ReadingLine(time: sample.time.description, values: ReadingBody(sample.reading)))
+                }
+            }
+        }
+        api.get("recordings/:recording/series") { request, context in
+            let (meter, span) = try await local(try Self.reference(in: context))
+            let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
+            let found = try await series.series(
+                of: meter, in: span, points: points, quantities: try request.quantities() ?? Self.quantitiesUsual)
+            return try JSON.response(SeriesBody(found, of: meter))
+        }
+    }
+
+    /// Of a recording whose readings are here: the meter, and from its first to its last reading.
+    private func local(_ reference: String) async throws -> (MeterID, Range<WallTime>) {
+        let entry = try await recordings.recording(reference)
+        let recording = entry.recording
+        guard entry.isMine else {
+            throw GatewayError(
+                .refused, "the readings of \(recording.id.short) are on \(entry.hostName ?? "the host that made it")",
+                next: "ask that host; here only its sums are known")
+        }
+        let start = recording.started
+        return (recording.id.meter, start..<max(start, recording.until) + .milliseconds(1))
+    }
+
+    private static func reference(in context: BasicRequestContext) throws -> String {
+        let raw = try context.parameters.require("recording")
+        guard let decoded = raw.percentDecoded else {
+            throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
+        }
+        return decoded
+    }
+}
+
+extension RecordingBody {
+    init(_ entry: RecordingEntry) {
+        let (recording, totals) = (entry.recording, entry.recording.totals)
+        self.init(
+            id: recording.id.short, meter: recording.id.meter.description, host_id: recording.id.host.description,
+            mine: entry.isMine, state: recording.end == nil ? "running" : "ended",
+            trigger: recording.trigger.rawValue, started: recording.started.description,
+            until: recording.until.description)
+        (name, host, end) = (recording.name, entry.hostName, recording.end?.rawValue)
+        duration_ms = totals.duration.milliseconds
+        recorded_ms = totals.recorded.milliseconds
+        readings = totals.readings
+        charge_mAh = totals.charge_mAh
+        energy_Wh = totals.energy_Wh
+        meter_charge_mAh = totals.charge.total
+        meter_energy_Wh = totals.energy.total
+        voltage_V = Range(totals.voltage)
+        current_A = Range(totals.current)
+        power_W = Range(totals.power)
+        temperature_C = Range(totals.temperature)
+        gap_ms = totals.gapTime.milliseconds
+        gap_count = totals.gapCount
+        gaps = totals.gaps.map { gap in
+            Gap(start: gap.start.description, duration_ms: gap.length.milliseconds, cause: gap.cause.rawValue)
+        }
+        marks = recording.marks.map(\.rawValue)
+        overlaps = entry.overlaps.map(\.short)
+    }
+}
+
+extension RecordingBody.Range {
+    fileprivate init?(_ value: IntegratedValue) {
+        guard let least = value.least, let greatest = value.greatest, let mean = value.mean else { return nil }
+        self.init(min: least, max: greatest, mean: mean)
+    }
+}

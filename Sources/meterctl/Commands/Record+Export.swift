@@ -1,0 +1,80 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import ProgramKit
+import Synchronization
+
+extension Record {
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Every reading of a recording, as CSV or one JSON object a line.",
+            discussion: "Of a recording so old that its readings were summed up, the means of seconds or minutes.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: RecordingArgument
+        @Flag(help: "Comma-separated values with a header line; the default.")
+        var csv = false
+        @Flag(help: "One JSON object a line.")
+        var json = false
+        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.")
+        var output = "-"
+
+        func validate() throws {
+            if json && csv { throw ValidationError("--json and --csv exclude each other") }
+        }
+
+        func run() async throws {
+            let client = daemon.client
+            // Whatever is wrong with it is said before a file is made.
+            let recording: RecordingBody = try await client.call(.get, which.path())
+            try RecordingWords.requireMine(recording)
+            let file = try OutputFile(path: output)
+            let state = Mutex(Writing(printer: ReadingPrinter(form: json ? .json : .csv)))
+            defer { state.withLock { $0.progress.end() } }
+            try await client.eachLine(which.path("/readings"), as: ReadingLine.self) { line in
+                try state.withLock { state in
+                    for text in try state.printer.lines(for: line) { try file.write(text) }
+                    state.count += 1
+                    if state.count.isMultiple(of: 1000) { state.progress.show("\(state.count) readings") }
+                }
+            }
+            let count = state.withLock { state in
+                state.progress.end()
+                return state.count
+            }
+            if output != "-" { Terminal.talk("\(count) readings in \(output)") }
+            if count == 0 { Terminal.talk("no reading is kept of this time") }
+        }
+
+        private struct Writing {
+            var printer: ReadingPrinter
+            var progress = ProgressLine()
+            var count = 0
+        }
+    }
+
+    struct Plot: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Draw a recording: voltage, current and power over time, as SVG.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: RecordingArgument
+        @Option(name: .shortAndLong, help: "The file to write. Default: standard output.")
+        var output = "-"
+
+        func run() async throws {
+            let client = daemon.client
+            let recording: RecordingBody = try await client.call(.get, which.path())
+            try RecordingWords.requireMine(recording)
+            let series: SeriesBody = try await client.call(
+                .get, which.path("/series?points=\(RecordingPlot.pointsMax)"), patience: .seconds(120))
+            guard let plot = RecordingPlot(recording, series) else {
+                throw CommandFailure(
+                    .error, "no reading is kept of \(recording.id), so there is nothing to draw",
+                    next: "meterctl record show \(recording.id) shows its sums")
+            }
+            try OutputFile(path: output).write(plot.svg)
+            if output != "-" { Terminal.talk("\(recording.id) is drawn in \(output)") }
+        }
+    }
+}

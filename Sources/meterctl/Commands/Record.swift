@@ -1,0 +1,100 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+struct Record: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Charge sessions: record start, stop, list, show, export, plot.",
+        discussion: "A meter is also recorded by itself: meterctl set METER record-above=0.05",
+        subcommands: [Start.self, Stop.self, List.self, Show.self, Export.self, Plot.self],
+        defaultSubcommand: List.self)
+
+    struct Start: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Begin to record a meter.",
+            discussion: "It goes on over restarts, lost links and meters that lose their power, until record stop.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument var meter: String
+        @Option(help: "What to call the recording.")
+        var name: String?
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let client = daemon.client
+            let recording: RecordingBody = try await client.call(
+                .post, meterPath(meter, "/recording"), body: RecordingRequest(name: name))
+            if json { return Terminal.line(try JSONOutput.pretty(recording)) }
+            Terminal.line(recording.id)
+            let status: MeterStatus = try await client.call(.get, meterPath(meter))
+            if let words = Words.noData(status, called: meter) { Terminal.talk(words) }
+        }
+    }
+
+    struct Stop: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "End what is recorded of a meter, and show it.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument var meter: String
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let recording: RecordingBody = try await daemon.client.call(.delete, meterPath(meter, "/recording"))
+            if json { return Terminal.line(try JSONOutput.pretty(recording)) }
+            RecordingWords.table(recording).print()
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Recordings of all hosts, the latest first.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument(help: "Of this meter only.")
+        var meter: String?
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let query = meter.map { "?meter=\($0.percentEncoded)" } ?? ""
+            let body: RecordingsBody = try await daemon.client.call(.get, "/v1/recordings\(query)")
+            if json { return Terminal.line(try JSONOutput.pretty(body)) }
+            guard !body.recordings.isEmpty else {
+                return Terminal.talk("nothing was recorded; meterctl record start METER begins")
+            }
+            RecordingWords.table(body.recordings).print()
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What a recording adds up to, its gaps, and what to know about it.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: RecordingArgument
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let recording: RecordingBody = try await daemon.client.call(.get, which.path())
+            if json { return Terminal.line(try JSONOutput.pretty(recording)) }
+            RecordingWords.table(recording).print()
+        }
+    }
+}
+
+/// Which recording.
+struct RecordingArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("A recording's id in the list, the beginning of it, or its name.", valueName: "id"))
+    var recording: String
+
+    func path(_ rest: String = "") throws -> String {
+        guard !recording.isEmpty else {
+            throw CommandFailure(.usage, "\"\" names no recording", next: "meterctl record list shows them")
+        }
+        return "/v1/recordings/\(recording.percentEncoded)\(rest)"
+    }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import LinuxIO
+import ProgramKit
+
+/// A file that lines are appended to. A full disk is an error, not a short file that looks whole.
+struct OutputFile: Sendable {
+    /// nil: standard output.
+    private let descriptor: Int32?
+    private let path: String
+
+    /// - Parameter path: `-` for standard output.
+    init(path: String) throws {
+        self.path = path
+        guard path != "-" else {
+            descriptor = nil
+            return
+        }
+        let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard number >= 0 else { throw Self.failure(Errno(errno), path) }
+        descriptor = number
+    }
+
+    /// One line, or several.
+    func write(_ line: String) throws {
+        guard let descriptor else { return Terminal.line(line) }
+        do throws(Errno) {
+            try DescriptorWriter.write(line + "\n", to: descriptor)
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    private static func failure(_ error: Errno, _ path: String) -> CommandFailure {
+        CommandFailure(.error, "\(path) cannot be written: \(error)", next: "choose another file with -o")
+    }
+}

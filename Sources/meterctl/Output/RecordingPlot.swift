@@ -1,0 +1,209 @@
+import GatewayAPI
+import MeterModel
+
+/// A recording as an SVG: voltage, current and power over time, one below the other, each with its extremes as a band and
+/// its mean as a line. Where nothing is known there is nothing but a grey stretch.
+struct RecordingPlot {
+    /// As many points as there are half pixels.
+    static let pointsMax = 1400
+
+    private let recording: RecordingBody
+    private let series: SeriesBody
+    private let panels: [(quantity: Quantity, column: SeriesBody.Column, colour: String)]
+    private let axis: PlotAxis
+
+    private static let width = 900.0
+    private static let left = 70.0
+    private static let right = 20.0
+    private static let top = 64.0
+    private static let panelHeight = 170.0
+    private static let panelGap = 24.0
+    private static let bottom = 56.0
+
+    /// nil where there is nothing to draw.
+    init?(_ recording: RecordingBody, _ series: SeriesBody) {
+        let colours: [(Quantity, String)] = [(.voltage, "#1f6fb4"), (.current, "#c8501e"), (.power, "#2c8a4b")]
+        var panels: [(quantity: Quantity, column: SeriesBody.Column, colour: String)] = []
+        for (quantity, colour) in colours {
+            guard let column = series.series[quantity.key] else { continue }
+            panels.append((quantity: quantity, column: column, colour: colour))
+        }
+        self.panels = panels
+        guard !panels.isEmpty, let last = series.t_ms.last else { return nil }
+        self.recording = recording
+        self.series = series
+        axis = PlotAxis(lengthInSeconds: Double(max(last, 1000)) / 1000)
+    }
+
+    private var height: Double {
+        Self.top + Double(panels.count) * (Self.panelHeight + Self.panelGap) - Self.panelGap + Self.bottom
+    }
+
+    /// The whole document.
+    var svg: String {
+        var lines = [
+            #"<?xml version="1.0" encoding="UTF-8"?>"#,
+            #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(Self.width.svg) \#(height.svg)" "#
+                + #"width="\#(Self.width.svg)" height="\#(height.svg)" font-family="sans-serif" font-size="12" role="img">"#,
+            "<title>\(title.xmlEscaped)</title>",
+            #"<rect width="100%" height="100%" fill="white"/>"#,
+            text(title, x: Self.left, y: 24, size: 16, weight: "bold"),
+            text(summary, x: Self.left, y: 44, colour: "#444444"),
+        ]
+        for index in panels.indices { lines += panel(index) }
+        lines += timeAxis()
+        lines.append("</svg>")
+        return lines.joined(separator: "\n")
+    }
+
+    private var title: String { "\(recording.name ?? "Recording \(recording.id)") – \(recording.meter)" }
+
+    private var summary: String {
+        let sums = "\(Words.quantity(.charge, recording.charge_mAh)), \(Words.quantity(.energy, recording.energy_Wh))"
+        let gaps =
+            recording.gap_count > 0
+            ? ", \(recording.gap_count) gaps of \(RecordingWords.duration(recording.gap_ms))" : ""
+        return "\(recording.started), \(RecordingWords.duration(recording.duration_ms)), \(sums)\(gaps)"
+    }
+
+    // MARK: Panels
+
+    private func x(_ milliseconds: Int64) -> Double {
+        Self.left + Double(milliseconds) / 1000 / axis.lengthInSeconds * (Self.width - Self.left - Self.right)
+    }
+
+    private func panel(_ index: Int) -> [String] {
+        let (quantity, column, colour) = panels[index]
+        let top = Self.top + Double(index) * (Self.panelHeight + Self.panelGap)
+        let scale = PlotScale(
+            from: column.min.compactMap(\.self).min() ?? 0, to: column.max.compactMap(\.self).max() ?? 1)
+        func y(_ value: Double) -> Double {
+            top + Self.panelHeight - (value - scale.low) / (scale.high - scale.low) * Self.panelHeight
+        }
+        var lines = gapBoxes(top: top)
+        for tick in scale.ticks {
+            let height = y(tick)
+            lines.append(line(Self.left, height, Self.width - Self.right, height, "#dddddd"))
+            lines.append(text(scale.label(tick), x: Self.left - 6, y: height + 4, anchor: "end"))
+        }
+        lines.append(line(Self.left, top, Self.left, top + Self.panelHeight, "#444444"))
+        lines.append(
+            line(Self.left, top + Self.panelHeight, Self.width - Self.right, top + Self.panelHeight, "#444444"))
+        lines.append(
+            text("\(quantity.words) (\(quantity.unit))", x: Self.left + 6, y: top + 14, colour: colour, weight: "bold"))
+        for run in runs(of: column) {
+            let upper = run.map { "\(x(series.t_ms[$0]).svg),\(y(column.max[$0] ?? 0).svg)" }
+            let lower = run.reversed().map { "\(x(series.t_ms[$0]).svg),\(y(column.min[$0] ?? 0).svg)" }
+            let means = run.map { "\(x(series.t_ms[$0]).svg),\(y(column.mean[$0] ?? 0).svg)" }
+            if run.count == 1, let place = run.first {
+                lines.append(
+                    #"<circle cx="\#(x(series.t_ms[place]).svg)" cy="\#(y(column.mean[place] ?? 0).svg)" r="1.5" fill="\#(colour)"/>"#
+                )
+                continue
+            }
+            lines.append(
+                #"<polygon points="\#((upper + lower).joined(separator: " "))" fill="\#(colour)" fill-opacity="0.25"/>"#
+            )
+            lines.append(
+                #"<polyline points="\#(means.joined(separator: " "))" fill="none" stroke="\#(colour)" stroke-width="1.2"/>"#
+            )
+        }
+        return lines
+    }
+
+    /// Stretches of points without a break.
+    private func runs(of column: SeriesBody.Column) -> [[Int]] {
+        var runs: [[Int]] = [[]]
+        // All lists are of one length by the API; a daemon of another version shall not make this trap.
+        let count = min(series.t_ms.count, column.min.count, column.max.count, column.mean.count)
+        for place in 0..<count {
+            if column.mean[place] != nil {
+                runs[runs.count - 1].append(place)
+            } else if runs.last != [] {
+                runs.append([])
+            }
+        }
+        return runs.filter { !$0.isEmpty }
+    }
+
+    /// Where a point without any value stands between two others.
+    private func gapBoxes(top: Double) -> [String] {
+        let times = series.t_ms
+        return times.indices.dropFirst().dropLast().filter { place in
+            panels.allSatisfy { $0.column.mean.indices.contains(place) && $0.column.mean[place] == nil }
+        }.map { place in
+            let (from, to) = (x(times[place - 1]), x(times[place + 1]))
+            return #"<rect class="gap" x="\#(from.svg)" y="\#(top.svg)" width="\#((to - from).svg)" "#
+                + #"height="\#(Self.panelHeight.svg)" fill="gray" fill-opacity="0.18"><title>gap</title></rect>"#
+        }
+    }
+
+    private func timeAxis() -> [String] {
+        let bottom = height - Self.bottom
+        var lines: [String] = []
+        for second in axis.ticks {
+            let place = x(Int64(second * 1000))
+            lines.append(line(place, bottom, place, bottom + 5, "#444444"))
+            lines.append(text(axis.label(second), x: place, y: bottom + 19, anchor: "middle"))
+        }
+        lines.append(
+            text(
+                "time since the start (\(axis.unit))", x: (Self.left + Self.width - Self.right) / 2, y: bottom + 40,
+                anchor: "middle"))
+        return lines
+    }
+
+    // MARK: Elements
+
+    private func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ colour: String) -> String {
+        #"<line x1="\#(x1.svg)" y1="\#(y1.svg)" x2="\#(x2.svg)" y2="\#(y2.svg)" stroke="\#(colour)"/>"#
+    }
+
+    private func text(
+        _ words: String, x: Double, y: Double, size: Int = 12, colour: String = "#222222", anchor: String = "start",
+        weight: String = "normal"
+    ) -> String {
+        #"<text x="\#(x.svg)" y="\#(y.svg)" font-size="\#(size)" font-weight="\#(weight)" fill="\#(colour)" "#
+            + #"text-anchor="\#(anchor)">\#(words.xmlEscaped)</text>"#
+    }
+}
+
+extension Quantity {
+    fileprivate var words: String {
+        switch self {
+        case .voltage: "Voltage"
+        case .current: "Current"
+        case .power: "Power"
+        default: key
+        }
+    }
+}
+
+extension Double {
+    /// With at most two digits behind the point, which is finer than a screen.
+    fileprivate var svg: String {
+        let text = Words.decimal(self, digits: 2)
+        return text.hasSuffix(".00") ? String(text.dropLast(3)) : text
+    }
+}
+
+extension String {
+    /// As the text of an element or an attribute: without what XML reads as its own, and without the control characters
+    /// that it does not allow at all.
+    var xmlEscaped: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": text += "&amp;"
+            case "<": text += "&lt;"
+            case ">": text += "&gt;"
+            case "\"": text += "&quot;"
+            case "'": text += "&apos;"
+            case "\t", "\n", "\r": text += " "
+            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: text += "\u{FFFD}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}

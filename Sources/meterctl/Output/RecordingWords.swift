@@ -1,0 +1,122 @@
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+/// How recordings look to people.
+enum RecordingWords {
+    static func table(_ recordings: [RecordingBody]) -> Table {
+        var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
+        for recording in recordings {
+            table.add([
+                .init(recording.id), .init(recording.meter), .init(recording.name ?? "–"), .init(host(of: recording)),
+                .init(recording.state, recording.state == "running" ? .green : nil), .init(recording.started),
+                .init(Words.age(milliseconds: recording.duration_ms)),
+                .init(Words.quantity(.charge, recording.charge_mAh)),
+                .init(Words.quantity(.energy, recording.energy_Wh)),
+                .init(marks(of: recording), .yellow),
+            ])
+        }
+        return table
+    }
+
+    static func table(_ recording: RecordingBody) -> Table {
+        var table = Table(["FIELD", "VALUE"])
+        func add(_ field: String, _ value: String) { table.add([.init(field), .init(value)]) }
+        add("id", recording.id)
+        add("meter", recording.meter)
+        if let name = recording.name { add("name", name) }
+        add("host", host(of: recording))
+        add("state", state(of: recording))
+        add("started", recording.started)
+        add(recording.state == "running" ? "last reading" : "ended", recording.until)
+        add("duration", duration(recording.duration_ms))
+        add("charge", beside(.charge, recording.charge_mAh, recording.meter_charge_mAh))
+        add("energy", beside(.energy, recording.energy_Wh, recording.meter_energy_Wh))
+        add("voltage", range(.voltage, recording.voltage_V))
+        add("current", range(.current, recording.current_A))
+        add("power", range(.power, recording.power_W))
+        add("temperature", range(.temperature, recording.temperature_C))
+        add("readings", "\(recording.readings)")
+        if recording.gap_count > 0 {
+            add("gaps", "\(recording.gap_count), \(duration(recording.gap_ms)) in all, which is not added up")
+            for gap in recording.gaps.prefix(gapsShown) {
+                add("", "\(gap.start)  \(duration(gap.duration_ms))  \(words(forCause: gap.cause))")
+            }
+            if recording.gap_count > gapsShown { add("", "and \(recording.gap_count - gapsShown) more") }
+        }
+        for mark in recording.marks where mark != "gaps" { add("mark", words(forMark: mark)) }
+        if !recording.overlaps.isEmpty {
+            add("overlaps", "\(recording.overlaps.joined(separator: ", ")) of the same meter")
+        }
+        return table
+    }
+
+    private static let gapsShown = 10
+
+    /// Readings lie where they were taken.
+    static func requireMine(_ recording: RecordingBody) throws {
+        guard !recording.mine else { return }
+        throw CommandFailure(
+            .error, "the readings of \(recording.id) are on \(recording.host ?? recording.host_id)",
+            next: "run this on that host; here only its sums are known")
+    }
+
+    private static func host(of recording: RecordingBody) -> String {
+        (recording.host ?? recording.host_id) + (recording.mine ? " (this host)" : "")
+    }
+
+    private static func state(of recording: RecordingBody) -> String {
+        let begun = recording.trigger == "threshold" ? "begun by its current" : "begun by hand"
+        let ended =
+            switch recording.end {
+            case "hand": ", ended by hand"
+            case "threshold": ", ended by its current"
+            case "gap": ", ended as nothing came any more"
+            case "settings": ", ended by a setting"
+            default: ""
+            }
+        return "\(recording.state), \(begun)\(ended)"
+    }
+
+    private static func marks(of recording: RecordingBody) -> String {
+        let marks = recording.marks + (recording.overlaps.isEmpty ? [] : ["overlap"])
+        return marks.isEmpty ? "–" : marks.joined(separator: ", ")
+    }
+
+    /// `1:02:03`, hours, minutes and seconds.
+    static func duration(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1000
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+
+    private static func beside(_ quantity: Quantity, _ host: Double?, _ meter: Double?) -> String {
+        let own = meter.map { " (the meter's own counter: \(Words.quantity(quantity, $0)))" } ?? ""
+        return Words.quantity(quantity, host) + own
+    }
+
+    private static func range(_ quantity: Quantity, _ range: RecordingBody.Range?) -> String {
+        guard let range else { return "–" }
+        let (least, greatest) = (Words.quantity(quantity, range.min), Words.quantity(quantity, range.max))
+        return "\(Words.quantity(quantity, range.mean)) on average, \(least) to \(greatest)"
+    }
+
+    private static func words(forCause cause: String) -> String {
+        switch cause {
+        case "link": "the link was lost"
+        case "silence": "nothing came"
+        case "host": "the host was down"
+        default: cause
+        }
+    }
+
+    private static func words(forMark mark: String) -> String {
+        switch mark {
+        case "host-restarted": "meterd was restarted meanwhile"
+        case "counter-reset": "the meter's own counter began anew"
+        case "counter-jump": "the meter's own counter jumped: another group was chosen"
+        case "empty": "no reading came"
+        default: mark
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Gateway
+import MeterModel
+import MeterTestKit
+import Testing
+
+struct SeriesServiceTests {
+    private let loop = VirtualLoop()
+    private let store = InMemoryMeterStore()
+    private let recorder: SampleRecorder
+    private let service: SeriesService
+
+    init() {
+        recorder = SampleRecorder(repository: store, loop: loop, logger: LogBook().logger)
+        service = SeriesService(repository: store, recorder: recorder, wallNow: { [loop] in loop.wallNow })
+    }
+
+    /// So many readings from the start on, the n-th of n volts.
+    private func chunk(_ numbers: Range<Int>, every step: Duration) -> SampleChunk? {
+        var builder = SampleChunkBuilder(meter: .um)
+        for number in numbers { builder.append(loop.wallNow + step * number, reading(number)) }
+        return builder.finish()
+    }
+
+    private func reading(_ number: Int) -> Reading {
+        var reading = Reading()
+        reading[.voltage] = Double(number)
+        return reading
+    }
+
+    private func readings(_ length: Duration) async throws -> [Double] {
+        var found: [Double] = []
+        try await service.readings(of: .um, in: loop.wallNow..<loop.wallNow + length) { sample in
+            found.append(sample.reading[.voltage] ?? .nan)
+        }
+        return found
+    }
+
+    @Test func readings_comeWhole_overPages_withWhatIsNotStoredYet() async throws {
+        try await store.append([chunk(0..<2000, every: .seconds(1))].compactMap(\.self))
+        let track = recorder.track(for: .um)
+        for number in 2000..<2100 { track.append(loop.wallNow + .seconds(number), reading(number)) }
+
+        #expect(try await readings(.seconds(3600)) == (0..<2100).map { Double($0) })
+        #expect(try await readings(.seconds(2050)) == (0..<2050).map { Double($0) })
+    }
+
+    @Test func readings_areMeansOfSeconds_whereTheyWereThinned() async throws {
+        try await store.append([chunk(0..<100, every: .milliseconds(100))].compactMap(\.self))
+        while try await store.rollUp() > 0 {}
+        while try await store.thin(before: WallTime(millisecondsSince1970: .max)) > 0 {}
+        try await store.append([chunk(10..<15, every: .seconds(1))].compactMap(\.self))
+
+        #expect(try await readings(.seconds(60)) == (0..<10).map { Double($0) * 10 + 4.5 } + [10, 11, 12, 13, 14])
+    }
+
+    @Test func readings_areMeansOfMinutes_whereNothingElseIsLeft() async throws {
+        try await store.append([chunk(0..<120, every: .seconds(1))].compactMap(\.self))
+        while try await store.rollUp() > 0 {}
+        _ = try await store.prune(before: WallTime(millisecondsSince1970: .max), maxBytes: .max)
+
+        let found = try await readings(.seconds(600))
+
+        #expect(found.count >= 2)
+        #expect(found.reduce(0, +) / Double(found.count) > 20)
+    }
+}

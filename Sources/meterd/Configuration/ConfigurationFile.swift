@@ -188,7 +188,10 @@ struct ConfigurationFile {
         of table: TOMLTable, in prefix: String, known: [String]
     ) throws(ConfigurationError) {
         for key in table.keys.sorted() where !known.contains(key) {
-            let nearest = known.min { $0.editDistance(to: key) < $1.editDistance(to: key) } ?? ""
+            // Who wrote half of a key means that one, however many letters are missing.
+            let begun = known.filter { $0.hasPrefix(key) }
+            let nearest =
+                (begun.isEmpty ? known : begun).min { $0.editDistance(to: key) < $1.editDistance(to: key) } ?? ""
             throw ConfigurationError(
                 "\(path): unknown key \"\(prefix)\(key)\"", next: "did you mean \"\(prefix)\(nearest)\"?")
         }

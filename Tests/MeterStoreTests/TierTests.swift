@@ -23,13 +23,26 @@ struct TierTests {
         try await clause.check(InMemoryMeterStore())
     }
 
-    private static let minutes = 0..<240
+    /// Ten readings within a second in each minute of four hours: few, and yet more than one step of work.
+    private static let few = (0..<240).compactMap { burst(minute: $0) }
+    private static let fewCount = 2400.0
 
-    /// Four hours that begin with `SampleChunk.minute(0)`, by minutes: each reading of them counted.
-    private func counts(in store: MeterStore) async throws -> [Double] {
+    /// Readings that come fast, from the beginning of a minute on.
+    private static func burst(minute: Int, readings: Int = 10) -> SampleChunk? {
+        var builder = SampleChunkBuilder(meter: .one)
+        for number in 0..<readings {
+            var reading = Reading()
+            reading[.voltage] = Double((minute * readings + number) * 7919 % 10_007) / 1000
+            builder.append(SampleChunk.minute(minute).first + .milliseconds(100 * number), reading)
+        }
+        return builder.finish()
+    }
+
+    /// Four hours that begin with `SampleChunk.minute(0)`, by minutes: the extremes, and how many minutes.
+    private func extremes(in store: MeterStore) async throws -> [Double] {
         let first = SampleChunk.minute(0).first
         let builder = SeriesBuilder(
-            span: first..<first + .seconds(4 * 3600), points: 240, quantities: [.voltage, .current])
+            span: first..<first + .seconds(4 * 3600), points: 240, quantities: [.voltage])
         let series = try await store.fill(builder, of: .one).finish()
         #expect(series.tier == .minute)
         return series.columns.flatMap { $0.minima.compactMap(\.self) + $0.maxima.compactMap(\.self) }
@@ -57,8 +70,8 @@ struct TierTests {
 
     @Test func rollUp_countsEachReadingOnce_whenKilledAtAnyStatement() async throws {
         let made = try MeterStore.open(path: folder.store)
-        try await made.append(Self.minutes.map { .minute($0) })
-        let whole = try await counts(in: made)
+        try await made.append(Self.few)
+        let whole = try await extremes(in: made)
         try made.close()
         let recorder = CopyAtEachStatement(folder)
         let store = try MeterStore.open(path: folder.store, options: .init(onStatement: recorder.statementBegins))
@@ -72,32 +85,19 @@ struct TierTests {
         #expect(copies.count > 10)
         for copy in copies {
             let again = try MeterStore.open(path: copy)
-            #expect(try await counts(in: again) == whole, "\(copy), as it was left")
+            #expect(try await extremes(in: again) == whole, "\(copy), as it was left")
             while try await again.rollUp() > 0 {}
-            #expect(try await counts(in: again) == whole, "\(copy), once all is summed up")
+            #expect(try await extremes(in: again) == whole, "\(copy), once all is summed up")
             #expect(try await again.quickCheck() == [])
             try again.close()
-            #expect(try readings(in: .minute, at: copy) == Double(Self.minutes.count * 120), "\(copy)")
-            #expect(try readings(in: .hour, at: copy) == Double(Self.minutes.count * 120), "\(copy)")
-        }
-    }
-
-    /// Ten readings a second for half an hour.
-    private static var fast: [SampleChunk] {
-        (0..<30).compactMap { minute in
-            var builder = SampleChunkBuilder(meter: .one)
-            for number in 0..<600 {
-                var reading = Reading()
-                reading[.voltage] = Double((minute * 600 + number) * 7919 % 10_007) / 1000
-                builder.append(SampleChunk.minute(minute).first + .milliseconds(100 * number), reading)
-            }
-            return builder.finish()
+            #expect(try readings(in: .minute, at: copy) == Self.fewCount, "\(copy)")
+            #expect(try readings(in: .hour, at: copy) == Self.fewCount, "\(copy)")
         }
     }
 
     @Test func thin_losesNoReading_whenKilledAtAnyStatement() async throws {
         let made = try MeterStore.open(path: folder.store)
-        try await made.append(Self.fast)
+        try await made.append(Self.few)
         while try await made.rollUp() > 0 {}
         try made.close()
         let recorder = CopyAtEachStatement(folder)
@@ -114,10 +114,13 @@ struct TierTests {
             let again = try MeterStore.open(path: copy)
             #expect(try await again.quickCheck() == [])
             try again.close()
-            #expect(try chunks(at: copy) + Int(try readings(in: .second, at: copy)) == 18_000, "\(copy)")
-            #expect(try readings(in: .minute, at: copy) == 18_000)
+            #expect(try chunks(at: copy) + Int(try readings(in: .second, at: copy)) == Int(Self.fewCount), "\(copy)")
+            #expect(try readings(in: .minute, at: copy) == Self.fewCount)
         }
     }
+
+    /// Ten readings a second for half an hour.
+    private static let fast = (0..<30).compactMap { burst(minute: $0, readings: 600) }
 
     @Test func fastReadings_takeLessRoom_asSeconds() async throws {
         let store = try MeterStore.open(path: folder.store)
@@ -166,7 +169,7 @@ struct TierTests {
     /// Readings of a store from before there were minutes are summed up like any others.
     @Test func olderStore_isSummedUp() async throws {
         let made = try MeterStore.open(path: folder.store)
-        try await made.append(Self.minutes.map { .minute($0) })
+        try await made.append(Self.few)
         try made.close()
         try await DatabaseQueue(path: folder.store).write { db in
             try db.execute(
@@ -181,6 +184,6 @@ struct TierTests {
         while try await store.rollUp() > 0 {}
         try store.close()
 
-        #expect(try readings(in: .hour, at: folder.store) == Double(Self.minutes.count * 120))
+        #expect(try readings(in: .hour, at: folder.store) == Self.fewCount)
     }
 }

@@ -78,9 +78,9 @@ package struct MeterRoutes: Sendable {
         }
     }
 
-    /// The meter named in the path, in any form a person may type.
-    static func reference(in context: BasicRequestContext) throws -> String {
-        let raw = try context.parameters.require("meter")
+    /// What is named in the path, a meter or another, in any form a person may type.
+    static func reference(_ parameter: String = "meter", in context: BasicRequestContext) throws -> String {
+        let raw = try context.parameters.require(parameter)
         guard let decoded = raw.percentDecoded else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
         }

@@ -10,9 +10,6 @@ package struct RecordingRoutes: RouteGroup {
     private let recordings: RecordingService
     private let series: SeriesService
 
-    private static let pointsUsual = 1000
-    private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
-
     package init(directory: MeterDirectory, recordings: RecordingService, series: SeriesService) {
         self.directory = directory
         self.recordings = recordings
@@ -41,10 +38,11 @@ package struct RecordingRoutes: RouteGroup {
             return try JSON.response(RecordingsBody(recordings: all.map { RecordingBody($0) }))
         }
         api.get("recordings/:recording") { _, context in
-            try JSON.response(RecordingBody(try await recordings.recording(try Self.reference(in: context))))
+            try JSON.response(
+                RecordingBody(try await recordings.recording(try MeterRoutes.reference("recording", in: context))))
         }
         api.get("recordings/:recording/readings") { request, context in
-            let (meter, span) = try await local(try Self.reference(in: context))
+            let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
             return try await Response.lines(for: request) { write in
                 try await series.readings(of: meter, in: span) { sample in
                     try await write(
@@ -53,11 +51,8 @@ package struct RecordingRoutes: RouteGroup {
             }
         }
         api.get("recordings/:recording/series") { request, context in
-            let (meter, span) = try await local(try Self.reference(in: context))
-            let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
-            let found = try await series.series(
-                of: meter, in: span, points: points, quantities: try request.quantities() ?? Self.quantitiesUsual)
-            return try JSON.response(SeriesBody(found, of: meter))
+            let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
+            return try JSON.response(try await series.body(for: request, of: meter, in: span))
         }
     }
 
@@ -72,14 +67,6 @@ package struct RecordingRoutes: RouteGroup {
         }
         let start = recording.started
         return (recording.id.meter, start..<max(start, recording.until) + .milliseconds(1))
-    }
-
-    private static func reference(in context: BasicRequestContext) throws -> String {
-        let raw = try context.parameters.require("recording")
-        guard let decoded = raw.percentDecoded else {
-            throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
-        }
-        return decoded
     }
 }
 

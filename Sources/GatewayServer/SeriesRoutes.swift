@@ -8,9 +8,7 @@ package struct SeriesRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let series: SeriesService
 
-    private static let pointsUsual = 1000
     private static let spanUsual = Duration.seconds(3600)
-    private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
 
     package init(directory: MeterDirectory, series: SeriesService) {
         self.directory = directory
@@ -26,16 +24,26 @@ package struct SeriesRoutes: RouteGroup {
                 throw GatewayError(
                     .badRequest, "from \(start) to \(end) is no stretch of time", next: "from comes before to")
             }
-            let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
-            let quantities = try request.quantities() ?? Self.quantitiesUsual
-            let found = try await series.series(of: meter, in: start..<end, points: points, quantities: quantities)
-            return try JSON.response(SeriesBody(found, of: meter))
+            return try JSON.response(try await series.body(for: request, of: meter, in: start..<end))
         }
     }
 }
 
+extension SeriesService {
+    private static let pointsUsual = 1000
+    private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
+
+    /// With as many points and of those quantities that the query asks for, or what is usual.
+    func body(for request: Request, of meter: MeterID, in span: Range<WallTime>) async throws -> SeriesBody {
+        let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
+        let quantities = try request.quantities() ?? Self.quantitiesUsual
+        return SeriesBody(
+            try await series(of: meter, in: span, points: points, quantities: quantities), of: meter)
+    }
+}
+
 extension SeriesBody {
-    init(_ series: Series, of meter: MeterID) {
+    fileprivate init(_ series: Series, of meter: MeterID) {
         let origin = series.origin.millisecondsSince1970
         self.init(
             meter: meter.description, start: series.origin.description, width_ms: series.width.milliseconds,
@@ -49,7 +57,7 @@ extension SeriesBody {
 
 extension Request {
     /// A moment in the query: RFC 3339, or milliseconds since 1970; nil without one.
-    func time(_ name: String) throws -> WallTime? {
+    fileprivate func time(_ name: String) throws -> WallTime? {
         guard let text = uri.queryParameters[name[...]] else { return nil }
         if let time = WallTime(String(text)) { return time }
         guard let number = Int64(text) else {
@@ -61,7 +69,7 @@ extension Request {
     }
 
     /// What is asked for in `quantities`, comma-separated keys; nil without it.
-    func quantities() throws -> [Quantity]? {
+    fileprivate func quantities() throws -> [Quantity]? {
         guard let text = uri.queryParameters["quantities"] else { return nil }
         var asked: [Quantity] = []
         for key in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -82,7 +82,7 @@ struct SeriesRoutesTests {
 
         #expect(
             answer.text
-                == #"{"gap_ms":15000,"meter":"02:00:00:00:25:0C","series":{},"start":"1970-01-01T00:00:00.000Z","#
+                == #"{"gap_ms":10000,"meter":"02:00:00:00:25:0C","series":{},"start":"1970-01-01T00:00:00.000Z","#
                 + #""t_ms":[],"tier":"raw","width_ms":1}"#)
     }
 

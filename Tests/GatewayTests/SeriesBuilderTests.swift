@@ -132,11 +132,22 @@ struct SeriesBuilderTests {
 
         let found = series.finish()
 
-        #expect(found.gap == .seconds(15))
+        #expect(found.gap == .seconds(10))
         #expect(found.columns[0].minima.filter { $0 == nil }.count == 1)
         let gap = found.columns[0].minima.firstIndex { $0 == nil }
         #expect(gap == 21)
         #expect(found.times[21] > found.times[20] && found.times[21] < found.times[22])
+    }
+
+    /// What a recording marks as a gap breaks the line too, and nothing else does.
+    @Test(arguments: [(10, 0), (11, 1)])
+    func line_breaks_asARecordingWould(_ silence: Int, _ gaps: Int) {
+        var series = builder(.seconds(100), points: 100)
+        for second in Array(0...20) + Array((20 + silence)...50) {
+            series.add(Self.start + .seconds(second), reading([.voltage: 5]))
+        }
+
+        #expect(series.finish().columns[0].minima.count { $0 == nil } == gaps)
     }
 
     @Test func slowMeter_hasNoGaps_atItsOwnPace() {

@@ -75,7 +75,10 @@ struct ProgramTests {
         (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
         (["web", "url", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["who", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
-        (["record", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
+        (
+            ["record", "list", "--socket", "/nonexistent/s"], 7,
+            "meterctl: error: no meterd answers on /nonexistent/s\n"
+        ),
         (["record", "show", ""], 2, "meterctl: error: \"\" names no recording\n"),
         (["sync", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["cloud", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),

@@ -56,7 +56,7 @@ struct RecordingWordsTests {
 struct RecordingPlotTests {
     private func series(_ currents: [Double?], every step: Int64 = 1000) -> SeriesBody {
         SeriesBody(
-            meter: "m", start: "2026-11-21T13:40:05.250Z", width_ms: step, tier: "raw", gap_ms: 15_000,
+            meter: "m", start: "2026-11-21T13:40:05.250Z", width_ms: step, tier: "raw", gap_ms: 10_000,
             t_ms: currents.indices.map { Int64($0) * step },
             series: [
                 "current_A": .init(min: currents.map { $0.map { $0 - 0.1 } }, max: currents, mean: currents),
@@ -104,15 +104,33 @@ struct RecordingPlotTests {
         #expect(text.contains(">Current (A)<"))
         #expect(text.contains(">Voltage (V)<"))
         #expect(!text.contains(">Power (W)<"), "it has none")
-        #expect(text.contains("time since the start (s)"))
+        #expect(text.contains("time since the start (min)"))
         #expect(!text.contains("nan") && !text.contains("inf"))
     }
 
-    @Test func gap_breaksTheLine_andIsShown() throws {
-        let text = try svg(series([1, 2, nil, 1.5, 0.5]))
+    @Test func line_breaks_wherePointsHaveNoValue() throws {
+        #expect(try elements(of: try svg(series([1, 2, nil, 1.5, 0.5])))["polyline"] == 4)
+    }
 
-        #expect(try elements(of: text)["polyline"] == 4)
-        #expect(text.components(separatedBy: "class=\"gap\"").count - 1 == 2)
+    /// The recording of an hour has a gap of 23 s, 1194.75 s after its start: 5 pixels, 260 behind the left edge.
+    @Test func gap_isGrey_inEachPanel_whereTheRecordingMarksIt() throws {
+        let text = try svg(series([1, 2, 1.5, 0.5]))
+
+        #expect(text.components(separatedBy: #"class="gap" x="329.94""#).count - 1 == 2)
+        #expect(text.contains(#"x="329.94" y="64" width="5""#))
+        #expect(text.contains("<title>gap: the link was lost</title>"))
+        #expect(text.contains(", 1 gap of 0:00:23<"))
+    }
+
+    @Test func shortGap_isSeen_andOneThatMakesNoSense_isNot() throws {
+        var recording = RecordingWordsTests.recording()
+        recording.gaps[0].duration_ms = 1
+        let short = try #require(RecordingPlot(recording, series([1, 2]))).svg
+        recording.gaps[0].start = "never"
+        let none = try #require(RecordingPlot(recording, series([1, 2]))).svg
+
+        #expect(short.contains(#"class="gap" x="329.94" y="64" width="1""#))
+        #expect(!none.contains("class=\"gap\""))
     }
 
     @Test(arguments: ["<script>alert(\"1\")</script>", "a & b's", "]]>", "\u{1}\u{8}\t", "🔋 Akku"])

@@ -1,4 +1,5 @@
 package import MeterModel
+import RecordingCore
 
 /// Puts readings of a span of time into at most so many points, each with the least, the greatest and the mean of what
 /// lies in it, so that no peak is lost however long the span is.
@@ -153,8 +154,8 @@ package struct SeriesBuilder: Sendable {
 
 /// Readings over time, ready to be drawn.
 package struct Series: Hashable, Sendable {
-    /// Shorter silence is no gap, whatever the meter's pace.
-    package static let gapMin = Duration.seconds(15)
+    /// Shorter silence is no gap, whatever the meter's pace: what a recording marks, a chart shows.
+    package static let gapMin = RecordingRules().stepMax
 
     package var origin: WallTime
     /// How long a point is.

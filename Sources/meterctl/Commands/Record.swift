@@ -7,8 +7,7 @@ struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Charge sessions: record start, stop, list, show, export, plot.",
         discussion: "A meter is also recorded by itself: meterctl set METER record-above=0.05",
-        subcommands: [Start.self, Stop.self, List.self, Show.self, Export.self, Plot.self],
-        defaultSubcommand: List.self)
+        subcommands: [Start.self, Stop.self, List.self, Show.self, Export.self, Plot.self])
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

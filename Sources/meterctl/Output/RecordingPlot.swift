@@ -2,7 +2,7 @@ import GatewayAPI
 import MeterModel
 
 /// A recording as an SVG: voltage, current and power over time, one below the other, each with its extremes as a band and
-/// its mean as a line. Where nothing is known there is nothing but a grey stretch.
+/// its mean as a line. Where nothing is known, the line breaks; what the recording marks as a gap is grey.
 struct RecordingPlot {
     /// As many points as there are half pixels.
     static let pointsMax = 1400
@@ -11,6 +11,8 @@ struct RecordingPlot {
     private let series: SeriesBody
     private let panels: [(quantity: Quantity, column: SeriesBody.Column, colour: String)]
     private let axis: PlotAxis
+    /// In seconds since the series' start, with the cause.
+    private let gaps: [(from: Double, to: Double, cause: String)]
 
     private static let width = 900.0
     private static let left = 70.0
@@ -32,7 +34,18 @@ struct RecordingPlot {
         guard !panels.isEmpty, let last = series.t_ms.last else { return nil }
         self.recording = recording
         self.series = series
-        axis = PlotAxis(lengthInSeconds: Double(max(last, 1000)) / 1000)
+        let start = WallTime(series.start)
+        func seconds(until text: String) -> Double? {
+            guard let start, let time = WallTime(text) else { return nil }
+            return Double(time.millisecondsSince1970 - start.millisecondsSince1970) / 1000
+        }
+        // To its end, as there may be a gap before that.
+        let length = max(Double(last) / 1000, seconds(until: recording.until) ?? 0, 1)
+        axis = PlotAxis(lengthInSeconds: length)
+        gaps = recording.gaps.compactMap { gap in
+            guard let from = seconds(until: gap.start), from < length else { return nil }
+            return (max(0, from), min(from + Double(gap.duration_ms) / 1000, length), gap.cause)
+        }
     }
 
     private var height: Double {
@@ -60,17 +73,19 @@ struct RecordingPlot {
 
     private var summary: String {
         let sums = "\(Words.quantity(.charge, recording.charge_mAh)), \(Words.quantity(.energy, recording.energy_Wh))"
+        let count = recording.gap_count
         let gaps =
-            recording.gap_count > 0
-            ? ", \(recording.gap_count) gaps of \(RecordingWords.duration(recording.gap_ms))" : ""
+            count > 0 ? ", \(count) gap\(count == 1 ? "" : "s") of \(RecordingWords.duration(recording.gap_ms))" : ""
         return "\(recording.started), \(RecordingWords.duration(recording.duration_ms)), \(sums)\(gaps)"
     }
 
     // MARK: Panels
 
-    private func x(_ milliseconds: Int64) -> Double {
-        Self.left + Double(milliseconds) / 1000 / axis.lengthInSeconds * (Self.width - Self.left - Self.right)
+    private func x(_ seconds: Double) -> Double {
+        Self.left + seconds / axis.lengthInSeconds * (Self.width - Self.left - Self.right)
     }
+
+    private func x(ofPoint place: Int) -> Double { x(Double(series.t_ms[place]) / 1000) }
 
     private func panel(_ index: Int) -> [String] {
         let (quantity, column, colour) = panels[index]
@@ -92,12 +107,12 @@ struct RecordingPlot {
         lines.append(
             text("\(quantity.words) (\(quantity.unit))", x: Self.left + 6, y: top + 14, colour: colour, weight: "bold"))
         for run in runs(of: column) {
-            let upper = run.map { "\(x(series.t_ms[$0]).svg),\(y(column.max[$0] ?? 0).svg)" }
-            let lower = run.reversed().map { "\(x(series.t_ms[$0]).svg),\(y(column.min[$0] ?? 0).svg)" }
-            let means = run.map { "\(x(series.t_ms[$0]).svg),\(y(column.mean[$0] ?? 0).svg)" }
+            let upper = run.map { "\(x(ofPoint: $0).svg),\(y(column.max[$0] ?? 0).svg)" }
+            let lower = run.reversed().map { "\(x(ofPoint: $0).svg),\(y(column.min[$0] ?? 0).svg)" }
+            let means = run.map { "\(x(ofPoint: $0).svg),\(y(column.mean[$0] ?? 0).svg)" }
             if run.count == 1, let place = run.first {
                 lines.append(
-                    #"<circle cx="\#(x(series.t_ms[place]).svg)" cy="\#(y(column.mean[place] ?? 0).svg)" r="1.5" fill="\#(colour)"/>"#
+                    #"<circle cx="\#(x(ofPoint: place).svg)" cy="\#(y(column.mean[place] ?? 0).svg)" r="1.5" fill="\#(colour)"/>"#
                 )
                 continue
             }
@@ -126,15 +141,13 @@ struct RecordingPlot {
         return runs.filter { !$0.isEmpty }
     }
 
-    /// Where a point without any value stands between two others.
+    /// At least a pixel wide, so that a short one is seen in a long recording.
     private func gapBoxes(top: Double) -> [String] {
-        let times = series.t_ms
-        return times.indices.dropFirst().dropLast().filter { place in
-            panels.allSatisfy { $0.column.mean.indices.contains(place) && $0.column.mean[place] == nil }
-        }.map { place in
-            let (from, to) = (x(times[place - 1]), x(times[place + 1]))
-            return #"<rect class="gap" x="\#(from.svg)" y="\#(top.svg)" width="\#((to - from).svg)" "#
-                + #"height="\#(Self.panelHeight.svg)" fill="gray" fill-opacity="0.18"><title>gap</title></rect>"#
+        gaps.map { gap in
+            let words = RecordingWords.words(forCause: gap.cause)
+            return #"<rect class="gap" x="\#(x(gap.from).svg)" y="\#(top.svg)" "#
+                + #"width="\#(max(x(gap.to) - x(gap.from), 1).svg)" height="\#(Self.panelHeight.svg)" fill="gray" "#
+                + #"fill-opacity="0.18"><title>gap: \#(words.xmlEscaped)</title></rect>"#
         }
     }
 
@@ -142,7 +155,7 @@ struct RecordingPlot {
         let bottom = height - Self.bottom
         var lines: [String] = []
         for second in axis.ticks {
-            let place = x(Int64(second * 1000))
+            let place = x(second)
             lines.append(line(place, bottom, place, bottom + 5, "#444444"))
             lines.append(text(axis.label(second), x: place, y: bottom + 19, anchor: "middle"))
         }

@@ -101,7 +101,7 @@ enum RecordingWords {
         return "\(Words.quantity(quantity, range.mean)) on average, \(least) to \(greatest)"
     }
 
-    private static func words(forCause cause: String) -> String {
+    static func words(forCause cause: String) -> String {
         switch cause {
         case "link": "the link was lost"
         case "silence": "nothing came"

@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
 /// The files of the web page, in Sources/GatewayServer/Page.
 let webPage = [
     "index.html", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "login.js",
-    "meter.js", "meters.js", "words.js",
+    "meter.js", "meters.js", "recordings.js", "words.js",
 ]
 
 let package = Package(

@@ -37,7 +37,8 @@ enum WebBenchmark {
     private static func visit(_ url: String) async throws {
         let files = [
             "", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "login.js",
-            "meter.js", "meters.js", "words.js", "lib/dygraph.js", "lib/dygraph.css", "v1/session", "v1/status",
+            "meter.js", "meters.js", "recordings.js", "words.js", "lib/dygraph.js", "lib/dygraph.css", "v1/session",
+            "v1/status",
         ]
         var (bytes, times) = (0, [Double]())
         for _ in 0..<20 {

@@ -6,6 +6,7 @@ usage: Tests/Web/run [--bin FOLDER] [--pictures FOLDER] [CASE…]
 import argparse
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -103,6 +104,65 @@ def chart_draws_and_zooms(daemon, browser, _):
     wait("dragging zooms", lambda: labels() != whole)
 
 
+def chart_shows_the_past(daemon, browser, _):
+    """What was measured before the page was opened is drawn, and a chart of months is no error."""
+    box = """const r = document.querySelector('.plot .canvas').getBoundingClientRect();
+      return [r.left, r.top, r.width, r.height]"""
+
+    def second(x):
+        """The time of day, in seconds, of the reading under the pointer."""
+        left, top, width, height = browser.js(box)
+        browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
+            "type": "mouseMoved", "x": left + width * x, "y": top + height / 2, "button": "none"})
+        found = re.search(r"(\d+):(\d+):(\d+)", browser.text(".cursor"))
+        return found and sum(int(part) * unit for part, unit in zip(found.groups(), (3600, 60, 1)))
+
+    def look():
+        # Anew each time, so that it is not the page that remembers.
+        browser.open("about:blank")
+        browser.open(daemon.url + PATH)
+        wait("the charts are there", lambda: browser.js("return document.querySelectorAll('.plot canvas').length") > 0)
+        browser.js("document.querySelector('.plot .canvas').scrollIntoView({ block: 'center' })")
+        time.sleep(1)
+        now, then = second(0.98), second(0.93)
+        return now and then and now % 86400 - then >= 10
+
+    wait("the curves begin before the page was opened", look)
+    browser.click(".tools button", "6 months")
+    wait("months are asked for", lambda: browser.js(
+        "return performance.getEntriesByType('resource').filter((e) => e.name.includes('/series?')).length") >= 2)
+    time.sleep(1)
+    if browser.text(".chart .hint"):
+        raise Failure(f"of months it says: {browser.text('.chart .hint')}")
+
+
+def recording_is_made(daemon, browser, _):
+    """A recording begins and ends by button, adds up, is listed with those of all meters, drawn and exported."""
+    title = f"phone {browser.theme} {browser.size[0]}"
+    browser.open(daemon.url + PATH)
+    row = lambda: next((words for words in browser.texts(".recordings tbody tr") if title in words), "")
+    wait("the name can be given", lambda: browser.js("return document.querySelector('#record-name')?.offsetParent !== null"))
+    browser.js("document.querySelector('#record-name').value = arguments[0]", title)
+    browser.click(".record button", "Record")
+    wait("it goes on", lambda: "goes on" in row())
+    wait("it adds up", lambda: "JSON" in row() and "0.000 Wh" not in row())
+    browser.click(".record button", "Stop recording")
+    wait("it is over", lambda: "stopped by hand" in row())
+    browser.js("""const make = URL.createObjectURL.bind(URL);
+      URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return make(blob); };""")
+    browser.click(f".links a[aria-label='Readings as CSV of {title}']")
+    lines = wait("it is exported", lambda: browser.js("return window.saved")).split("\r\n")
+    if not lines[0].startswith("time,") or "voltage_V" not in lines[0] or len(lines) < 3:
+        raise Failure(f"the export begins {lines[:2]}")
+    browser.open(daemon.url + "/#/recordings")
+    wait("it is among those of all meters", lambda: title in row() and "demo UM25C" in row())
+    browser.click(f".links a[aria-label='Chart of {title}']")
+    wait("it is drawn", lambda: browser.js("return document.querySelectorAll('.plot canvas').length") > 0
+         and "/series?" in browser.js("return performance.getEntriesByType('resource').map((e) => e.name).join()"))
+    if "true" in browser.js("return [...document.querySelectorAll('.tools button')].map((b) => b.ariaPressed).join()"):
+        raise Failure("the charts follow what comes, and do not show the recording")
+
+
 def hostile_name_is_text(daemon, browser, _):
     """A name full of markup is shown as it is, everywhere."""
     daemon.ctl("set", "02:00:00:00:34:0C", f"name={HOSTILE}", f"notes={HOSTILE}")
@@ -144,7 +204,7 @@ def host_is_shown(daemon, browser, _):
 
 def can_be_read_by_everybody(daemon, browser, axe):
     """axe finds nothing in labels, contrast, landmarks and the like, on every view; nothing is wider than the screen."""
-    for path, ready in (("/", ".card"), (PATH, ".settings"), ("/#/host", "section table")):
+    for path, ready in (("/", ".card"), (PATH, ".settings"), ("/#/recordings", ".recordings table"), ("/#/host", "section table")):
         browser.open(daemon.url + path)
         wait(f"{path} is there", lambda: browser.js("return Boolean(document.querySelector(arguments[0]))", ready))
         over = browser.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -165,14 +225,14 @@ def keyboard_reaches_everything(daemon, browser, _):
     browser.open(daemon.url + "/")
     wait("cards are there", lambda: browser.js("return document.querySelectorAll('.card').length") == 4)
     seen = []
-    for _ in range(9):
+    for _ in range(10):
         for kind in ("keyDown", "keyUp"):
             browser.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {
                 "type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9})
         seen.append(browser.js("return document.activeElement.textContent.trim()"))
         if browser.js("return getComputedStyle(document.activeElement).outlineStyle") == "none":
             raise Failure(f"nothing shows that {seen[-1]} has the focus")
-    for word in ("Skip to content", "This host", "Theme: system", "demo UM25C", "Disconnect"):
+    for word in ("Skip to content", "Recordings", "This host", "Theme: system", "demo UM25C", "Disconnect"):
         if word not in seen:
             raise Failure(f"Tab does not reach {word}: {seen}")
 
@@ -213,10 +273,10 @@ def lost_and_found(daemon, browser, _):
     daemon.url = json.loads(daemon.ctl("web", "url", "--json"))["urls"][0].rstrip("/")
 
 
-CASES = [meters_appear, connect_and_disconnect, take_over, chart_draws_and_zooms, hostile_name_is_text,
-         settings_are_saved, host_is_shown, can_be_read_by_everybody, keyboard_reaches_everything, login, lost_and_found]
+CASES = [meters_appear, connect_and_disconnect, take_over, chart_draws_and_zooms, chart_shows_the_past, recording_is_made,
+         hostile_name_is_text, settings_are_saved, host_is_shown, can_be_read_by_everybody, keyboard_reaches_everything, login, lost_and_found]
 # What depends on neither size nor theme runs once.
-ONCE = {take_over, keyboard_reaches_everything, login, lost_and_found, settings_are_saved}
+ONCE = {take_over, keyboard_reaches_everything, login, lost_and_found, settings_are_saved, chart_shows_the_past}
 
 
 # What a case brings about on purpose, as the browser's console words it.
@@ -251,7 +311,7 @@ def run_case(case, daemon, browser, axe, pictures):
         if browser.errors:
             raise Failure(f"the console has {browser.errors[:2]}")
         away = [url for url in browser.requests
-                if not url.startswith(("http://127.0.0.1:", "data:", "about:", "chrome"))]
+                if not url.startswith(("http://127.0.0.1:", "blob:http://127.0.0.1:", "data:", "about:", "chrome"))]
         if away:
             raise Failure(f"requests left: {away[:3]}")
     except Exception as failure:  # One broken case does not hide the others.
@@ -268,7 +328,7 @@ def run_case(case, daemon, browser, axe, pictures):
 
 def take_pictures(daemon, browser, folder):
     kind = "phone" if browser.size == PHONE else "desktop"
-    for view, path in (("meters", "/"), ("meter", PATH), ("host", "/#/host")):
+    for view, path in (("meters", "/"), ("meter", PATH), ("recordings", "/#/recordings"), ("host", "/#/host")):
         browser.open(daemon.url + path)
         time.sleep(3)
         browser.picture(f"{folder}/{view}-{kind}-{browser.theme}.png", whole=view != "meters")

@@ -6,16 +6,21 @@ import { listen, start, state, stop } from "/live.js";
 import { loginView } from "/login.js";
 import { meterView } from "/meter.js";
 import { metersView } from "/meters.js";
+import { recordingsView } from "/recordings.js";
 
 const main = document.getElementById("main");
 let close = () => {};
 let shown = null;
 
-/** The view that an address means: its name, what makes it, and for which meter. */
+/** The view that an address means: its name, and what makes it. A meter's may say which time its charts show. */
 function viewAt(hash) {
   if (state.session.login === "needed") return { name: "login", make: loginView(enter) };
-  const meter = /^#\/meter\/(.+)$/.exec(hash);
-  if (meter) return { name: "meters", make: (place) => meterView(place, decodeURIComponent(meter[1])) };
+  const meter = /^#\/meter\/([^/]+)(?:\/(\d+)-(\d+))?$/.exec(hash);
+  if (meter) {
+    const span = meter[2] ? [Number(meter[2]), Number(meter[3])] : undefined;
+    return { name: "meters", make: (place) => meterView(place, decodeURIComponent(meter[1]), span) };
+  }
+  if (hash === "#/recordings") return { name: "recordings", make: recordingsView };
   if (hash === "#/host") return { name: "host", make: hostView };
   return { name: "meters", make: metersView };
 }

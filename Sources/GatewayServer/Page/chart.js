@@ -1,4 +1,5 @@
 // The curves of one meter: four charts that zoom and pan together (dygraphs, from Debian's libjs-dygraphs).
+import { call, meterPath } from "/api.js";
 import { el, setText } from "/dom.js";
 import { state } from "/live.js";
 import { number } from "/words.js";
@@ -9,11 +10,14 @@ const CURVES = [
   ["power_W", "Power", "W", 3],
   ["energy_Wh", "Energy", "Wh", 3],
 ];
-const SPANS = [["5 min", 300], ["1 h", 3600], ["5 h", 5 * 3600]];
+const SPANS = [
+  ["5 min", 300], ["1 h", 3600], ["6 h", 6 * 3600], ["1 day", 86400], ["1 week", 7 * 86400],
+  ["1 month", 30 * 86400], ["6 months", 182 * 86400],
+];
 /** No value: the line has a gap. */
 const NOTHING = [null, null, null];
-/** Readings that are kept at most: five hours at two a second. */
-const LIVE_MAX = 36000;
+/** Points of a chart at most: more than a screen is wide. The host thins the rest out, and loses no peak. */
+const POINTS = 1000;
 
 let library;
 
@@ -47,7 +51,8 @@ const bar = (value) => Number.isFinite(value) ? [value, value, value] : NOTHING;
 const words = ([low, mean, high], unit, digits) => low === high
   ? `${number(mean, digits)} ${unit}` : `${number(mean, digits)} ${unit} (${number(low, digits)} to ${number(high, digits)})`;
 
-export function chartPanel(id) {
+/** The curves of a meter. `span`: what they show first, from and to in ms; without it they follow what comes. */
+export function chartPanel(id, span) {
   const cursor = el("p", { class: "cursor" });
   const note = el("p", { class: "hint", role: "status" });
   const boxes = CURVES.map(([key, word, unit]) => el("div", { class: "plot", "data-curve": key },
@@ -73,6 +78,7 @@ export function chartPanel(id) {
   let isOver = false;
   let isBusy = false;
   let reloading;
+  let request = 0;
   /** What is shown, in ms of the host's calendar. */
   let shown = [0, 0];
 
@@ -109,8 +115,20 @@ export function chartPanel(id) {
     move(shown[0] + step, shown[1] + step);
   }
 
-  function load() {
-    setText(note, "What comes while this is open is drawn.");
+  async function load() {
+    const mine = ++request;
+    const [from, to] = shown.map(Math.round);
+    try {
+      const past = await series(id, from, to);
+      if (isOver || mine !== request) return;
+      const last = past.length ? past[past.length - 1][0] : new Date(0);
+      // What came while the host was asked.
+      rows = past.concat(rows.filter((row) => row[0] > last && row[0].getTime() <= shown[1]));
+      setText(note, rows.length === 0 ? "No reading in this time." : "");
+    } catch (error) {
+      if (isOver || mine !== request) return;
+      setText(note, error.words ?? error.message);
+    }
     draw();
   }
 
@@ -119,10 +137,14 @@ export function chartPanel(id) {
     if (!meter?.readAt || !meter.reading) return;
     const last = rows[rows.length - 1];
     if (last && last[0].getTime() >= meter.readAt) return;
+    // Somebody who looks at the past gets no line from there to now.
+    if (!isFollowing && meter.readAt > shown[1]) return;
     rows.push([new Date(meter.readAt), ...CURVES.map(([key]) => bar(meter.reading[key]))]);
     if (isFollowing) {
       shown = [hostNow() - seconds * 1000, hostNow()];
-      while (rows.length > LIVE_MAX) rows.shift();
+      while (rows.length > 2 && rows[1][0].getTime() < shown[0]) rows.shift();
+      if (rows.length > POINTS * 3) load();
+      setText(note, "");
     }
     draw();
   }
@@ -178,7 +200,8 @@ export function chartPanel(id) {
       unhighlightCallback: () => setText(cursor, ""),
       ...look(),
     }));
-    follow(seconds);
+    if (span) move(...span);
+    else follow(seconds);
   }, (error) => setText(note, error.message));
 
   const recolour = () => { for (const chart of charts) chart.updateOptions(look()); };
@@ -191,4 +214,14 @@ export function chartPanel(id) {
     for (const chart of charts) chart.destroy();
   }
   return { element, add, close };
+}
+
+/** The stored readings of a time, thinned out by the host, as rows: time, then least, mean and greatest of each curve. */
+async function series(id, from, to) {
+  const keys = CURVES.map(([key]) => key);
+  const answer = await call("GET", meterPath(id, `/series?from=${from}&to=${to}&points=${POINTS}&quantities=${keys}`));
+  const start = Date.parse(answer.start);
+  const columns = keys.map((key) => answer.series[key]);
+  return answer.t_ms.map((offset, index) => [new Date(start + offset), ...columns.map((column) =>
+    column && column.mean[index] !== null ? [column.min[index], column.mean[index], column.max[index]] : NOTHING)]);
 }

@@ -1,10 +1,11 @@
-// One meter: its values, its curves, its settings and who changed them.
+// One meter: its values, its curves, its recordings, its settings and who changed them.
 import { call, meterPath } from "/api.js";
 import { chartPanel } from "/chart.js";
 import { el, say, setAttribute, setText, table } from "/dom.js";
 import { pairs, section } from "/host.js";
 import { listen, passed, state } from "/live.js";
 import { actions } from "/meters.js";
+import { recordingsPanel } from "/recordings.js";
 import { leaseWords, moment, nameOf, number, QUANTITIES, span, STATES } from "/words.js";
 
 const HINTS = {
@@ -13,9 +14,13 @@ const HINTS = {
   "poll-interval": "such as 500ms or 2s",
   "stale-after": "such as 5s",
   "temperature-unit": "C or F",
+  "record-above": "such as 50mA: a recording begins by itself",
+  "record-hold": "such as 10s",
+  "record-gap": "such as 10m",
 };
 
-export function meterView(place, id) {
+/** `shown`: the time that its charts show first, from and to in ms; without it they follow what comes. */
+export function meterView(place, id, shown) {
   const title = el("h1");
   const badge = el("span", { class: "badge" });
   const lease = el("p", { class: "lease" });
@@ -26,11 +31,12 @@ export function meterView(place, id) {
   const history = el("div");
   const about = el("div");
   const gone = el("p", { class: "panel", text: "Loading …" });
-  const chart = chartPanel(id);
+  const chart = chartPanel(id, shown);
+  const recordings = recordingsPanel(id);
   const content = el("div", { hidden: true },
     el("div", { class: "panel head" },
       el("div", { class: "top" }, title, badge), lease, error, values, buttons.element),
-    chart.element,
+    chart.element, recordings.element,
     section("Settings", settings), section("Who changed what", history), section("About", about));
   place.append(el("p", { class: "back" }, el("a", { href: "#/", text: "← All meters" })), gone, content);
 
@@ -123,7 +129,8 @@ export function meterView(place, id) {
     if (change.refresh) loadSettings();
   });
   const ticking = setInterval(tick, 1000);
-  return () => { isOver = true; end(); clearInterval(ticking); chart.close(); };
+  if (shown) requestAnimationFrame(() => chart.element.scrollIntoView());
+  return () => { isOver = true; end(); clearInterval(ticking); chart.close(); recordings.close(); };
 }
 
 const isChanged = (form) => [...form.querySelectorAll("input, textarea")].some((input) => input.value !== input.dataset.was);

@@ -13,6 +13,7 @@ enum WebPageFiles {
         ("/login.js", script, PackageResources.login_js),
         ("/meter.js", script, PackageResources.meter_js),
         ("/meters.js", script, PackageResources.meters_js),
+        ("/recordings.js", script, PackageResources.recordings_js),
         ("/words.js", script, PackageResources.words_js),
     ]
 

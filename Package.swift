@@ -149,6 +149,18 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "CloudEtcd",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "CloudServer",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "MetricsCore", "ServerKit",
@@ -193,7 +205,8 @@ let package = Package(
         .target(
             name: "CloudHosting",
             dependencies: [
-                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "MetricsCore", "ServerKit",
+                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO",
+                "MetricsCore", "ServerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -236,7 +249,7 @@ let package = Package(
             name: "metercloud",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore",
-                "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit", "ServerKit",
+                "CloudEtcd", "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit", "ServerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -368,6 +381,17 @@ let package = Package(
                 "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore",
                 "MeterTestKit",
                 .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CloudEtcdTests",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudEtcd", "MeterTestKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),

@@ -39,6 +39,10 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "GRDB", "Foundation", "Glibc",
         "Synchronization",
     ],
+    "CloudEtcd": [
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "AsyncHTTPClient", "FoundationEssentials",
+        "Logging", "NIOCore", "NIOHTTP1", "NIOSSL", "Synchronization",
+    ],
     "CloudServer": [
         "MeterModel", "MetricsCore", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "ServerKit", "Crypto",
         "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL", "X509", "SwiftASN1",

@@ -1,0 +1,23 @@
+import LeaseCore
+import Logging
+import MeterModel
+
+extension CloudService {
+    /// Passes on what another copy of this cloud did.
+    package func hear(_ news: CloudNews) async {
+        switch news {
+        case .records(let types, let zone):
+            hub.tellChange(of: types, by: nil, in: zone)
+        case .lease(let record, let meter, let name):
+            do {
+                guard let zone = try await engine.zone(name) else { return }
+                tell(record, meter: meter, in: zone)
+            } catch {
+                logger.warning("a lease's change is not told", metadata: ["meter": "\(meter)", "error": "\(error)"])
+            }
+            await settleLine(of: WaitingLines.Meter(zone: name, id: meter))
+        case .revoked(let credential):
+            hub.end(credential: credential)
+        }
+    }
+}

@@ -1,0 +1,305 @@
+import AsyncHTTPClient
+import Cloud
+import FoundationEssentials
+import Logging
+import MeterModel
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Synchronization
+
+/// Speaks with etcd through its JSON gateway, with whichever member answers.
+///
+/// What it is asked may be done twice: where an answer does not come, the same is sent to the next member. All that this
+/// module sends is made for that (see `EtcdCompare`). Nothing older than what was seen before is ever returned: a store
+/// that went back is an error, and stays one until the program starts anew.
+final class EtcdClient: Sendable {
+    private struct State {
+        /// The member that is asked first.
+        var current = 0
+        var ticket: String?
+        /// The greatest revision ever answered.
+        var newest: Int64 = 0
+        var wentBack: EtcdError?
+    }
+
+    let settings: EtcdSettings
+    private let addresses: [String]
+    private let clock: CloudClock
+    private let logger: Logger
+    private let http: HTTPClient
+    private let state = Mutex(State())
+
+    /// Opens no connection.
+    ///
+    /// - Throws: `badSetting`.
+    init(_ settings: EtcdSettings, clock: CloudClock, logger: Logger) throws(EtcdError) {
+        self.settings = settings
+        self.clock = clock
+        self.logger = logger
+        addresses = try settings.addresses()
+        http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try .etcd(settings))
+    }
+
+    /// Closes every connection. Calls after it fail.
+    func shutdown() async {
+        // It fails when called twice, and then it is done already.
+        try? await http.shutdown()
+    }
+
+    // MARK: What is asked
+
+    /// One step, atomic, of the state that a majority of the members agrees on.
+    func commit(_ transaction: EtcdTransaction) async throws(EtcdError) -> EtcdTransactionAnswer {
+        try await call("/v3/kv/txn", body: transaction.text)
+    }
+
+    /// Reads several ranges of one state.
+    func read(_ ranges: [EtcdRange]) async throws(EtcdError) -> (revision: Int64, ranges: [EtcdRangeAnswer]) {
+        let answer = try await commit(EtcdTransaction(success: ranges.map { .range($0) }))
+        let found = ranges.indices.compactMap { answer.range($0) }
+        guard found.count == ranges.count else {
+            throw EtcdError(
+                .garbage, "etcd answered \(answer.results.count) of \(ranges.count) ranges. See its version")
+        }
+        return (answer.revision, found)
+    }
+
+    /// Of the member that is asked first.
+    func status() async throws(EtcdError) -> EtcdStatus {
+        try await call("/v3/maintenance/status", body: Array("{}".utf8))
+    }
+
+    // MARK: One call, any member
+
+    func call<Answer: EtcdReadable>(_ path: String, body: [UInt8]) async throws(EtcdError) -> Answer {
+        let deadline = clock.now() + settings.patience
+        var pause = Duration.milliseconds(20)
+        var attempts = 0
+        var hasLoggedIn = false
+        while true {
+            // As it was before this is asked: answers that cross each other are no step back.
+            let (index, newest) = try state.withLock { state throws(EtcdError) in
+                if let wentBack = state.wentBack { throw wentBack }
+                return (state.current, state.newest)
+            }
+            do throws(EtcdError) {
+                let answer: Answer = try await ask(index, path, body: body, ticket: try await ticket(from: index))
+                try note(answer.storeRevision, noOlderThan: newest, from: addresses[index])
+                return answer
+            } catch {
+                if error.code == .notAuthenticated, settings.user != nil, !hasLoggedIn {
+                    hasLoggedIn = true
+                    state.withLock { $0.ticket = nil }
+                    continue
+                }
+                guard error.isWorthAnotherTry else { throw error }
+                giveUp(index, error)
+                attempts += 1
+                // Each member is tried once without a pause.
+                guard attempts % addresses.count == 0 else { continue }
+                guard clock.now() + pause < deadline, !Task.isCancelled else { throw error }
+                await wait(pause)
+                pause = min(pause * 2, .milliseconds(500))
+            }
+        }
+    }
+
+    private func note(_ revision: Int64, noOlderThan newest: Int64, from address: String) throws(EtcdError) {
+        guard revision > 0 else { return }
+        try state.withLock { state throws(EtcdError) in
+            guard revision >= newest else {
+                let error = EtcdError(
+                    .wentBack,
+                    "\(address) is at revision \(revision), and \(newest) was seen before: it was restored, "
+                        + "or is another etcd. Stop every copy of metercloud, then see Docs/Scale.md")
+                state.wentBack = error
+                throw error
+            }
+            state.newest = max(state.newest, revision)
+        }
+    }
+
+    /// The next call goes to the next member, unless another call did so already.
+    private func giveUp(_ index: Int, _ error: EtcdError) {
+        let isNews = state.withLock { state in
+            guard state.current == index else { return false }
+            state.current = (index + 1) % addresses.count
+            return addresses.count > 1
+        }
+        if isNews { logger.warning("another etcd member is asked", metadata: ["cause": "\(error)"]) }
+    }
+
+    private func wait(_ pause: Duration) async {
+        // It is cut short where the task is cancelled, and the next failure is the last then.
+        try? await clock.sleep(clock.now() + pause)
+    }
+
+    /// What the user is known by; nil without users.
+    private func ticket(from index: Int) async throws(EtcdError) -> String? {
+        guard let user = settings.user else { return nil }
+        if let ticket = state.withLock({ $0.ticket }) { return ticket }
+        let body: [UInt8]
+        do {
+            body = [UInt8](try JSONEncoder().encode(["name": user, "password": settings.password]))
+        } catch {
+            throw EtcdError(.badSetting, "the user \(user) cannot be written as JSON (\(error)). Use another name")
+        }
+        let answer: EtcdTicket = try await ask(index, "/v3/auth/authenticate", body: body, ticket: nil)
+        state.withLock { $0.ticket = answer.token }
+        return answer.token
+    }
+
+    // MARK: One call, one member
+
+    private func ask<Answer: EtcdReadable>(
+        _ index: Int, _ path: String, body: [UInt8], ticket: String?
+    ) async throws(EtcdError) -> Answer {
+        let address = addresses[index]
+        let deadline = NIODeadline.now() + .nanoseconds(settings.answerTimeout.nanoseconds)
+        let response = try await send(address, path, body: body, ticket: ticket, deadline: deadline)
+        let bytes: [UInt8]
+        do {
+            bytes = [UInt8](buffer: try await response.body.collect(upTo: Self.answerBytesMax))
+        } catch {
+            throw EtcdError(.timedOut, "the answer of \(address) broke off (\(error)). Try again")
+        }
+        guard response.status == .ok else {
+            throw EtcdError(
+                status: response.status.code, body: bytes, member: address,
+                isAuthenticating: path == "/v3/auth/authenticate" && response.status.code < 500)
+        }
+        do {
+            return try JSONDecoder().decode(Answer.self, from: Data(bytes))
+        } catch {
+            throw EtcdError(unreadable: error, from: address)
+        }
+    }
+
+    private func send(
+        _ address: String, _ path: String, body: [UInt8], ticket: String?, deadline: NIODeadline
+    ) async throws(EtcdError) -> HTTPClientResponse {
+        var request = HTTPClientRequest(url: address + path)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        if let ticket { request.headers.add(name: "authorization", value: ticket) }
+        request.body = .bytes(ByteBuffer(bytes: body))
+        do {
+            return try await http.execute(request, deadline: deadline)
+        } catch let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout {
+            throw EtcdError(.timedOut, "\(address) does not answer in time. See that it runs, and its disk")
+        } catch {
+            throw EtcdError(.unreachable, "\(address) cannot be reached (\(error)). See that etcd runs there")
+        }
+    }
+
+    /// A full range of the largest zone.
+    private static let answerBytesMax = 512 << 20
+
+    // MARK: Watching
+
+    /// Follows all changes of a range, from the next one on, until the connection ends or `body` throws.
+    ///
+    /// What it tells is a hint: it may come late, twice or not at all.
+    func watch(
+        _ range: EtcdRange, onStart: () async -> Void, _ body: ([EtcdWatchMessage.Event]) async -> Void
+    ) async throws(EtcdError) {
+        let index = state.withLock { $0.current }
+        let address = addresses[index]
+        var writer = EtcdWriter()
+        writer.writeWatch(range)
+        do throws(EtcdError) {
+            let response = try await send(
+                address, "/v3/watch", body: writer.text, ticket: try await ticket(from: index),
+                deadline: .now() + .nanoseconds(Self.watchLength.nanoseconds))
+            guard response.status == .ok else {
+                throw EtcdError(
+                    .refused, "\(address) does not take a watch: status \(response.status.code). See its log")
+            }
+            try await follow(response, from: address, onStart: onStart, body)
+        } catch {
+            if error.code == .notAuthenticated { state.withLock { $0.ticket = nil } }
+            if error.isWorthAnotherTry { giveUp(index, error) }
+            throw error
+        }
+    }
+
+    private func follow(
+        _ response: HTTPClientResponse, from address: String, onStart: () async -> Void,
+        _ body: ([EtcdWatchMessage.Event]) async -> Void
+    ) async throws(EtcdError) {
+        var lines = LineSplitter(lengthMax: 64 << 20)
+        do {
+            for try await piece in response.body {
+                for line in try lines.split([UInt8](buffer: piece)) {
+                    let message = try JSONDecoder().decode(EtcdWatchMessage.self, from: Data(line))
+                    if let error = message.error {
+                        throw EtcdError(
+                            status: 500, body: Array("{\"error\":\"\(error.words)\"}".utf8), member: address)
+                    }
+                    guard let result = message.result else { continue }
+                    if result.canceled == true {
+                        throw EtcdError(.refused, "\(address) ended the watch (\(result.cancel_reason ?? "compacted"))")
+                    }
+                    if result.created == true { await onStart() }
+                    if let events = result.events { await body(events) }
+                }
+            }
+        } catch let error as EtcdError {
+            throw error
+        } catch let error as DecodingError {
+            throw EtcdError(unreadable: error, from: address)
+        } catch {
+            throw EtcdError(.unreachable, "the watch of \(address) broke off (\(error))")
+        }
+        throw EtcdError(.unreachable, "\(address) ended the watch")
+    }
+
+    /// A watch is begun anew after so long: a connection that is dead without a sign is noticed.
+    private static let watchLength = Duration.seconds(300)
+}
+
+extension EtcdWriter {
+    mutating func writeWatch(_ range: EtcdRange) {
+        append("{\"create_request\":")
+        write(range)
+        append("}")
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// - Throws: `badSetting` for a file that is none.
+    static func etcd(_ settings: EtcdSettings) throws(EtcdError) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.httpVersion = .http1Only
+        configuration.timeout.connect = .nanoseconds(settings.answerTimeout.nanoseconds)
+        // Whoever asks has other members to try.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        configuration.tlsConfiguration = try tls(settings)
+        return configuration
+    }
+
+    private static func tls(_ settings: EtcdSettings) throws(EtcdError) -> TLSConfiguration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let path = settings.authorities {
+            do {
+                tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
+            } catch {
+                throw EtcdError(.badSetting, "\(path) holds no certificate (\(error)). Give a file in PEM")
+            }
+        }
+        guard settings.certificate != nil || settings.key != nil else { return tls }
+        guard let certificate = settings.certificate, let key = settings.key else {
+            throw EtcdError(.badSetting, "a certificate needs its key, and a key its certificate. Give both files")
+        }
+        do {
+            tls.certificateChain = try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) }
+            tls.privateKey = .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
+        } catch {
+            throw EtcdError(.badSetting, "\(certificate) and \(key) cannot be read (\(error)). Give files in PEM")
+        }
+        return tls
+    }
+}

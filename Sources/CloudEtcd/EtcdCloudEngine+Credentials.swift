@@ -1,0 +1,147 @@
+package import Cloud
+import CloudAPI
+package import MeterModel
+
+extension EtcdCloudEngine {
+    package func add(_ credential: Credential) async throws {
+        try await finish { [self] in
+            try await check(credential.zone)
+            let value = try StoredCredential(credential, writer: nextWriter()).bytes
+            try await inRounds { [self] () -> Bool in
+                var bindings: HostBindings?
+                if let binding = credential.binding {
+                    let found = try await readBindings(of: binding.host, in: credential.zone)
+                    _ = try credential.bound(to: binding, among: found.credentials)
+                    bindings = found
+                }
+                var transaction = EtcdTransaction(compares: [
+                    EtcdCompare(key: keys.credential(hash: credential.hash), revision: 0),
+                    EtcdCompare(key: keys.credentialID(credential.id), revision: 0),
+                ])
+                transaction.success = [
+                    .put(key: keys.credential(hash: credential.hash), value: value),
+                    .put(key: keys.credentialID(credential.id), value: credential.hash),
+                ]
+                try bindings?.write(adding: credential.hash, to: &transaction)
+                transaction.failure = [
+                    .range(EtcdRange(key: keys.credential(hash: credential.hash))),
+                    .range(EtcdRange(key: keys.credentialID(credential.id))),
+                ]
+                let answer = try await client.commit(transaction)
+                guard !answer.succeeded else { return true }
+                let (there, id) = (answer.range(0)?.entries.first, answer.range(1)?.entries.first)
+                // This very call's: the answer to an earlier attempt was lost.
+                if there?.value == value { return true }
+                guard there == nil, id == nil else { throw CloudFailure.credentialTaken(credential.id) }
+                return false
+            }
+        }
+    }
+
+    package func bind(_ binding: Credential.Binding, to credential: String) async throws {
+        try await finish { [self] in
+            try await inRounds { [self] () -> Bool in
+                guard let (found, entry) = try await storedCredential(id: credential) else {
+                    throw CloudFailure.credentialNotFound(credential)
+                }
+                let bindings = try await readBindings(of: binding.host, in: found.zone)
+                let bound = try found.bound(to: binding, among: bindings.credentials)
+                guard bound != found else { return true }
+                var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
+                transaction.success = [
+                    .put(key: entry.key, value: try StoredCredential(bound, writer: nextWriter()).bytes)
+                ]
+                try bindings.write(adding: found.hash, to: &transaction)
+                return try await client.commit(transaction).succeeded
+            }
+        }
+    }
+
+    package func credential(hash: [UInt8]) async throws -> Credential? {
+        try await finish { [self] in
+            guard let entry = try await reads.entry(keys.credential(hash: hash)) else { return nil }
+            return try Self.read(entry)
+        }
+    }
+
+    package func credentials(in zone: String?) async throws -> [Credential] {
+        try await finish { [self] in
+            let found = try await client.read([EtcdRange(prefix: keys.allCredentials)]).ranges[0]
+            return try found.entries.map { try Self.read($0) }.filter { zone == nil || $0.zone == zone }
+                .sorted { ($0.zone, $0.createdAt, $0.id) < ($1.zone, $1.createdAt, $1.id) }
+        }
+    }
+
+    package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
+        try await finish { [self] in
+            var isThere = false
+            try await inRounds { [self] () -> Bool in
+                guard case (var found, let entry)? = try await storedCredential(id: id) else { return true }
+                isThere = true
+                guard found.revokedAt == nil else { return true }
+                found.revokedAt = now
+                var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
+                transaction.success = [
+                    .put(key: entry.key, value: try StoredCredential(found, writer: nextWriter()).bytes)
+                ]
+                return try await client.commit(transaction).succeeded
+            }
+            return isThere
+        }
+    }
+
+    // MARK: -
+
+    static func read(_ entry: EtcdEntry) throws(EtcdError) -> Credential {
+        guard let credential = try StoredCredential(entry).credential else {
+            throw EtcdError(damaged: entry.key, "something in this token means nothing")
+        }
+        return credential
+    }
+
+    private func storedCredential(id: String) async throws -> (credential: Credential, entry: EtcdEntry)? {
+        guard let hash = try await reads.entry(keys.credentialID(id))?.value else { return nil }
+        guard let entry = try await reads.entry(keys.credential(hash: hash)) else {
+            throw EtcdError(damaged: keys.credentialID(id), "there is no such token")
+        }
+        return (try Self.read(entry), entry)
+    }
+
+    private func readBindings(of host: HostID, in zone: String) async throws -> HostBindings {
+        let key = keys.bindings(of: host, in: zone)
+        var bindings = HostBindings(key: key)
+        guard let entry = try await reads.entry(key) else { return bindings }
+        bindings.revision = entry.revision
+        bindings.stored = try StoredBindings(entry)
+        for hash in bindings.stored.hashes {
+            guard let entry = try await reads.entry(keys.credential(hash: hash)) else { continue }
+            bindings.credentials.append(try Self.read(entry))
+        }
+        return bindings
+    }
+
+    /// Repeats `body` until it is through: it says false where somebody else was quicker.
+    private func inRounds(_ body: () async throws -> Bool) async throws {
+        for _ in 0..<100 where try await body() { return }
+        throw EtcdError(.overloaded, "others change the same token all the time. Try again")
+    }
+}
+
+/// The credentials that are bound to one host, for the rule that two machines never have one host id: whoever binds one
+/// changes this list.
+private struct HostBindings {
+    let key: [UInt8]
+    var revision: Int64 = 0
+    var stored = StoredBindings()
+    var credentials: [Credential] = []
+
+    init(key: [UInt8]) { self.key = key }
+
+    /// With `hash` among them.
+    func write(adding hash: [UInt8], to transaction: inout EtcdTransaction) throws {
+        var next = stored
+        if !next.hashes.contains(hash) { next.hashes.append(hash) }
+        transaction.compares.append(EtcdCompare(key: key, revision: revision))
+        transaction.success.append(.put(key: key, value: try next.bytes))
+    }
+}

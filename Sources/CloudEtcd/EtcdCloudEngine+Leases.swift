@@ -1,0 +1,164 @@
+package import Cloud
+package import LeaseCore
+package import MeterModel
+import Synchronization
+
+extension EtcdCloudEngine {
+    package func decideLease<Answer: Sendable>(
+        of meter: String, in zone: String,
+        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+    ) async throws -> Answer {
+        try await finish { [self] in
+            try await check(zone)
+            let result: Result<Answer, EtcdError> = await withCheckedContinuation { continuation in
+                let job = LeaseJob(
+                    heedsTime: true,
+                    decide: { record in
+                        let decision = rule(record)
+                        return LeaseJob.Step(record: decision.record) {
+                            continuation.resume(returning: .success(decision.answer))
+                        }
+                    },
+                    fail: { continuation.resume(returning: .failure($0)) })
+                leaseDesk.submit([(LeasePlace(zone: zone, meter: meter), job)])
+            }
+            return try result.get()
+        }
+    }
+
+    package func renewLeases(
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+    ) async throws -> [LeaseRenewal] {
+        try await finish { [self] in
+            try await check(zone)
+            guard !leases.isEmpty else { return [] }
+            let result: Result<[LeaseRenewal], EtcdError> = await withCheckedContinuation { continuation in
+                let answers = RenewalAnswers(count: leases.count, continuation: continuation)
+                leaseDesk.submit(
+                    leases.enumerated().map { index, lease in
+                        let job = LeaseJob(
+                            heedsTime: false,
+                            decide: { record in
+                                let decision = LeaseRules.renew(lease.token, session: session, of: record, at: now)
+                                return LeaseJob.Step(record: decision.record) {
+                                    answers.take(.success(decision.answer), at: index)
+                                }
+                            },
+                            fail: { answers.take(.failure($0), at: index) })
+                        return (LeasePlace(zone: zone, meter: lease.meter), job)
+                    })
+            }
+            return try result.get()
+        }
+    }
+
+    package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        try await finish { [self] in
+            try await check(zone)
+            try await readLeases(in: zone)
+            return sights.all(in: zone)
+        }
+    }
+
+    /// Exact in who holds what. When a lease was renewed through another copy is known from the last reading of all.
+    package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        try await finish { [self] in
+            try await check(zone)
+            let changed = try await reads.entry(keys.leaseGeneration(zone))?.revision ?? 0
+            let known = sights.readThrough(zone)
+            if known == 0 || changed > known { try await readLeases(in: zone) }
+            return sights.all(in: zone).filter { $0.record.holder != nil }
+        }
+    }
+
+    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
+        try await decideLease(of: meter, in: zone) { LeaseDecision(record: nil, answer: $0) }
+    }
+
+    package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits {
+        let (found, isOver) = limits.withLock { limits -> (LeaseLimits, Bool) in
+            guard let end = limits.grantsNothingNewBefore, end <= now else { return (limits, false) }
+            limits.grantsNothingNewBefore = nil
+            return (limits, true)
+        }
+        // For good: the next copy that starts need not wait again.
+        if isOver {
+            try await finish { [self] in
+                _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))
+            }
+        }
+        return found
+    }
+
+    /// Reads what was changed since the last time.
+    ///
+    /// - Returns: the leases whose holder or state another copy has changed, and nobody has told of yet.
+    @discardableResult
+    func readLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        let since = sights.readThrough(zone) + 1
+        let (leases, pulses) = (keys.leases(in: zone), keys.pulses(in: zone))
+        var range = EtcdRange(prefix: leases)
+        range.changedSince = since
+        var entries: [EtcdEntry] = []
+        let revision = try await readAll(range, isOfOneState: false) { entries.append($0) }
+        range = EtcdRange(prefix: pulses)
+        range.changedSince = since
+        range.isKeysOnly = true
+        var beats: [EtcdEntry] = []
+        try await readAll(range, isOfOneState: false) { beats.append($0) }
+        // After the answers: all this was changed at the latest now.
+        let now = clock.now()
+        var news: [(meter: String, record: LeaseRecord)] = []
+        for entry in entries {
+            guard let meter = StoreKeys.text(of: entry.key, after: leases) else { continue }
+            if let record = try note(entry, of: LeasePlace(zone: zone, meter: meter), at: now) {
+                news.append((meter, record))
+            }
+        }
+        for beat in beats {
+            guard let meter = StoreKeys.text(of: beat.key, after: pulses) else { continue }
+            sights.note(pulse: beat.revision, at: LeasePlace(zone: zone, meter: meter), now: now)
+        }
+        sights.wasRead(zone, through: revision)
+        return news
+    }
+
+    /// - Returns: the lease where another copy has changed its holder or state, and that was not known yet.
+    func note(_ entry: EtcdEntry, of place: LeasePlace, at now: MonotonicTime) throws -> LeaseRecord? {
+        let seen = try SeenLease(entry, pulse: 0, at: now)
+        let isOwn = try StoredLease(entry).writer == writer
+        let (next, isNews) = sights.note(seen, at: place, isOwn: isOwn)
+        return isNews ? next.record : nil
+    }
+}
+
+/// The answers to the renewals of one request, until the last one is there.
+private final class RenewalAnswers: Sendable {
+    private struct State {
+        var answers: [LeaseRenewal?]
+        var left: Int
+        var failure: EtcdError?
+    }
+
+    private let state: Mutex<State>
+    private let continuation: CheckedContinuation<Result<[LeaseRenewal], EtcdError>, Never>
+
+    init(count: Int, continuation: CheckedContinuation<Result<[LeaseRenewal], EtcdError>, Never>) {
+        state = Mutex(State(answers: Array(repeating: nil, count: count), left: count))
+        self.continuation = continuation
+    }
+
+    func take(_ answer: Result<LeaseRenewal, EtcdError>, at index: Int) {
+        let all = state.withLock { state -> Result<[LeaseRenewal], EtcdError>? in
+            switch answer {
+            case .success(let renewal): state.answers[index] = renewal
+            case .failure(let error): state.failure = error
+            }
+            state.left -= 1
+            guard state.left == 0 else { return nil }
+            if let failure = state.failure { return .failure(failure) }
+            return .success(state.answers.compactMap { $0 })
+        }
+        if let all { continuation.resume(returning: all) }
+    }
+}

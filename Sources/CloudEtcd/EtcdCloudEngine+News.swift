@@ -1,0 +1,100 @@
+package import Cloud
+import Logging
+import MeterModel
+
+extension EtcdCloudEngine {
+    /// Tells what other copies did, until its task is cancelled.
+    ///
+    /// From etcd's watch at once, and from a reading of everything every `repairInterval`, for what the watch left out.
+    /// That reading is also how this copy comes to know leases that nobody asks it about: the time after which it may
+    /// give them away begins with it. What this copy itself did is not told.
+    ///
+    /// - Parameter hear: may be told the same twice.
+    package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { [self] in await watch(hear) }
+            group.addTask { [self] in await repair(hear) }
+        }
+    }
+
+    /// leases-and-sync.md, section 6.
+    static let repairInterval = Duration.seconds(30)
+    private static let watchPause = Duration.seconds(1)
+
+    private func watch(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
+        var failures = 0
+        while !Task.isCancelled {
+            do throws(EtcdError) {
+                try await client.watch(EtcdRange(prefix: keys.watched)) { [self] in
+                    failures = 0
+                    // What was changed before the watch began.
+                    await readAllNews(hear)
+                } _: { events in
+                    for event in events { await self.take(event, hear) }
+                }
+            } catch {
+                failures += 1
+                // Once in a while it ends by itself; that the next one fails too is worth a word.
+                if failures == 2 { logger.warning("etcd cannot be watched", metadata: ["cause": "\(error)"]) }
+            }
+            await pause(Self.watchPause)
+        }
+    }
+
+    private func repair(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
+        while !Task.isCancelled {
+            await readAllNews(hear)
+            await pause(Self.repairInterval)
+        }
+    }
+
+    private func pause(_ time: Duration) async {
+        // It is cut short where the task is cancelled, which the loops see.
+        try? await clock.sleep(clock.now() + time)
+    }
+
+    private func take(_ event: EtcdWatchMessage.Event, _ hear: @Sendable (CloudNews) async -> Void) async {
+        guard event.type != "DELETE" else { return }
+        let entry = event.kv
+        do {
+            switch keys.watched(entry.key) {
+            case .head(let zone):
+                if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
+            case .lease(let zone, let meter):
+                if let record = try note(entry, of: LeasePlace(zone: zone, meter: meter), at: clock.now()) {
+                    await hear(.lease(record, meter: meter, zone: zone))
+                }
+            case .credential:
+                let credential = try Self.read(entry)
+                if credential.revokedAt != nil { await hear(.revoked(credential: credential.id)) }
+            case nil: break
+            }
+        } catch {
+            logger.warning("a change in etcd cannot be read", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// Reads all heads and all leases that were changed since the last time.
+    func readAllNews(_ hear: @Sendable (CloudNews) async -> Void) async {
+        do {
+            let heads = try await client.read([EtcdRange(prefix: keys.allHeads)]).ranges[0].entries
+            for entry in heads {
+                guard let zone = StoreKeys.text(of: entry.key, after: keys.allHeads) else { continue }
+                if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
+                let isFirst = sights.readThrough(zone) == 0
+                let leases = try await readLeases(in: zone)
+                // At the start all of them are new to this copy, and to nobody else.
+                guard !isFirst else { continue }
+                for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
+            }
+        } catch {
+            logger.warning("etcd cannot be read", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// - Returns: nil where that was told before, was this copy's own doing, or is how it was at the start.
+    private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
+        let head = try StoredHead(entry)
+        return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }
+    }
+}

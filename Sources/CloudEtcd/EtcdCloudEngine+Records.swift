@@ -1,0 +1,169 @@
+package import Cloud
+package import CloudAPI
+package import MeterModel
+package import SettingsCore
+
+package import struct SettingsCore.Record
+
+extension EtcdCloudEngine {
+    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+        try await finish { [self] in
+            try await check(zone)
+            return records.isEmpty ? [] : try await recordDesk.write(records, in: zone, now: now)
+        }
+    }
+
+    package func changes(
+        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
+    ) async throws -> ChangeList {
+        try await finish { [self] in
+            try await check(zone)
+            for _ in 0..<10 {
+                if let list = try await readChanges(of: type, in: zone, after: token, limit: limit) { return list }
+            }
+            throw EtcdError(.overloaded, "etcd is compacted all the time. See --auto-compaction-retention of etcd")
+        }
+    }
+
+    /// - Returns: nil where etcd was compacted meanwhile.
+    private func readChanges(
+        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
+    ) async throws -> ChangeList? {
+        let feed = keys.feed(zone, type: type)
+        var range = EtcdRange(prefix: feed)
+        let (next, overflow) = (token?.sequence ?? 0).addingReportingOverflow(1)
+        if !overflow { range.key = keys.place(next, of: type, in: zone) }
+        range.limit = limit + 1
+        let found = try await client.read([EtcdRange(key: keys.head(zone)), range])
+        guard let entry = found.ranges[0].entries.first else {
+            throw EtcdError(damaged: keys.head(zone), "it is missing")
+        }
+        let head = try StoredHead(entry)
+        try token?.check(epoch: epoch, floor: head.floor, sequence: head.sequence)
+        var places = overflow ? [] : found.ranges[1].entries
+        let moreComing = places.count > limit
+        if moreComing { places.removeLast(places.count - limit) }
+        let records: [Record]
+        do throws(EtcdError) {
+            records = try await read(places, of: type, in: zone, at: found.revision)
+        } catch {
+            if error.code == .compacted { return nil }
+            throw error
+        }
+        let last = places.last.flatMap { StoreKeys.number(at: $0.key, after: feed) }
+        let after = ChangeToken.after(
+            token, last: last, moreComing: moreComing, epoch: epoch, floor: head.floor, sequence: head.sequence)
+        return ChangeList(records: records, token: after, moreComing: moreComing)
+    }
+
+    /// The records at these places of the feed, as they were at that revision.
+    private func read(
+        _ places: [EtcdEntry], of type: RecordType, in zone: String, at revision: Int64
+    ) async throws(EtcdError) -> [Record] {
+        var records: [Record] = []
+        var left = places[...]
+        while !left.isEmpty {
+            var ranges: [EtcdRange] = []
+            for place in left.prefix(Self.recordsPerRead) {
+                guard let name = String(validating: place.value, as: UTF8.self) else {
+                    throw EtcdError(damaged: place.key, "it is no name")
+                }
+                var range = EtcdRange(key: keys.record(RecordKey(type: type, name: name), in: zone))
+                range.revision = revision
+                ranges.append(range)
+            }
+            for (range, place) in zip(try await client.read(ranges).ranges, left) {
+                guard let entry = range.entries.first else {
+                    throw EtcdError(damaged: place.key, "its record is missing")
+                }
+                records.append(try StoredRecord(entry).record)
+            }
+            left = left.dropFirst(ranges.count)
+        }
+        return records
+    }
+
+    private static let recordsPerRead = 100
+
+    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+        try await finish { [self] in
+            try await check(zone)
+            return try await reads.entry(keys.record(key, in: zone)).map { entry in try StoredRecord(entry).record }
+        }
+    }
+
+    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+        try await finish { [self] in
+            try await check(zone)
+            let prefix = type.map { keys.records(in: zone, type: $0) } ?? keys.records(in: zone)
+            var records: [Record] = []
+            try await readAll(EtcdRange(prefix: prefix)) { entry in records.append(try StoredRecord(entry).record) }
+            return records.sorted { ($0.key.type.rawValue, $0.key.name) < ($1.key.type.rawValue, $1.key.name) }
+        }
+    }
+
+    /// Reads a range in pages, all of one state, or all that are of the present one where `isOfOneState` is false.
+    ///
+    /// - Returns: the revision at which the reading began.
+    @discardableResult
+    func readAll(
+        _ range: EtcdRange, isOfOneState: Bool = true, _ body: (EtcdEntry) throws -> Void
+    ) async throws -> Int64 {
+        var range = range
+        range.limit = Self.entriesPerPage
+        var revision: Int64 = 0
+        while true {
+            let found = try await client.read([range])
+            if revision == 0 { revision = found.revision }
+            if isOfOneState { range.revision = revision }
+            for entry in found.ranges[0].entries { try body(entry) }
+            guard found.ranges[0].hasMore, let last = found.ranges[0].entries.last else { return revision }
+            range.key = last.key + [0]
+        }
+    }
+
+    private static let entriesPerPage = 2000
+
+    // MARK: - Purging
+
+    package func purgeTombstones(before time: WallTime) async throws -> Int {
+        try await finish { [self] in
+            var total = 0
+            for zone in try await zones() {
+                while let count = try await purgeStep(before: time, in: zone.name), count > 0 { total += count }
+            }
+            return total
+        }
+    }
+
+    /// A few at a time, so that others can write in between.
+    private func purgeStep(before time: WallTime, in zone: String) async throws -> Int? {
+        var range = EtcdRange(prefix: keys.tombstones(in: zone))
+        range.end = keys.tombstones(in: zone, from: time)
+        range.limit = 40
+        for _ in 0..<100 {
+            let found = try await client.read([EtcdRange(key: keys.head(zone)), range]).ranges
+            guard let entry = found[0].entries.first else { throw EtcdError(damaged: keys.head(zone), "it is missing") }
+            guard !found[1].entries.isEmpty else { return 0 }
+            var head = try StoredHead(entry)
+            var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
+            for tombstone in found[1].entries {
+                let digits = tombstone.key.suffix(16)
+                guard let key = RecordPlan.recordKey(ofTombstone: tombstone.value),
+                    let sequence = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+                else { throw EtcdError(damaged: tombstone.key, "it names no record") }
+                head.floor = max(head.floor, sequence)
+                transaction.success += [
+                    .delete(key: tombstone.key), .delete(key: keys.record(key, in: zone)),
+                    .delete(key: keys.place(sequence, of: key.type, in: zone)),
+                ]
+            }
+            head.before = head.sequence
+            head.types = []
+            head.writer = nextWriter()
+            transaction.success.append(.put(key: entry.key, value: try head.bytes))
+            if try await client.commit(transaction).succeeded { return found[1].entries.count }
+        }
+        throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
+    }
+}

@@ -1,0 +1,66 @@
+package import Cloud
+import CloudAPI
+package import LeaseCore
+
+extension EtcdCloudEngine {
+    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
+        try await finish { [self] in
+            var transaction = EtcdTransaction(compares: [EtcdCompare(key: keys.zone(name), revision: 0)])
+            transaction.success = [
+                .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
+                .put(key: keys.head(name), value: try StoredHead().bytes),
+            ]
+            _ = try await client.commit(transaction)
+            // Ours, or another's that was quicker.
+            guard let zone = try await readZone(name) else {
+                throw EtcdError(damaged: keys.zone(name), "it is gone again")
+            }
+            return zone
+        }
+    }
+
+    package func zones() async throws -> [Zone] {
+        try await finish { [self] in
+            let found = try await client.read([EtcdRange(prefix: keys.allZones), EtcdRange(prefix: keys.allHeads)])
+                .ranges
+            var zones: [Zone] = []
+            for entry in found[0].entries {
+                guard let name = StoreKeys.text(of: entry.key, after: keys.allZones) else { continue }
+                let head = found[1].entries.first { $0.key == keys.head(name) }
+                zones.append(try zone(name, entry, head: head))
+            }
+            return zones.sorted { $0.name < $1.name }
+        }
+    }
+
+    package func zone(_ name: String) async throws -> Zone? { try await finish { [self] in try await readZone(name) } }
+
+    private func readZone(_ name: String) async throws(EtcdError) -> Zone? {
+        // Both are asked for at once, and usually come in one answer; the head only ever grows.
+        async let terms = reads.entry(keys.zone(name))
+        async let head = reads.entry(keys.head(name))
+        do {
+            guard let entry = try await terms else { return nil }
+            return try zone(name, entry, head: try await head)
+        } catch let error as EtcdError {
+            throw error
+        } catch {
+            throw EtcdError(.garbage, "\(error)")
+        }
+    }
+
+    private func zone(_ name: String, _ entry: EtcdEntry, head: EtcdEntry?) throws(EtcdError) -> Zone {
+        guard let terms = try StoredTerms(entry).terms else { throw EtcdError(damaged: entry.key, "no such policy") }
+        return Zone(
+            name: name, terms: terms,
+            sequence: try head.map { head throws(EtcdError) in try StoredHead(head) }?.sequence ?? 0)
+    }
+
+    package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
+        try await finish { [self] in
+            try await check(zone)
+            let value = try StoredTerms(terms).bytes
+            _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.zone(zone), value: value)]))
+        }
+    }
+}

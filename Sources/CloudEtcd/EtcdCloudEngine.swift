@@ -1,0 +1,153 @@
+package import Cloud
+import CloudAPI
+import LeaseCore
+package import Logging
+import MeterModel
+import SettingsCore
+import Synchronization
+
+/// A cloud over etcd: any number of copies, each of which does everything, and which know of each other only by what is
+/// stored.
+///
+/// Right by transactions and reads of what a majority has (linearizable) alone. What etcd offers besides, its leases and
+/// keep-alives, is not used, and its watch is a hint (`run`). No clock is compared with another machine's: a lease that
+/// nobody released goes to another host only once this copy has itself seen it unchanged for its time to live and its
+/// lock-delay, so a new copy waits that long (rules 3 and 5 of leases-and-sync.md, section 1).
+package final class EtcdCloudEngine: CloudEngine {
+    package let epoch: String
+    let client: EtcdClient
+    let keys: StoreKeys
+    let clock: CloudClock
+    let logger: Logger
+    let reads: SharedReads
+    let sights: LeaseSights
+    let leaseDesk: LeaseDesk
+    let recordDesk: RecordDesk
+    /// This copy's name in what it writes.
+    let writer: String
+    private let knownZones = Mutex<Set<String>>([])
+    let limits: Mutex<LeaseLimits>
+    let heads = HeadSights()
+    private let changes = Atomic<UInt64>(0)
+
+    /// Connects, and makes the epoch of a new store.
+    ///
+    /// - Parameter dice: for this copy's name, and the epoch of a new store.
+    package static func open(
+        _ settings: EtcdSettings, clock: CloudClock, dice: inout some RandomNumberGenerator, logger: Logger
+    ) async throws(EtcdError) -> EtcdCloudEngine {
+        let client = try EtcdClient(settings, clock: clock, logger: logger)
+        let keys = StoreKeys(prefix: settings.prefix)
+        let (writer, newEpoch) = (UniqueID<Never>(using: &dice), UniqueID<Never>(using: &dice))
+        do throws(EtcdError) {
+            let start = try await StoreStart(client: client, keys: keys, newEpoch: newEpoch.description)
+            return EtcdCloudEngine(
+                client: client, keys: keys, clock: clock, logger: logger, writer: writer.description, start: start)
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+    }
+
+    private init(
+        client: EtcdClient, keys: StoreKeys, clock: CloudClock, logger: Logger, writer: String, start: StoreStart
+    ) {
+        self.client = client
+        self.keys = keys
+        self.clock = clock
+        self.logger = logger
+        self.writer = writer
+        epoch = start.epoch
+        limits = Mutex(start.limits(at: clock.now()))
+        reads = SharedReads(client: client)
+        sights = LeaseSights()
+        leaseDesk = LeaseDesk(client: client, keys: keys, sights: sights, writer: writer, now: clock.now)
+        recordDesk = RecordDesk(client: client, keys: keys, heads: heads, writer: writer)
+    }
+
+    /// A name for one change, that no other has.
+    func nextWriter() -> String { "\(writer) \(changes.wrappingAdd(1, ordering: .relaxed).newValue)" }
+
+    /// Closes the connections. Calls after it throw.
+    package func close() async { await client.shutdown() }
+
+    /// Runs `body`, which is finished even when the task is cancelled.
+    func finish<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws(CloudFailure) -> Value {
+        let result = await Task { () async -> Result<Value, CloudFailure> in
+            do {
+                return .success(try await body())
+            } catch let failure as CloudFailure {
+                return .failure(failure)
+            } catch let error as EtcdError {
+                return .failure(error.failure)
+            } catch {
+                return .failure(CloudFailure(.internalError, "the store failed: \(error)"))
+            }
+        }.value
+        return try result.get()
+    }
+
+    /// Zones stay, so one that was there once need not be asked for again.
+    ///
+    /// - Throws: `zoneNotFound`.
+    func check(_ zone: String) async throws {
+        guard !knownZones.withLock({ $0.contains(zone) }) else { return }
+        guard try await reads.entry(keys.zone(zone)) != nil else { throw CloudFailure.zoneNotFound(zone) }
+        knownZones.withLock { _ = $0.insert(zone) }
+    }
+}
+
+/// What a copy reads first.
+struct StoreStart: Hashable, Sendable {
+    let epoch: String
+    let tokenFloor: UInt64
+    /// The longest lock-delay of a zone, where the store was restored and nobody has waited yet.
+    let restoringLockDelay: Duration?
+
+    init(client: EtcdClient, keys: StoreKeys, newEpoch: String) async throws(EtcdError) {
+        let others = [
+            EtcdRange(key: keys.epoch), EtcdRange(key: keys.tokenFloor), EtcdRange(key: keys.restoring),
+            EtcdRange(prefix: keys.allZones),
+        ]
+        var made = EtcdTransaction(compares: [EtcdCompare(key: keys.epoch, revision: 0)])
+        made.success = [.put(key: keys.epoch, value: Array(newEpoch.utf8))]
+        _ = try await client.commit(made)
+        let found = try await client.read(others).ranges
+        guard let entry = found[0].entries.first, let epoch = String(validating: entry.value, as: UTF8.self),
+            !epoch.isEmpty
+        else { throw EtcdError(damaged: keys.epoch, "it is no text") }
+        self.epoch = epoch
+        var floor: UInt64 = 0
+        if let entry = found[1].entries.first {
+            guard let number = String(validating: entry.value, as: UTF8.self).flatMap({ UInt64($0) }) else {
+                throw EtcdError(damaged: keys.tokenFloor, "it is no number")
+            }
+            floor = number
+        }
+        tokenFloor = floor
+        guard !found[2].entries.isEmpty else {
+            restoringLockDelay = nil
+            return
+        }
+        var longest = Duration.zero
+        for entry in found[3].entries {
+            guard let terms = try StoredTerms(entry).terms else {
+                throw EtcdError(damaged: entry.key, "no such policy")
+            }
+            longest = max(longest, terms.lockDelay)
+        }
+        restoringLockDelay = longest
+    }
+
+    func limits(at now: MonotonicTime) -> LeaseLimits {
+        var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: tokenFloor))
+        guard let restoringLockDelay else { return limits }
+        // Whoever got a lease after the backup may have it with the greatest times there are.
+        let longest = LeaseTerms(
+            timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: restoringLockDelay, policy: .strict)
+        limits.grantsNothingNewBefore = now + longest.over
+        return limits
+    }
+}

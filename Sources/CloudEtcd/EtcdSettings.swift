@@ -1,0 +1,70 @@
+import MeterModel
+
+/// Which etcd, and how it is spoken to.
+package struct EtcdSettings: Sendable {
+    /// `http://` or `https://`, host and port. Several are members of one etcd; any will do.
+    package var urls: [String]
+    /// nil: etcd has no users.
+    package var user: String?
+    package var password: String
+    /// A file of certificates, in PEM, one of which has signed the members'; nil: those that the system trusts.
+    package var authorities: String?
+    /// Files in PEM: what this side shows. etcd asks for them where it was started with `--client-cert-auth`.
+    package var certificate: String?
+    package var key: String?
+    /// All keys begin with it.
+    package var prefix: String
+    /// How long one member may take for an answer.
+    package var answerTimeout: Duration
+    /// How long all of them together may: below what hosts wait, so that they hear why.
+    package var patience: Duration
+
+    package init(urls: [String], prefix: String = "metercloud/") {
+        self.urls = urls
+        self.prefix = prefix
+        password = ""
+        answerTimeout = .seconds(3)
+        patience = .seconds(8)
+    }
+
+    /// Each member's address, without a slash at its end.
+    ///
+    /// - Throws: `badSetting` for one that is none, for none at all, and where a password would cross a network in the
+    ///   clear.
+    func addresses() throws(EtcdError) -> [String] {
+        guard !urls.isEmpty else {
+            throw EtcdError(.badSetting, "no address of etcd is given. One is http://127.0.0.1:2379")
+        }
+        var addresses: [String] = []
+        for url in urls { addresses.append(try Self.address(url, hasPassword: user != nil)) }
+        return addresses
+    }
+
+    private static func address(_ url: String, hasPassword: Bool) throws(EtcdError) -> String {
+        let text = url.hasSuffix("/") ? String(url.dropLast()) : url
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        let advice = "One is http://127.0.0.1:2379 or https://etcd1.example:2379"
+        guard parts.count == 2, parts[0] == "http" || parts[0] == "https",
+            !parts[1].contains(where: { "/?#@ \r\n\t".contains($0) }), let host = host(in: parts[1])
+        else { throw EtcdError(.badSetting, "\"\(url)\" is no address of etcd. \(advice)") }
+        let isLocal = host == "localhost" || host == "::1" || host.hasPrefix("127.")
+        guard parts[0] == "https" || isLocal || !hasPassword else {
+            throw EtcdError(
+                .badSetting, "\(url) is not encrypted, and the password would cross the network. Use https")
+        }
+        return text
+    }
+
+    /// nil where there is none, or where what follows it is no port.
+    private static func host(in authority: Substring) -> Substring? {
+        var host = authority.prefix { $0 != ":" }
+        var rest = authority.dropFirst(host.count)
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { return nil }
+            host = authority[..<end].dropFirst()
+            rest = authority[end...].dropFirst()
+        }
+        guard !host.isEmpty, rest.first == ":", (UInt16(rest.dropFirst()) ?? 0) > 0 else { return nil }
+        return host
+    }
+}

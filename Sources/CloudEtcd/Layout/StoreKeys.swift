@@ -1,0 +1,137 @@
+import CloudAPI
+import MeterModel
+import SettingsCore
+
+/// Where everything lies in etcd. All keys begin with the prefix of the settings, then:
+///
+/// ```
+/// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
+/// z/<zone>                            its terms
+/// g/<zone>                            changed whenever a holder or a state of its leases does
+/// r/<zone>/<type>/<name>              a record, tombstones too, with its sequence
+/// x/<zone>/<type>/<sequence>          the name of the record that is at this place of the feed
+/// t/<zone>/<time>/<sequence>          a tombstone, by the time from which its age counts
+/// p/<zone>/<meter>                    the pulse of a lease: empty, changed by every renewal
+/// i/<credential>                      the hash under which it lies
+/// b/<zone>/<host>                     the hashes of the credentials that are bound to the host
+/// w/h/<zone>                          the head: the zone's sequence, changed with every record
+/// w/k/<hash>                          a credential
+/// w/l/<zone>/<meter>                  a lease: who holds it, its token. Never deleted
+/// ```
+///
+/// What is under `w/` is watched. Numbers are 16 hexadecimal digits, so that they sort. A zone has no slash in its name;
+/// a type's are encoded; names and meters come last and are as they are.
+struct StoreKeys: Sendable {
+    let prefix: [UInt8]
+
+    init(prefix: String) { self.prefix = Array(prefix.utf8) }
+
+    private func key(_ parts: String) -> [UInt8] { prefix + parts.utf8 }
+
+    // MARK: Of the store
+
+    var epoch: [UInt8] { key("m/epoch") }
+    var tokenFloor: [UInt8] { key("m/floor") }
+    var restoring: [UInt8] { key("m/restoring") }
+
+    // MARK: Zones
+
+    var allZones: [UInt8] { key("z/") }
+    func zone(_ name: String) -> [UInt8] { key("z/\(name)") }
+    var allHeads: [UInt8] { key("w/h/") }
+    func head(_ zone: String) -> [UInt8] { key("w/h/\(zone)") }
+
+    // MARK: Records
+
+    func records(in zone: String) -> [UInt8] { key("r/\(zone)/") }
+    func records(in zone: String, type: RecordType) -> [UInt8] { key("r/\(zone)/\(Self.encoded(type))/") }
+    func record(_ record: RecordKey, in zone: String) -> [UInt8] {
+        records(in: zone, type: record.type) + record.name.utf8
+    }
+    func feed(_ zone: String, type: RecordType) -> [UInt8] { key("x/\(zone)/\(Self.encoded(type))/") }
+    func place(_ sequence: UInt64, of type: RecordType, in zone: String) -> [UInt8] {
+        feed(zone, type: type) + Self.digits(sequence)
+    }
+    func tombstones(in zone: String) -> [UInt8] { key("t/\(zone)/") }
+    /// All tombstones before it are older.
+    func tombstones(in zone: String, from time: WallTime) -> [UInt8] {
+        tombstones(in: zone) + Self.digits(UInt64(clamping: time.millisecondsSince1970))
+    }
+    func tombstone(_ sequence: UInt64, at time: WallTime, in zone: String) -> [UInt8] {
+        tombstones(in: zone, from: time) + [UInt8(ascii: "/")] + Self.digits(sequence)
+    }
+
+    // MARK: Leases
+
+    func leases(in zone: String) -> [UInt8] { key("w/l/\(zone)/") }
+    func lease(of meter: String, in zone: String) -> [UInt8] { leases(in: zone) + meter.utf8 }
+    func pulses(in zone: String) -> [UInt8] { key("p/\(zone)/") }
+    func pulse(of meter: String, in zone: String) -> [UInt8] { pulses(in: zone) + meter.utf8 }
+    func leaseGeneration(_ zone: String) -> [UInt8] { key("g/\(zone)") }
+
+    // MARK: Credentials
+
+    var allCredentials: [UInt8] { key("w/k/") }
+    func credential(hash: [UInt8]) -> [UInt8] { key("w/k/") + Self.hexadecimal(hash) }
+    func credentialID(_ id: String) -> [UInt8] { key("i/\(id)") }
+    func bindings(of host: HostID, in zone: String) -> [UInt8] { key("b/\(zone)/\(host)") }
+
+    // MARK: Reading keys
+
+    /// What is told by a change under `w/`.
+    enum Watched: Hashable, Sendable {
+        case head(zone: String)
+        case credential
+        case lease(zone: String, meter: String)
+    }
+
+    var watched: [UInt8] { key("w/") }
+
+    /// nil for a key that is none of these.
+    func watched(_ key: [UInt8]) -> Watched? {
+        guard key.starts(with: watched) else { return nil }
+        let parts = key.dropFirst(watched.count).split(
+            separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        let texts = parts.compactMap { String(validating: $0, as: UTF8.self) }
+        guard texts.count == parts.count else { return nil }
+        switch (texts.first, texts.count) {
+        case ("h", 2): return .head(zone: texts[1])
+        case ("k", 2): return .credential
+        case ("l", 3): return .lease(zone: texts[1], meter: texts[2])
+        default: return nil
+        }
+    }
+
+    /// What follows a prefix, as a text. nil where it is none.
+    static func text(of key: [UInt8], after prefix: [UInt8]) -> String? {
+        guard key.starts(with: prefix) else { return nil }
+        return String(validating: key.dropFirst(prefix.count), as: UTF8.self)
+    }
+
+    /// The number that a key of the feed ends with.
+    static func number(at key: [UInt8], after prefix: [UInt8]) -> UInt64? {
+        guard let text = text(of: key, after: prefix), text.utf8.count == 16 else { return nil }
+        return UInt64(text, radix: 16)
+    }
+
+    // MARK: Writing parts
+
+    static func digits(_ number: UInt64) -> [UInt8] {
+        let text = Array(String(number, radix: 16).utf8)
+        return Array(repeating: UInt8(ascii: "0"), count: 16 - text.count) + text
+    }
+
+    static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.flatMap { byte in
+            [byte >> 4, byte & 15].map { $0 < 10 ? UInt8(ascii: "0") + $0 : UInt8(ascii: "a") + $0 - 10 }
+        }
+    }
+
+    /// A slash would end it.
+    private static func encoded(_ type: RecordType) -> String {
+        guard type.rawValue.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else {
+            return type.rawValue
+        }
+        return type.rawValue.replacing("%", with: "%25").replacing("/", with: "%2F")
+    }
+}

@@ -1,0 +1,233 @@
+import Cloud
+import CloudAPI
+import FoundationEssentials
+import LeaseCore
+import MeterModel
+import SettingsCore
+
+// What lies under the keys. JSON, in which unknown names are left alone; a record's text as it travels.
+
+/// A value that lies under one key.
+protocol StoredValue: Codable, Sendable {}
+
+extension StoredValue {
+    var bytes: [UInt8] {
+        get throws(EtcdError) {
+            let encoder = JSONEncoder()
+            // The same value is the same bytes.
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            do {
+                return [UInt8](try encoder.encode(self))
+            } catch {
+                throw EtcdError(.damaged, "\(self) cannot be written as JSON (\(error))")
+            }
+        }
+    }
+
+    /// - Throws: `damaged`, with the key.
+    init(_ entry: EtcdEntry) throws(EtcdError) {
+        do {
+            self = try JSONDecoder().decode(Self.self, from: Data(entry.value))
+        } catch {
+            throw EtcdError(damaged: entry.key, "\(error)")
+        }
+    }
+}
+
+extension EtcdError {
+    init(damaged key: [UInt8], _ why: String) {
+        self.init(
+            .damaged,
+            "what etcd has under \"\(String(decoding: key, as: UTF8.self))\" cannot be read: \(why.prefix(200)). "
+                + "Did another program write it, or a newer version? Restore etcd from a backup")
+    }
+}
+
+struct StoredTerms: StoredValue, Hashable {
+    /// Milliseconds.
+    var ttl: Int64
+    var lockDelay: Int64
+    var policy: String
+
+    init(_ terms: LeaseTerms) {
+        ttl = terms.timeToLive.milliseconds
+        lockDelay = terms.lockDelay.milliseconds
+        policy = terms.policy.rawValue
+    }
+
+    /// nil for a policy that is none.
+    var terms: LeaseTerms? {
+        LeasePolicy(rawValue: policy).map {
+            LeaseTerms(timeToLive: .milliseconds(ttl), lockDelay: .milliseconds(lockDelay), policy: $0)
+        }
+    }
+}
+
+/// What every change of a zone's records changes too.
+struct StoredHead: StoredValue, Hashable {
+    var sequence: UInt64 = 0
+    /// The greatest milliseconds of a stamp ever taken.
+    var accepted: UInt64 = 0
+    /// The greatest sequence of a purged tombstone.
+    var floor: UInt64 = 0
+    /// The sequence before the last change, and the types that it was of.
+    var before: UInt64 = 0
+    var types: [String] = []
+    /// Who made the last change, and which of its own it was: no two changes leave the same head.
+    var writer = ""
+}
+
+/// A record with its place.
+struct StoredRecord: Hashable, Sendable {
+    var record: Record
+    var sequence: UInt64
+    /// From when a tombstone's age counts; nil for a record that is none.
+    var tombstoneTime: WallTime?
+
+    /// A line of numbers, then the record as it travels.
+    var bytes: [UInt8] {
+        var bytes = Array("1 \(sequence) \(tombstoneTime?.millisecondsSince1970.description ?? "-")\n".utf8)
+        RecordText.write(record, to: &bytes)
+        return bytes
+    }
+
+    init(record: Record, sequence: UInt64, tombstoneTime: WallTime?) {
+        self.record = record
+        self.sequence = sequence
+        self.tombstoneTime = tombstoneTime
+    }
+
+    /// - Throws: `damaged`.
+    init(_ entry: EtcdEntry) throws(EtcdError) {
+        guard let end = entry.value.firstIndex(of: UInt8(ascii: "\n")),
+            let line = String(validating: entry.value[..<end], as: UTF8.self)
+        else { throw EtcdError(damaged: entry.key, "its first line is missing") }
+        let words = line.split(separator: " ")
+        guard words.count == 3, words[0] == "1", let sequence = UInt64(words[1]) else {
+            throw EtcdError(damaged: entry.key, "\"\(line.prefix(64))\" is no first line of this version")
+        }
+        self.sequence = sequence
+        tombstoneTime = Int64(words[2]).map { WallTime(millisecondsSince1970: $0) }
+        let text = entry.value[(end + 1)...]
+        if let record = Record(text: text) {
+            self.record = record
+            return
+        }
+        // Right, but not as this version writes it; or damaged.
+        do {
+            record = try JSONDecoder().decode(Record.self, from: Data(text))
+        } catch {
+            throw EtcdError(damaged: entry.key, "\(error)")
+        }
+    }
+}
+
+/// A lease without its times of renewal, which no copy tells another.
+struct StoredLease: StoredValue, Hashable {
+    var state: String
+    var token: UInt64
+    var terms: StoredTerms
+    var host: String?
+    var hostName: String?
+    var session: String?
+    var transport: String?
+    /// Milliseconds since 1970.
+    var acquired: Int64?
+    var request: String?
+    /// The copy that wrote it.
+    var writer: String
+
+    init(_ record: LeaseRecord, writer: String) {
+        state =
+            switch record.state {
+            case .free: "free"
+            case .held: "held"
+            case .revoking: "revoking"
+            }
+        token = record.token.rawValue
+        terms = StoredTerms(record.terms)
+        host = record.holder?.host.description
+        hostName = record.holder?.hostName
+        session = record.holder?.session.description
+        transport = record.holder?.transport.rawValue
+        acquired = record.holder?.acquiredAt.millisecondsSince1970
+        request = record.requestID?.description
+        self.writer = writer
+    }
+
+    /// - Parameter renewedAt: when this copy saw that it was changed.
+    /// - Returns: nil where something in it means nothing.
+    func record(renewedAt: MonotonicTime) -> LeaseRecord? {
+        guard let terms = terms.terms, token <= FencingToken.max.rawValue, let state = recordState else { return nil }
+        var id: RequestID?
+        if let request {
+            guard let read = RequestID(request) else { return nil }
+            id = read
+        }
+        return LeaseRecord(
+            state: state, token: FencingToken(rawValue: token), terms: terms, renewedAt: renewedAt, requestID: id)
+    }
+
+    private var recordState: LeaseRecord.State? {
+        if state == "free" { return .free }
+        guard let host = host.flatMap({ HostID($0) }), let session = session.flatMap({ SessionID($0) }), let hostName,
+            let transport = transport.flatMap({ LeaseTransport(rawValue: $0) }), let acquired
+        else { return nil }
+        let holder = LeaseHolder(
+            host: host, hostName: hostName, session: session, transport: transport,
+            acquiredAt: WallTime(millisecondsSince1970: acquired))
+        return switch state {
+        case "held": .held(holder)
+        case "revoking": .revoking(holder)
+        default: nil
+        }
+    }
+}
+
+struct StoredCredential: StoredValue, Hashable {
+    var id: String
+    var hash: [UInt8]
+    var zone: String
+    var kind: String
+    var label: String
+    var host: String?
+    var hostName: String?
+    var machine: String?
+    /// Milliseconds since 1970.
+    var created: Int64
+    var revoked: Int64?
+    /// Of no other change.
+    var writer: String
+
+    init(_ credential: Credential, writer: String) {
+        self.writer = writer
+        id = credential.id
+        hash = credential.hash
+        zone = credential.zone
+        kind = credential.kind.rawValue
+        label = credential.label
+        host = credential.binding?.host.description
+        hostName = credential.binding?.hostName
+        machine = credential.binding?.machine
+        created = credential.createdAt.millisecondsSince1970
+        revoked = credential.revokedAt?.millisecondsSince1970
+    }
+
+    /// nil where something in it means nothing.
+    var credential: Credential? {
+        guard let kind = Credential.Kind(rawValue: kind) else { return nil }
+        var credential = Credential(
+            id: id, hash: hash, zone: zone, kind: kind, label: label,
+            createdAt: WallTime(millisecondsSince1970: created))
+        credential.revokedAt = revoked.map { WallTime(millisecondsSince1970: $0) }
+        guard let host else { return credential }
+        guard let id = HostID(host), let hostName, let machine else { return nil }
+        credential.binding = Credential.Binding(host: id, hostName: hostName, machine: machine)
+        return credential
+    }
+}
+
+/// The credentials of one host.
+struct StoredBindings: StoredValue, Hashable {
+    var hashes: [[UInt8]] = []
+}

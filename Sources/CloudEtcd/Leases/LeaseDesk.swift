@@ -1,0 +1,155 @@
+import LeaseCore
+import MeterModel
+import Synchronization
+
+/// The one way to decide leases: decisions gather while others are under way, and go to etcd many in one request, each
+/// of them by itself a comparison and a change.
+///
+/// Decisions about one lease are made one after the other, and those that wait for it share one step. Nobody is answered
+/// before etcd has it.
+final class LeaseDesk: Sendable {
+    private struct State {
+        var jobs: [LeasePlace: [LeaseJob]] = [:]
+        /// Those with jobs, first come first, but for those under way.
+        var line: [LeasePlace] = []
+        var underWay: Set<LeasePlace> = []
+        var clerks = 0
+    }
+
+    /// Requests under way at once: one while another is on its way to the disk.
+    private static let clerksMax = 3
+    /// With its own two operations each, and one for each zone, within what etcd takes.
+    static let leasesPerRequest = 60
+    /// Where others are quicker every time, there is another reason than chance.
+    private static let roundsMax = 200
+
+    private let client: EtcdClient
+    private let keys: StoreKeys
+    private let sights: LeaseSights
+    private let writer: String
+    private let now: @Sendable () -> MonotonicTime
+    private let state = Mutex(State())
+    private let requests = Atomic<UInt64>(0)
+    private let decisions = Atomic<UInt64>(0)
+
+    init(
+        client: EtcdClient, keys: StoreKeys, sights: LeaseSights, writer: String,
+        now: @escaping @Sendable () -> MonotonicTime
+    ) {
+        self.client = client
+        self.keys = keys
+        self.sights = sights
+        self.writer = writer
+        self.now = now
+    }
+
+    /// Requests since the start, and the decisions in them.
+    var counts: (requests: UInt64, decisions: UInt64) {
+        (requests.load(ordering: .relaxed), decisions.load(ordering: .relaxed))
+    }
+
+    /// Returns at once; the job is answered in any case.
+    func submit(_ jobs: [(place: LeasePlace, job: LeaseJob)]) {
+        let clerks = state.withLock { state in
+            for (place, job) in jobs {
+                if state.jobs[place] == nil, !state.underWay.contains(place) { state.line.append(place) }
+                state.jobs[place, default: []].append(job)
+            }
+            let wanted = (state.line.count + Self.leasesPerRequest - 1) / Self.leasesPerRequest
+            let more = max(0, min(wanted, Self.clerksMax - state.clerks))
+            state.clerks += more
+            return more
+        }
+        decisions.wrappingAdd(UInt64(jobs.count), ordering: .relaxed)
+        // Tasks of their own: what one caller began serves others, and is finished where that one is cancelled.
+        for _ in 0..<clerks { Task { [self] in await work() } }
+    }
+
+    private func work() async {
+        while let batch = take() {
+            await decide(batch)
+            state.withLock { state in
+                for place in batch.keys {
+                    state.underWay.remove(place)
+                    if state.jobs[place] != nil { state.line.append(place) }
+                }
+            }
+        }
+    }
+
+    private func take() -> [LeasePlace: [LeaseJob]]? {
+        state.withLock { state in
+            let places = state.line.prefix(Self.leasesPerRequest)
+            guard !places.isEmpty else {
+                state.clerks -= 1
+                return nil
+            }
+            state.line.removeFirst(places.count)
+            var batch: [LeasePlace: [LeaseJob]] = [:]
+            for place in places {
+                state.underWay.insert(place)
+                batch[place] = state.jobs.removeValue(forKey: place)
+            }
+            return batch
+        }
+    }
+
+    /// Answers all of them.
+    private func decide(_ batch: [LeasePlace: [LeaseJob]]) async {
+        var left = batch
+        for _ in 0..<Self.roundsMax where !left.isEmpty {
+            do throws(EtcdError) {
+                left = try await round(left)
+            } catch {
+                for job in left.values.joined() { job.fail(error) }
+                return
+            }
+        }
+        let error = EtcdError(.overloaded, "others change the same lease all the time. Try again")
+        for job in left.values.joined() { job.fail(error) }
+    }
+
+    /// - Returns: those where somebody else was quicker.
+    private func round(_ jobs: [LeasePlace: [LeaseJob]]) async throws(EtcdError) -> [LeasePlace: [LeaseJob]] {
+        var plans: [LeasePlan] = []
+        for (place, jobs) in jobs {
+            do throws(EtcdError) {
+                plans.append(try LeasePlan(jobs, at: place, basis: sights.lease(place), writer: writer))
+            } catch {
+                for job in jobs { job.fail(error) }
+            }
+        }
+        guard !plans.isEmpty else { return [:] }
+        let answer = try await client.commit(Self.request(for: plans, keys: keys))
+        requests.wrappingAdd(1, ordering: .relaxed)
+        let now = now()
+        var again: [LeasePlace: [LeaseJob]] = [:]
+        for (index, plan) in plans.enumerated() {
+            do throws(EtcdError) {
+                let outcome = try plan.outcome(
+                    of: answer.transaction(index), revision: answer.revision, keys: keys, now: now)
+                switch outcome {
+                case .done(let seen):
+                    sights.note(seen, at: plan.place, isOwn: true)
+                    plan.deliver()
+                case .changed(let seen):
+                    sights.note(seen, at: plan.place)
+                    again[plan.place] = jobs[plan.place]
+                }
+            } catch {
+                for job in jobs[plan.place] ?? [] { job.fail(error) }
+            }
+        }
+        return again
+    }
+
+    /// All plans side by side, and for each zone in which a holder or a state may change a sign that it did.
+    static func request(for plans: [LeasePlan], keys: StoreKeys) -> EtcdTransaction {
+        var zones: Set<String> = []
+        for plan in plans {
+            if case .lease = plan.change { zones.insert(plan.place.zone) }
+        }
+        let signs = zones.sorted().map { EtcdOperation.put(key: keys.leaseGeneration($0), value: []) }
+        return EtcdTransaction(success: plans.map { $0.operation(keys) } + signs)
+    }
+}

@@ -1,0 +1,152 @@
+import LeaseCore
+import MeterModel
+
+struct LeasePlace: Hashable, Sendable {
+    var zone: String
+    var meter: String
+}
+
+/// A lease as this copy saw it last.
+///
+/// `record.renewedAt` is when this copy saw, on its own clock, that the lease or its pulse had changed, or later. The
+/// copy gives it away only by comparing both revisions: whatever another copy did since makes that fail (rule 3 of
+/// leases-and-sync.md, section 1).
+struct SeenLease: Hashable, Sendable {
+    /// nil: there never was a lease.
+    var record: LeaseRecord?
+    /// Of the lease's key; 0: it is not there.
+    var revision: Int64 = 0
+    /// Of its pulse; 0: it is not there.
+    var pulse: Int64 = 0
+
+    /// Nobody has told anything of it yet. Where that is wrong, the comparison fails, and tells how it is.
+    static let unknown = SeenLease()
+}
+
+/// One decision about a lease, on its way.
+struct LeaseJob: Sendable {
+    struct Step: Sendable {
+        /// nil: leave it as it is.
+        var record: LeaseRecord?
+        /// Called once that is stored, or, where there is nothing to store, once it is sure that nothing has changed.
+        var deliver: @Sendable () -> Void
+    }
+
+    /// What it decides depends on when the lease was renewed. A renewal's does not, so that copies that renew and look
+    /// at the same lease are not in each other's way.
+    var heedsTime: Bool
+    var decide: @Sendable (LeaseRecord?) -> Step
+    var fail: @Sendable (EtcdError) -> Void
+}
+
+/// What several decisions about one lease come to: one comparison, and at most one change.
+struct LeasePlan: Sendable {
+    enum Change: Hashable, Sendable {
+        case none
+        /// Renewed, and nothing else.
+        case pulse
+        /// The value of the lease's key.
+        case lease([UInt8])
+    }
+
+    let place: LeasePlace
+    let basis: SeenLease
+    /// Afterwards.
+    let record: LeaseRecord?
+    let change: Change
+    private let heedsTime: Bool
+    private let deliveries: [@Sendable () -> Void]
+
+    /// Each decides on what the one before it left.
+    init(_ jobs: [LeaseJob], at place: LeasePlace, basis: SeenLease, writer: String) throws(EtcdError) {
+        self.place = place
+        self.basis = basis
+        heedsTime = jobs.contains { $0.heedsTime }
+        var record = basis.record
+        var isRenewed = false
+        var deliveries: [@Sendable () -> Void] = []
+        for job in jobs {
+            let step = job.decide(record)
+            if let next = step.record {
+                record = next
+                isRenewed = true
+            }
+            deliveries.append(step.deliver)
+        }
+        self.record = record
+        self.deliveries = deliveries
+        var unrenewed = record
+        unrenewed?.renewedAt = basis.record?.renewedAt ?? .origin
+        var before = basis.record
+        before?.renewedAt = unrenewed?.renewedAt ?? .origin
+        if let record, unrenewed != before {
+            change = .lease(try StoredLease(record, writer: writer).bytes)
+        } else {
+            change = isRenewed ? .pulse : .none
+        }
+    }
+
+    /// Decided by itself, beside others in one request.
+    func operation(_ keys: StoreKeys) -> EtcdOperation {
+        let lease = keys.lease(of: place.meter, in: place.zone)
+        let pulse = keys.pulse(of: place.meter, in: place.zone)
+        var transaction = EtcdTransaction()
+        transaction.compares = [EtcdCompare(key: lease, revision: basis.revision)]
+        if change != .pulse || heedsTime {
+            transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
+        }
+        switch change {
+        case .none: break
+        case .pulse: transaction.success = [.put(key: pulse, value: [])]
+        case .lease(let value): transaction.success = [.put(key: lease, value: value)]
+        }
+        transaction.failure = [.range(EtcdRange(key: lease)), .range(EtcdRange(key: pulse))]
+        return .transaction(transaction)
+    }
+
+    func deliver() { for delivery in deliveries { delivery() } }
+
+    enum Outcome: Hashable, Sendable {
+        case done(SeenLease)
+        /// Somebody else was quicker. Decide anew, on this.
+        case changed(SeenLease)
+    }
+
+    /// - Parameters:
+    ///   - revision: that of all that the request wrote.
+    ///   - now: after the answer: the lease changed at the latest then.
+    func outcome(
+        of answer: EtcdTransactionAnswer?, revision: Int64, keys: StoreKeys, now: MonotonicTime
+    ) throws(EtcdError) -> Outcome {
+        guard let answer else {
+            throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
+        }
+        guard !answer.succeeded else {
+            return switch change {
+            case .none: .done(basis)
+            case .pulse: .done(SeenLease(record: record, revision: basis.revision, pulse: revision))
+            case .lease: .done(SeenLease(record: record, revision: revision, pulse: basis.pulse))
+            }
+        }
+        guard let leases = answer.range(0), let pulses = answer.range(1) else {
+            throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
+        }
+        let pulse = pulses.entries.first?.revision ?? 0
+        guard let entry = leases.entries.first else { return .changed(SeenLease(record: nil, pulse: pulse)) }
+        if case .lease(let value) = change, entry.value == value {
+            // It is what this very plan writes: it was written, and the answer was lost.
+            return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
+        }
+        return .changed(try SeenLease(entry, pulse: pulse, at: now))
+    }
+}
+
+extension SeenLease {
+    /// - Throws: `damaged`.
+    init(_ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime) throws(EtcdError) {
+        guard let record = try StoredLease(entry).record(renewedAt: now) else {
+            throw EtcdError(damaged: entry.key, "something in this lease means nothing")
+        }
+        self.init(record: record, revision: entry.revision, pulse: pulse)
+    }
+}

@@ -1,0 +1,165 @@
+import Cloud
+import MeterModel
+import SettingsCore
+import Synchronization
+
+import struct SettingsCore.Record
+
+/// The one way to write records: while one request of a zone is under way, the next ones gather, and go many in one.
+/// Zones are not in each other's way.
+final class RecordDesk: Sendable {
+    struct Job: Sendable {
+        var records: [Record]
+        var now: WallTime
+        var continuation: CheckedContinuation<Result<[RecordOutcome], EtcdError>, Never>
+    }
+
+    private struct State {
+        var jobs: [String: [Job]] = [:]
+        var busy: Set<String> = []
+        var writes: UInt64 = 0
+    }
+
+    /// So many records are read at once.
+    private static let recordsPerRead = 100
+    private static let roundsMax = 200
+
+    private let client: EtcdClient
+    private let keys: StoreKeys
+    private let heads: HeadSights
+    private let writer: String
+    private let state = Mutex(State())
+
+    init(client: EtcdClient, keys: StoreKeys, heads: HeadSights, writer: String) {
+        self.heads = heads
+        self.client = client
+        self.keys = keys
+        self.writer = writer
+    }
+
+    /// Each record is atomic; where it throws, some of them may be stored. Done in any case, also when the task is
+    /// cancelled.
+    func write(_ records: [Record], in zone: String, now: WallTime) async throws(EtcdError) -> [RecordOutcome] {
+        let result = await withCheckedContinuation { continuation in
+            let isFirst = state.withLock { state in
+                state.jobs[zone, default: []].append(Job(records: records, now: now, continuation: continuation))
+                return state.busy.insert(zone).inserted
+            }
+            // A task of its own: what one caller began serves others, and is finished where that one is cancelled.
+            if isFirst { Task { [self] in await work(zone) } }
+        }
+        return try result.get()
+    }
+
+    private func work(_ zone: String) async {
+        while let jobs = take(zone) {
+            var items: [(record: Record, now: WallTime)] = []
+            for job in jobs { items += job.records.map { ($0, job.now) } }
+            var outcomes: [RecordOutcome] = []
+            var failure: EtcdError?
+            do throws(EtcdError) {
+                try await write(items, in: zone, to: &outcomes)
+            } catch {
+                failure = error
+            }
+            var start = 0
+            for job in jobs {
+                let end = start + job.records.count
+                if end <= outcomes.count {
+                    job.continuation.resume(returning: .success(Array(outcomes[start..<end])))
+                } else {
+                    let error = failure ?? EtcdError(.garbage, "not all records of \(zone) were answered")
+                    job.continuation.resume(returning: .failure(error))
+                }
+                start = end
+            }
+        }
+    }
+
+    private func take(_ zone: String) -> [Job]? {
+        state.withLock { state in
+            guard var jobs = state.jobs.removeValue(forKey: zone) else {
+                state.busy.remove(zone)
+                return nil
+            }
+            // The first in it waits for the last, so it is bounded.
+            var count = 0
+            let fits = jobs.prefix { job in
+                count += job.records.count
+                return count <= 800
+            }
+            let taken = Array(jobs.prefix(max(1, fits.count)))
+            jobs.removeFirst(taken.count)
+            if !jobs.isEmpty { state.jobs[zone] = jobs }
+            return taken
+        }
+    }
+
+    /// Appends the outcomes, in order, as they become sure.
+    private func write(
+        _ items: [(record: Record, now: WallTime)], in zone: String, to outcomes: inout [RecordOutcome]
+    ) async throws(EtcdError) {
+        var rounds = 0
+        while outcomes.count < items.count {
+            let slice = Array(items[outcomes.count...].prefix(Self.recordsPerRead))
+            var plan = try await read(slice.map(\.record.key), in: zone)
+            // As long as nobody else writes, what was read stays good.
+            var done = 0
+            while done < slice.count {
+                var news: [RecordOutcome] = []
+                for item in slice[done...] {
+                    guard let outcome = plan.take(item.record, now: item.now) else { break }
+                    news.append(outcome)
+                }
+                guard let next = try await carryOut(plan, in: zone) else {
+                    rounds += 1
+                    guard rounds < Self.roundsMax else {
+                        throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
+                    }
+                    break
+                }
+                outcomes += news
+                done += news.count
+                plan = next
+            }
+        }
+    }
+
+    private func read(_ wanted: [RecordKey], in zone: String) async throws(EtcdError) -> RecordPlan {
+        let distinct = Array(Set(wanted))
+        let ranges = [EtcdRange(key: keys.head(zone))] + distinct.map { EtcdRange(key: keys.record($0, in: zone)) }
+        let found = try await client.read(ranges).ranges
+        guard let entry = found[0].entries.first else {
+            throw EtcdError(damaged: keys.head(zone), "it is missing")
+        }
+        var stored: [RecordKey: StoredRecord] = [:]
+        for (key, range) in zip(distinct, found.dropFirst()) {
+            if let entry = range.entries.first { stored[key] = try StoredRecord(entry) }
+        }
+        return RecordPlan(
+            zone: zone, keys: keys, head: try StoredHead(entry), headRevision: entry.revision, stored: stored)
+    }
+
+    /// - Returns: what the next plan begins with; nil where somebody else was quicker.
+    private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
+        guard !plan.isEmpty else { return plan }
+        let number = state.withLock { state in
+            state.writes += 1
+            return state.writes
+        }
+        let (transaction, head) = try plan.transaction(writer: "\(writer) \(number)")
+        let answer = try await client.commit(transaction)
+        var revision = answer.revision
+        if !answer.succeeded {
+            // Where it is our own head, the answer to an earlier attempt was lost.
+            guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
+            revision = entry.revision
+        }
+        heads.wrote(zone, from: plan.sequence, to: plan.head.sequence)
+        return RecordPlan(
+            zone: zone, keys: keys, head: plan.head, headRevision: revision, stored: plan.records)
+    }
+
+    /// Requests that write, since the start.
+    var writeCount: UInt64 { state.withLock { $0.writes } }
+}

@@ -1,0 +1,114 @@
+import Cloud
+import CloudAPI
+import MeterModel
+import SettingsCore
+
+import struct SettingsCore.Record
+
+/// The records of one zone that one request changes: decided one by one on what is stored, written all together or not
+/// at all, by a comparison of the zone's head.
+struct RecordPlan: Sendable {
+    /// Each record is written with its place, the place that it had goes, and so with tombstones.
+    private static let operationsPerRecord = 5
+    /// A record that is larger could not be stored at all.
+    static let recordBytesMax = EtcdTransaction.bytesMax - (64 << 10)
+
+    private let zone: String
+    private let keys: StoreKeys
+    /// What the head is compared with.
+    let headRevision: Int64
+    private(set) var head: StoredHead
+    /// Before it.
+    let sequence: UInt64
+    private let stored: [RecordKey: StoredRecord]
+    private var changed: [RecordKey: StoredRecord] = [:]
+    private var bytes = 0
+
+    init(zone: String, keys: StoreKeys, head: StoredHead, headRevision: Int64, stored: [RecordKey: StoredRecord]) {
+        self.zone = zone
+        self.keys = keys
+        self.head = head
+        sequence = head.sequence
+        self.headRevision = headRevision
+        self.stored = stored
+    }
+
+    var isEmpty: Bool { changed.isEmpty }
+
+    /// As they are once this plan is carried out.
+    var records: [RecordKey: StoredRecord] { stored.merging(changed) { $1 } }
+
+    /// - Returns: nil where there is no room for it in this request any more.
+    mutating func take(_ record: Record, now: WallTime) -> RecordOutcome? {
+        let present = changed[record.key] ?? stored[record.key]
+        switch RecordIntake.decide(record, onto: present?.record, now: now, accepted: head.accepted) {
+        case .unchanged: return RecordOutcome(fate: .unchanged, record: present?.record)
+        case .clockSkew: return RecordOutcome(fate: .clockSkew, record: present?.record)
+        case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: present?.record)
+        case .changed(let merged):
+            let next = StoredRecord(
+                record: merged, sequence: head.sequence + 1,
+                tombstoneTime: RecordIntake.tombstoneTime(of: merged, now: now))
+            let size = next.bytes.count + 4 * (record.key.name.utf8.count + 200)
+            guard size <= Self.recordBytesMax else {
+                return RecordOutcome(fate: .tooManyProperties, record: present?.record)
+            }
+            let count = changed.count + (changed[record.key] == nil ? 1 : 0)
+            guard count * Self.operationsPerRecord < EtcdTransaction.operationsMax,
+                bytes + size <= EtcdTransaction.bytesMax
+            else { return nil }
+            bytes += size
+            head.sequence += 1
+            head.accepted = max(head.accepted, RecordIntake.newestMilliseconds(of: merged))
+            changed[record.key] = next
+            return RecordOutcome(fate: .changed(sequence: next.sequence), record: merged)
+        }
+    }
+
+    /// - Parameter writer: of no other change.
+    func transaction(writer: String) throws(EtcdError) -> (transaction: EtcdTransaction, head: [UInt8]) {
+        var head = head
+        head.before = sequence
+        head.types = Set(changed.keys.map(\.type.rawValue)).sorted()
+        head.writer = writer
+        let bytes = try head.bytes
+        let headKey = keys.head(zone)
+        var transaction = EtcdTransaction(compares: [EtcdCompare(key: headKey, revision: headRevision)])
+        transaction.success = [.put(key: headKey, value: bytes)]
+        for (key, next) in changed.sorted(by: { $0.value.sequence < $1.value.sequence }) {
+            transaction.success += operations(key, from: stored[key], to: next)
+        }
+        transaction.failure = [.range(EtcdRange(key: headKey))]
+        return (transaction, bytes)
+    }
+
+    private func operations(_ key: RecordKey, from old: StoredRecord?, to next: StoredRecord) -> [EtcdOperation] {
+        var operations: [EtcdOperation] = [
+            .put(key: keys.record(key, in: zone), value: next.bytes),
+            .put(key: keys.place(next.sequence, of: key.type, in: zone), value: Array(key.name.utf8)),
+        ]
+        if let old {
+            operations.append(.delete(key: keys.place(old.sequence, of: key.type, in: zone)))
+            if let time = old.tombstoneTime {
+                operations.append(.delete(key: keys.tombstone(old.sequence, at: time, in: zone)))
+            }
+        }
+        if let time = next.tombstoneTime {
+            operations.append(
+                .put(
+                    key: keys.tombstone(next.sequence, at: time, in: zone),
+                    value: Array("\(key.type.rawValue)\u{0}\(key.name)".utf8)))
+        }
+        return operations
+    }
+}
+
+extension RecordPlan {
+    /// What a tombstone's entry says of which record it is. nil where it is none.
+    static func recordKey(ofTombstone value: [UInt8]) -> RecordKey? {
+        guard let end = value.firstIndex(of: 0), let type = String(validating: value[..<end], as: UTF8.self),
+            let name = String(validating: value[(end + 1)...], as: UTF8.self)
+        else { return nil }
+        return RecordKey(type: RecordType(rawValue: type), name: name)
+    }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// Reads single keys for many callers at once: while one read is under way, the next keys gather and share one request.
+///
+/// What is returned was so at some moment after the call began.
+final class SharedReads: Sendable {
+    private struct Wish: Sendable {
+        var key: [UInt8]
+        var continuation: CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
+    }
+
+    private struct State {
+        var wishes: [Wish] = []
+        var readers = 0
+    }
+
+    /// With more at once, fewer would share.
+    private static let readersMax = 2
+    private static let keysMax = 100
+
+    private let client: EtcdClient
+    private let state = Mutex(State())
+
+    init(client: EtcdClient) { self.client = client }
+
+    /// - Returns: nil where there is no such key.
+    func entry(_ key: [UInt8]) async throws(EtcdError) -> EtcdEntry? {
+        let result = await withCheckedContinuation { continuation in
+            let isReaderMissing = state.withLock { state in
+                state.wishes.append(Wish(key: key, continuation: continuation))
+                guard state.readers < Self.readersMax else { return false }
+                state.readers += 1
+                return true
+            }
+            // A task of its own: what one caller began serves others, and goes on where that one is cancelled.
+            if isReaderMissing { Task { [self] in await readAll() } }
+        }
+        return try result.get()
+    }
+
+    private func readAll() async {
+        while let wishes = take() {
+            let result: Result<[EtcdRangeAnswer], EtcdError>
+            do throws(EtcdError) {
+                result = .success(try await client.read(wishes.map { EtcdRange(key: $0.key) }).ranges)
+            } catch {
+                result = .failure(error)
+            }
+            for (index, wish) in wishes.enumerated() {
+                wish.continuation.resume(returning: result.map { $0[index].entries.first })
+            }
+        }
+    }
+
+    private func take() -> [Wish]? {
+        state.withLock { state in
+            guard !state.wishes.isEmpty else {
+                state.readers -= 1
+                return nil
+            }
+            let wishes = Array(state.wishes.prefix(Self.keysMax))
+            state.wishes.removeFirst(wishes.count)
+            return wishes
+        }
+    }
+}

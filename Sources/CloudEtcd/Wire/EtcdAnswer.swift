@@ -1,0 +1,197 @@
+import FoundationEssentials
+
+/// A key as etcd has it.
+struct EtcdEntry: Hashable, Sendable {
+    var key: [UInt8]
+    var value: [UInt8]
+    /// When it was last changed.
+    var revision: Int64
+}
+
+struct EtcdRangeAnswer: Hashable, Sendable {
+    var entries: [EtcdEntry] = []
+    /// The limit has cut it.
+    var hasMore = false
+    /// Of all in the range, the limit aside.
+    var count: Int64 = 0
+}
+
+indirect enum EtcdResult: Hashable, Sendable {
+    case range(EtcdRangeAnswer)
+    case put
+    case deleted
+    case transaction(EtcdTransactionAnswer)
+}
+
+struct EtcdTransactionAnswer: Hashable, Sendable {
+    /// Of the store when it was answered; where the transaction wrote something, that of all it wrote. 0 in a nested
+    /// one.
+    var revision: Int64
+    var succeeded: Bool
+    var results: [EtcdResult]
+}
+
+extension EtcdTransactionAnswer {
+    /// - Returns: nil where the result is of another kind, or is not there.
+    func range(_ index: Int) -> EtcdRangeAnswer? {
+        guard results.indices.contains(index), case .range(let range) = results[index] else { return nil }
+        return range
+    }
+
+    func transaction(_ index: Int) -> EtcdTransactionAnswer? {
+        guard results.indices.contains(index), case .transaction(let answer) = results[index] else { return nil }
+        return answer
+    }
+}
+
+/// An answer of any kind: the revision that it tells, and what it is.
+protocol EtcdReadable: Decodable, Sendable {
+    /// 0: it tells none.
+    var storeRevision: Int64 { get }
+}
+
+// MARK: - Reading
+
+/// A 64-bit number, which the gateway writes as a text, and leaves out where it is 0.
+struct EtcdNumber: Decodable, Sendable {
+    var value: Int64
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) {
+            guard let value = Int64(text) else {
+                throw DecodingError.dataCorruptedError(
+                    in: container, debugDescription: "\"\(text.prefix(32))\" is no number")
+            }
+            self.value = value
+        } else {
+            value = try container.decode(Int64.self)
+        }
+    }
+}
+
+struct EtcdHeader: Decodable, Sendable {
+    var revision: EtcdNumber?
+}
+
+/// Bytes in base64, left out where there are none.
+struct EtcdBytes: Decodable, Sendable {
+    var bytes: [UInt8]
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let data = Data(base64Encoded: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no base64")
+        }
+        bytes = [UInt8](data)
+    }
+}
+
+extension EtcdEntry: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case key, value
+        case revision = "mod_revision"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        key = try container.decode(EtcdBytes.self, forKey: .key).bytes
+        value = try container.decodeIfPresent(EtcdBytes.self, forKey: .value)?.bytes ?? []
+        revision = try container.decodeIfPresent(EtcdNumber.self, forKey: .revision)?.value ?? 0
+    }
+}
+
+extension EtcdRangeAnswer: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case kvs, more, count
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        entries = try container.decodeIfPresent([EtcdEntry].self, forKey: .kvs) ?? []
+        hasMore = try container.decodeIfPresent(Bool.self, forKey: .more) ?? false
+        count = try container.decodeIfPresent(EtcdNumber.self, forKey: .count)?.value ?? 0
+    }
+}
+
+extension EtcdResult: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case range = "response_range"
+        case put = "response_put"
+        case deleted = "response_delete_range"
+        case transaction = "response_txn"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let range = try container.decodeIfPresent(EtcdRangeAnswer.self, forKey: .range) {
+            self = .range(range)
+        } else if let answer = try container.decodeIfPresent(EtcdTransactionAnswer.self, forKey: .transaction) {
+            self = .transaction(answer)
+        } else if container.contains(.put) {
+            self = .put
+        } else if container.contains(.deleted) {
+            self = .deleted
+        } else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "a result of no known kind"))
+        }
+    }
+}
+
+extension EtcdTransactionAnswer: EtcdReadable {
+    private enum CodingKeys: String, CodingKey {
+        case header, succeeded, responses
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        revision = try container.decode(EtcdHeader.self, forKey: .header).revision?.value ?? 0
+        succeeded = try container.decodeIfPresent(Bool.self, forKey: .succeeded) ?? false
+        results = try container.decodeIfPresent([EtcdResult].self, forKey: .responses) ?? []
+    }
+
+    var storeRevision: Int64 { revision }
+}
+
+/// `POST /v3/maintenance/status`.
+struct EtcdStatus: EtcdReadable {
+    var header: EtcdHeader
+    var version: String?
+    var dbSize: EtcdNumber?
+    var dbSizeInUse: EtcdNumber?
+    /// `0`, or nothing, where the members have none.
+    var leader: String?
+    /// `alarm:NOSPACE ` …
+    var errors: [String]?
+
+    // A member's own, which may be behind the others'.
+    var storeRevision: Int64 { 0 }
+}
+
+struct EtcdTicket: EtcdReadable {
+    var token: String
+
+    var storeRevision: Int64 { 0 }
+}
+
+/// One line of a watch.
+struct EtcdWatchMessage: Decodable, Sendable {
+    struct Event: Decodable, Sendable {
+        /// `DELETE`; nil for a put.
+        var type: String?
+        var kv: EtcdEntry
+    }
+
+    struct Result: Decodable, Sendable {
+        var header: EtcdHeader
+        var created: Bool?
+        var canceled: Bool?
+        var cancel_reason: String?
+        var compact_revision: EtcdNumber?
+        var events: [Event]?
+    }
+
+    var result: Result?
+    var error: EtcdFaultBody?
+}

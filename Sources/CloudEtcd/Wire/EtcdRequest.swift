@@ -1,0 +1,172 @@
+/// What is asked of etcd in one step, and how that is written in the JSON of its gateway: names as in its protocol,
+/// keys and values in base64, 64-bit numbers as texts.
+indirect enum EtcdOperation: Hashable, Sendable {
+    case range(EtcdRange)
+    case put(key: [UInt8], value: [UInt8])
+    case delete(key: [UInt8])
+    /// Decided by itself: what it compares is compared with the state before the whole.
+    case transaction(EtcdTransaction)
+}
+
+struct EtcdRange: Hashable, Sendable {
+    var key: [UInt8]
+    /// The first key after the range; nil: this one key.
+    var end: [UInt8]?
+    /// 0: all.
+    var limit = 0
+    /// 0: now.
+    var revision: Int64 = 0
+    /// Only what was changed at it or later.
+    var changedSince: Int64 = 0
+    var isKeysOnly = false
+    var isCountOnly = false
+
+    init(key: [UInt8]) { self.key = key }
+
+    /// All keys that begin with `prefix`.
+    init(prefix: [UInt8]) {
+        key = prefix
+        end = Self.end(of: prefix)
+    }
+
+    /// The first key after all that begin with `prefix`.
+    static func end(of prefix: [UInt8]) -> [UInt8] {
+        var end = prefix
+        while let last = end.popLast() {
+            if last < .max { return end + [last + 1] }
+        }
+        // etcd's word for "to the very last".
+        return [0]
+    }
+}
+
+/// That a key was last changed at that revision; 0: that it is not there.
+struct EtcdCompare: Hashable, Sendable {
+    var key: [UInt8]
+    var revision: Int64
+}
+
+struct EtcdTransaction: Hashable, Sendable {
+    /// etcd takes no more operations in one, those of one nested in it included (`--max-txn-ops`).
+    static let operationsMax = 128
+    /// Well below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
+    static let bytesMax = 1 << 20
+
+    var compares: [EtcdCompare] = []
+    /// Where all of those hold.
+    var success: [EtcdOperation] = []
+    /// Where one does not.
+    var failure: [EtcdOperation] = []
+}
+
+extension EtcdTransaction {
+    var text: [UInt8] {
+        var writer = EtcdWriter()
+        writer.write(self)
+        return writer.text
+    }
+}
+
+extension EtcdRange {
+    var text: [UInt8] {
+        var writer = EtcdWriter()
+        writer.write(self)
+        return writer.text
+    }
+}
+
+/// Writes requests. Nothing in them needs to be quoted: keys and values are in base64.
+struct EtcdWriter {
+    private(set) var text: [UInt8] = []
+
+    mutating func write(_ transaction: EtcdTransaction) {
+        text += "{\"compare\":[".utf8
+        for (index, compare) in transaction.compares.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += "{\"target\":\"MOD\",\"result\":\"EQUAL\",\"mod_revision\":\"\(compare.revision)\",\"key\":".utf8
+            writeBytes(compare.key)
+            text.append(UInt8(ascii: "}"))
+        }
+        text += "],\"success\":".utf8
+        write(transaction.success)
+        text += ",\"failure\":".utf8
+        write(transaction.failure)
+        text.append(UInt8(ascii: "}"))
+    }
+
+    private mutating func write(_ operations: [EtcdOperation]) {
+        text.append(UInt8(ascii: "["))
+        for (index, operation) in operations.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            write(operation)
+        }
+        text.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func write(_ operation: EtcdOperation) {
+        switch operation {
+        case .range(let range):
+            text += "{\"request_range\":".utf8
+            write(range)
+        case .put(let key, let value):
+            text += "{\"request_put\":{\"key\":".utf8
+            writeBytes(key)
+            text += ",\"value\":".utf8
+            writeBytes(value)
+            text.append(UInt8(ascii: "}"))
+        case .delete(let key):
+            text += "{\"request_delete_range\":{\"key\":".utf8
+            writeBytes(key)
+            text.append(UInt8(ascii: "}"))
+        case .transaction(let transaction):
+            text += "{\"request_txn\":".utf8
+            write(transaction)
+        }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    mutating func write(_ range: EtcdRange) {
+        text += "{\"key\":".utf8
+        writeBytes(range.key)
+        if let end = range.end {
+            text += ",\"range_end\":".utf8
+            writeBytes(end)
+        }
+        if range.limit > 0 { text += ",\"limit\":\"\(range.limit)\"".utf8 }
+        if range.revision > 0 { text += ",\"revision\":\"\(range.revision)\"".utf8 }
+        if range.changedSince > 0 { text += ",\"min_mod_revision\":\"\(range.changedSince)\"".utf8 }
+        if range.isKeysOnly { text += ",\"keys_only\":true".utf8 }
+        if range.isCountOnly { text += ",\"count_only\":true".utf8 }
+        text.append(UInt8(ascii: "}"))
+    }
+
+    mutating func append(_ words: String) { text += words.utf8 }
+
+    /// In base64 and quotes.
+    mutating func writeBytes(_ bytes: [UInt8]) {
+        text.append(UInt8(ascii: "\""))
+        Base64.write(bytes, to: &text)
+        text.append(UInt8(ascii: "\""))
+    }
+}
+
+/// RFC 4648, section 4.
+enum Base64 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    static func write(_ bytes: [UInt8], to text: inout [UInt8]) {
+        text.reserveCapacity(text.count + (bytes.count + 2) / 3 * 4)
+        var index = 0
+        while index < bytes.count {
+            let left = bytes.count - index
+            let group =
+                UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
+                | (left > 2 ? UInt32(bytes[index + 2]) : 0)
+            text.append(alphabet[Int(group >> 18 & 63)])
+            text.append(alphabet[Int(group >> 12 & 63)])
+            text.append(left > 1 ? alphabet[Int(group >> 6 & 63)] : UInt8(ascii: "="))
+            text.append(left > 2 ? alphabet[Int(group & 63)] : UInt8(ascii: "="))
+            index += 3
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import Cloud
+import CloudAPI
+import LeaseCore
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import Synchronization
+import Testing
+
+import struct SettingsCore.Record
+
+@testable import CloudEtcd
+
+/// Two copies of one cloud, each with a clock of its own.
+@Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"))
+struct EtcdCopiesTests {
+    private static let server = Result { () throws -> EtcdServer in
+        let server = try EtcdServer()
+        try server.start()
+        return server
+    }
+
+    private let zone = "home"
+    private let meter = "AA:BB:CC:DD:EE:FF"
+
+    /// One copy: its engine, and its clock, which moves when a test says so.
+    private final class Copy: Sendable {
+        let engine: EtcdCloudEngine
+        private let time: TestTime
+
+        init(_ settings: EtcdSettings, startedAt seconds: Int) async throws {
+            let time = TestTime(seconds)
+            self.time = time
+            let real = CloudClock.real
+            var clock = real
+            clock.now = { time.now }
+            // It waits as long as was meant, by a clock that goes.
+            clock.sleep = { until in try await real.sleep(real.now() + (until - time.now)) }
+            engine = try await EtcdCloudEngine.open(settings, clock: clock)
+        }
+
+        var now: MonotonicTime { time.now }
+
+        func advance(_ seconds: Int) { time.advance(seconds) }
+
+        func acquire(_ meter: String, in zone: String, by host: UInt64, takeover: Bool = false) async throws
+            -> LeaseAnswer
+        {
+            let request = LeaseAcquire(
+                requestID: .numbered(host), host: .numbered(host), hostName: "host \(host)", session: .numbered(host),
+                previousSession: nil, timeToLive: .seconds(120), transport: .ble, policy: .keep, isTakeover: takeover)
+            let circumstances = LeaseCircumstances(
+                now: now, wallNow: WallTime(millisecondsSince1970: 0), terms: .standard)
+            return try await engine.decideLease(of: meter, in: zone) {
+                LeaseRules.acquire(request, of: $0, in: circumstances)
+            }
+        }
+
+        func renew(_ meter: String, in zone: String, token: FencingToken, by host: UInt64) async throws -> LeaseRenewal?
+        {
+            try await engine.renewLeases([(meter, token)], session: .numbered(host), in: zone, at: now).first
+        }
+    }
+
+    private func withCopies(
+        _ prefix: String = #function, _ body: (Copy, Copy) async throws -> Void
+    ) async throws {
+        var settings = try Self.server.get().settings
+        settings.prefix = "\(prefix)/"
+        // Years apart, and it means nothing.
+        let (first, second) = (
+            try await Copy(settings, startedAt: 1000), try await Copy(settings, startedAt: 500_000_000)
+        )
+        do {
+            _ = try await first.engine.createZone(zone, terms: .standard)
+            try await body(first, second)
+        } catch {
+            await first.engine.close()
+            await second.engine.close()
+            throw error
+        }
+        await first.engine.close()
+        await second.engine.close()
+    }
+
+    private func token(_ answer: LeaseAnswer) -> FencingToken? {
+        if case .granted(let record) = answer { record.token } else { nil }
+    }
+
+    @Test func lease_goesToAnother_onceThisCopyItselfSawItUnchangedLongEnough() async throws {
+        try await withCopies { first, second in
+            let token = try #require(token(try await first.acquire(meter, in: zone, by: 1)))
+            // The copy that gave it out has seen nothing for years; the other one has just begun to look.
+            let early = try await second.acquire(meter, in: zone, by: 2)
+            second.advance(134)
+            let stillEarly = try await second.acquire(meter, in: zone, by: 2)
+            second.advance(1)
+
+            let late = try await second.acquire(meter, in: zone, by: 2)
+
+            #expect(self.token(early) == nil)
+            #expect(self.token(stillEarly) == nil)
+            #expect(self.token(late) == FencingToken(rawValue: token.rawValue + 1))
+            let renewal = try await first.renew(meter, in: zone, token: token, by: 1)
+            guard case .lost(.takenOver, _) = renewal else {
+                Issue.record("\(String(describing: renewal))")
+                return
+            }
+        }
+    }
+
+    @Test func renewalThroughOneCopy_holdsTheLease_againstTheOther() async throws {
+        try await withCopies { first, second in
+            let token = try #require(token(try await first.acquire(meter, in: zone, by: 1)))
+            for _ in 0..<4 {
+                _ = try await second.acquire(meter, in: zone, by: 2)
+                second.advance(134)
+                guard case .renewed = try await first.renew(meter, in: zone, token: token, by: 1) else {
+                    Issue.record("lost")
+                    return
+                }
+                second.advance(134)
+                // Over by what this copy last saw, and yet not: the comparison shows the renewal.
+                #expect(self.token(try await second.acquire(meter, in: zone, by: 2)) == nil)
+            }
+        }
+    }
+
+    @Test func renewals_mayGoThroughAnyCopy() async throws {
+        try await withCopies { first, second in
+            let token = try #require(token(try await first.acquire(meter, in: zone, by: 1)))
+            for round in 0..<6 {
+                let copy = round % 2 == 0 ? second : first
+                guard case .renewed = try await copy.renew(meter, in: zone, token: token, by: 1) else {
+                    Issue.record("lost in round \(round)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func tokens_areNeverUsedTwice_whenBothCopiesGiveThemOut() async throws {
+        try await withCopies { first, second in
+            let tokens = try await withThrowingTaskGroup(of: FencingToken?.self) { group in
+                for host in UInt64(1)...40 {
+                    group.addTask {
+                        let copy = host % 2 == 0 ? first : second
+                        return self.token(try await copy.acquire(meter, in: zone, by: host, takeover: true))
+                    }
+                }
+                var tokens: [FencingToken] = []
+                for try await token in group { if let token { tokens.append(token) } }
+                return tokens
+            }
+
+            #expect(tokens.count == 40)
+            #expect(Set(tokens).count == 40)
+            #expect(try await first.engine.lease(of: meter, in: zone)?.token == tokens.max())
+            #expect(try await second.engine.lease(of: meter, in: zone)?.token == tokens.max())
+        }
+    }
+
+    @Test func lists_areExact_inBothCopies() async throws {
+        try await withCopies { first, second in
+            for number in 1...3 { _ = try await first.acquire("m\(number)", in: zone, by: 1) }
+            #expect(try await second.engine.heldLeases(in: zone).map(\.meter) == ["m1", "m2", "m3"])
+            let token = try #require(try await second.engine.lease(of: "m2", in: zone)?.token)
+
+            _ = try await second.engine.decideLease(of: "m2", in: zone) {
+                LeaseRules.release(token, session: .numbered(1), of: $0)
+            }
+
+            #expect(try await first.engine.heldLeases(in: zone).map(\.meter) == ["m1", "m3"])
+            #expect(try await first.engine.leases(in: zone).map(\.meter) == ["m1", "m2", "m3"])
+        }
+    }
+
+    @Test func records_areAllThere_whenBothCopiesWrite() async throws {
+        try await withCopies { first, second in
+            let sequences = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+                for writer in UInt64(0)..<8 {
+                    group.addTask {
+                        let copy = writer % 2 == 0 ? first : second
+                        var sequences: [UInt64] = []
+                        for round in UInt64(0)..<20 {
+                            let batch = [record("w\(writer)", round, writer), record("shared", round, writer)]
+                            let outcomes = try await copy.engine.modify(
+                                batch, in: zone, now: WallTime(millisecondsSince1970: 1_795_000_000_000))
+                            for case .changed(let sequence) in outcomes.map(\.fate) { sequences.append(sequence) }
+                        }
+                        return sequences
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+
+            #expect(Set(sequences).count == sequences.count)
+            #expect(try await second.engine.zone(zone)?.sequence == sequences.max())
+            let all = try await first.engine.changes(of: .deviceSettings, in: zone, after: nil, limit: 400).records
+            #expect(all.count == 9)
+            #expect(all.first { $0.key.name == "shared" }?.properties.count == 8)
+        }
+    }
+
+    @Test func news_areToldToTheOtherCopy_andNotToTheOneThatMadeThem() async throws {
+        try await withCopies { first, second in
+            let (told, teller) = AsyncStream.makeStream(of: CloudNews.self)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await second.engine.run { teller.yield($0) } }
+                group.addTask { await first.engine.run { _ in Issue.record("told of its own") } }
+                do {
+                    // Until the other copy hears of it, for there is no saying when its watch stands.
+                    var heard = told.makeAsyncIterator()
+                    group.addTask {
+                        for round in UInt64(0)..<100_000 where !Task.isCancelled {
+                            _ = try? await first.engine.modify(
+                                [record("m", round, 1)], in: zone,
+                                now: WallTime(millisecondsSince1970: 1_795_000_000_000))
+                        }
+                    }
+                    let change = await heard.next()
+                    #expect(change == .records(types: ["DeviceSettings"], zone: zone))
+                    let granted = try await first.acquire(meter, in: zone, by: 1)
+                    while case .records? = await heard.next() {}
+                    #expect(token(granted) != nil)
+                } catch {
+                    Issue.record(error)
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test func news_areFoundByReading_whenTheWatchLeftThemOut() async throws {
+        try await withCopies { first, second in
+            let told = Mutex<[CloudNews]>([])
+            let hear: @Sendable (CloudNews) async -> Void = { news in told.withLock { $0.append(news) } }
+            await second.engine.readAllNews(hear)
+            let granted = try await first.acquire(meter, in: zone, by: 1)
+            _ = try await first.engine.modify(
+                [record("m", 1, 1)], in: zone, now: WallTime(millisecondsSince1970: 1_795_000_000_000))
+
+            await second.engine.readAllNews(hear)
+            await second.engine.readAllNews(hear)
+
+            guard case .granted(var lease) = granted else { return }
+            lease.renewedAt = second.now
+            #expect(
+                told.withLock { $0 } == [
+                    .records(types: ["DeviceSettings"], zone: zone), .lease(lease, meter: meter, zone: zone),
+                ])
+        }
+    }
+}
+
+private func record(_ name: String, _ round: UInt64, _ writer: UInt64) -> Record {
+    let stamp = Stamp(milliseconds: 1_795_000_000_000 + round, counter: 0, host: .numbered(writer))
+    return Record(
+        key: RecordKey(type: .deviceSettings, name: name),
+        properties: ["w\(writer)": Register(value: .int(Int64(round)), stamp: stamp)])
+}
+
+/// A clock that moves when a test says so.
+final class TestTime: Sendable {
+    private let seconds: Mutex<Int>
+
+    init(_ seconds: Int) { self.seconds = Mutex(seconds) }
+
+    var now: MonotonicTime { MonotonicTime.origin + .seconds(seconds.withLock { $0 }) }
+
+    func advance(_ more: Int) { seconds.withLock { $0 += more } }
+}

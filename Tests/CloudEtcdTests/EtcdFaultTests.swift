@@ -1,0 +1,209 @@
+import Cloud
+import CloudAPI
+import LeaseCore
+import Logging
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import Testing
+
+import struct SettingsCore.Record
+
+@testable import CloudEtcd
+
+/// What goes wrong with a real etcd. Each has one of its own.
+@Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"), .serialized)
+struct EtcdFaultTests {
+    private let zone = "home"
+    private let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
+
+    private func record(_ name: String, _ value: Int64 = 1) -> Record {
+        let stamp = Stamp(
+            milliseconds: UInt64(now.millisecondsSince1970 + value), counter: 0, host: HostID(high: 1, low: 1))
+        return Record(
+            key: RecordKey(type: .deviceSettings, name: name),
+            properties: ["a": Register(value: .int(value), stamp: stamp)])
+    }
+
+    /// Runs `body` with an engine that has a zone and one record.
+    private func withEngine(
+        _ server: EtcdServer, _ settings: EtcdSettings? = nil, _ body: (EtcdCloudEngine) async throws -> Void
+    ) async throws {
+        let engine = try await EtcdCloudEngine.open(settings ?? server.settings)
+        do {
+            _ = try await engine.createZone(zone, terms: .standard)
+            _ = try await engine.modify([record("m1")], in: zone, now: now)
+            try await body(engine)
+        } catch {
+            await engine.close()
+            throw error
+        }
+        await engine.close()
+    }
+
+    /// Asks no longer than this.
+    private func hasty(_ server: EtcdServer) -> EtcdSettings {
+        var settings = server.settings
+        settings.answerTimeout = .milliseconds(300)
+        settings.patience = .seconds(1)
+        return settings
+    }
+
+    private func failure(_ body: () async throws -> Void) async -> EtcdError? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error as? EtcdError
+        }
+    }
+
+    @Test func engine_goesOn_whenEtcdWasKilledAndStartedAgain() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            server.kill()
+            async let during = engine.modify([record("m2")], in: zone, now: now)
+            try server.start()
+
+            let outcomes = try await during
+
+            #expect(outcomes.map(\.fate) == [.changed(sequence: 2)])
+            #expect(try await engine.records(in: zone, type: nil).map(\.key.name) == ["m1", "m2"])
+        }
+    }
+
+    @Test func open_saysWhere_whenNobodyAnswers() async throws {
+        let server = try EtcdServer()
+
+        let error = await failure { _ = try await EtcdCloudEngine.open(hasty(server)) }
+
+        #expect(error?.code == .unreachable)
+        #expect(error?.message.contains(server.urls[0]) == true)
+        #expect(error?.failure.code == .serviceUnavailable)
+    }
+
+    @Test func open_saysSo_whenEtcdDoesNotAnswerInTime() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { _ in
+            server.pause()
+            defer { server.goOn() }
+
+            let error = await failure { _ = try await EtcdCloudEngine.open(hasty(server)) }
+
+            #expect(error?.code == .timedOut || error?.code == .unreachable)
+        }
+    }
+
+    @Test func engine_goesToAnotherMember_andStopsWithoutAMajority() async throws {
+        let server = try EtcdServer(members: 3)
+        try server.start()
+        try await withEngine(server) { engine in
+            server.kill(0)
+
+            let outcomes = try await engine.modify([record("m2")], in: zone, now: now)
+
+            #expect(outcomes.map(\.fate) == [.changed(sequence: 2)])
+            server.kill(1)
+            let error = await failure { _ = try await EtcdCloudEngine.open(hasty(server)) }
+            #expect(error != nil)
+            #expect(error?.isWorthAnotherTry == true)
+            try server.start(0)
+            #expect(try await engine.records(in: zone, type: nil).map(\.key.name) == ["m1", "m2"])
+        }
+    }
+
+    @Test func writes_areRefused_andReadsGoOn_whenTheQuotaIsReached() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            let _: Anything = try await engine.client.call(
+                "/v3/maintenance/alarm", body: Array(#"{"action":"ACTIVATE","memberID":"0","alarm":"NOSPACE"}"#.utf8))
+
+            let failure = await #expect(throws: CloudFailure.self) {
+                _ = try await engine.modify([record("m2")], in: zone, now: now)
+            }
+
+            #expect(failure?.code == .serviceUnavailable)
+            #expect(failure?.message.contains("quota") == true)
+            #expect(try await engine.records(in: zone, type: nil).map(\.key.name) == ["m1"])
+            #expect(try await engine.client.status().errors?.joined().contains("NOSPACE") == true)
+            let _: Anything = try await engine.client.call(
+                "/v3/maintenance/alarm", body: Array(#"{"action":"DEACTIVATE","alarm":"NOSPACE"}"#.utf8))
+            #expect(try await engine.modify([record("m2")], in: zone, now: now).map(\.fate) == [.changed(sequence: 2)])
+        }
+    }
+
+    @Test func changes_areAllThere_whenEverythingWasCompacted() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            let token = try await engine.changes(of: .deviceSettings, in: zone, after: nil, limit: 9).token
+            for round in Int64(2)..<9 { _ = try await engine.modify([record("m1", round)], in: zone, now: now) }
+            let revision = try await engine.client.read([EtcdRange(key: [1])]).revision
+            let _: Anything = try await engine.client.call(
+                "/v3/kv/compaction", body: Array(#"{"revision":"\#(revision)"}"#.utf8))
+
+            let list = try await engine.changes(of: .deviceSettings, in: zone, after: token, limit: 9)
+
+            #expect(list.records == [record("m1", 8)])
+            var old = EtcdRange(key: engine.keys.head(zone))
+            old.revision = 2
+            let error = await failure { _ = try await engine.client.read([old]) }
+            #expect(error?.code == .compacted)
+        }
+    }
+
+    @Test func everyCall_isRefused_onceTheStoreWentBack() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            server.kill()
+            try server.forgetEverything()
+            try server.start()
+
+            let failure = await #expect(throws: CloudFailure.self) { _ = try await engine.zones() }
+
+            #expect(failure?.message.contains("seen before") == true)
+            await #expect(throws: CloudFailure.self) {
+                _ = try await engine.createZone(zone, terms: .standard)
+            }
+        }
+    }
+
+    @Test func engine_logsInAnew_whenEtcdHasForgottenItsTickets() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            for (path, body) in [
+                ("/v3/auth/user/add", #"{"name":"root","password":"pass"}"#),
+                ("/v3/auth/role/add", #"{"name":"root"}"#),
+                ("/v3/auth/user/grant", #"{"user":"root","role":"root"}"#), ("/v3/auth/enable", "{}"),
+            ] {
+                let _: Anything = try await engine.client.call(path, body: Array(body.utf8))
+            }
+            var settings = server.settings
+            (settings.user, settings.password) = ("root", "pass")
+            let known = try await EtcdCloudEngine.open(settings)
+            #expect(try await known.records(in: zone, type: nil).count == 1)
+            server.kill()
+            try server.start()
+
+            #expect(try await known.modify([record("m2")], in: zone, now: now).map(\.fate) == [.changed(sequence: 2)])
+
+            await known.close()
+            settings.password = "wrong"
+            let wrong = await failure { _ = try await EtcdCloudEngine.open(settings) }
+            #expect(wrong?.code == .notAuthenticated)
+            let nobody = await failure { _ = try await EtcdCloudEngine.open(server.settings) }
+            #expect(nobody?.code == .notAuthenticated)
+        }
+    }
+}
+
+/// An answer of which nothing is asked.
+private struct Anything: EtcdReadable {
+    init(from decoder: any Decoder) throws {}
+    var storeRevision: Int64 { 0 }
+}

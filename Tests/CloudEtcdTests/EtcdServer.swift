@@ -1,0 +1,132 @@
+import Foundation
+import MeterModel
+import MeterTestKit
+import Synchronization
+
+@testable import CloudEtcd
+
+/// Why the tests with a real etcd do not run here.
+let etcdIsMissing = "etcd is not installed; apt-get install etcd-server has it"
+
+/// A real etcd, of one member or several, in a folder of its own, on ports that were free. Gone with the value.
+final class EtcdServer: Sendable {
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private struct State {
+        var processes: [Int: Process] = [:]
+    }
+
+    static let program = ["/usr/bin/etcd", "/usr/local/bin/etcd"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    let folder: TemporaryFolder
+    let clientPorts: [Int]
+    private let peerPorts: [Int]
+    private let options: [String]
+    private let scheme: String
+    private let state = Mutex(State())
+
+    /// - Parameter options: for each member, `%` standing for the folder.
+    init(members: Int = 1, scheme: String = "http", options: [String] = []) throws {
+        folder = try TemporaryFolder()
+        let ports = try freePorts(2 * members)
+        clientPorts = Array(ports.prefix(members))
+        peerPorts = Array(ports.suffix(members))
+        self.scheme = scheme
+        self.options = options.map { [folder] in $0.replacingOccurrences(of: "%", with: folder.path) }
+    }
+
+    deinit {
+        for process in state.withLock({ Array($0.processes.values) }) where process.isRunning {
+            Foundation.kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
+    var urls: [String] { clientPorts.map { "\(scheme)://127.0.0.1:\($0)" } }
+
+    var settings: EtcdSettings {
+        var settings = EtcdSettings(urls: urls)
+        // A machine that builds something else at the same time takes its time.
+        settings.answerTimeout = .seconds(20)
+        settings.patience = .seconds(60)
+        return settings
+    }
+
+    /// Starts all members; they are there once a client reaches them.
+    func start() throws { for member in clientPorts.indices { try start(member) } }
+
+    func start(_ member: Int) throws {
+        guard let program = Self.program else { throw Problem(description: etcdIsMissing) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        let (client, peer) = ("\(scheme)://127.0.0.1:\(clientPorts[member])", "http://127.0.0.1:\(peerPorts[member])")
+        process.arguments =
+            [
+                "--name", "m\(member)", "--data-dir", "\(folder.path)/m\(member)",
+                "--listen-client-urls", client, "--advertise-client-urls", client,
+                "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                "--initial-cluster",
+                peerPorts.enumerated().map { "m\($0)=http://127.0.0.1:\($1)" }.joined(separator: ","),
+                "--log-level", "error", "--logger", "zap",
+            ] + options
+        let log = "\(folder.path)/m\(member).log"
+        guard FileManager.default.createFile(atPath: log, contents: nil) else {
+            throw Problem(description: "\(log) cannot be made")
+        }
+        let handle = FileHandle(forWritingAtPath: log)
+        process.standardOutput = handle
+        process.standardError = handle
+        try process.run()
+        state.withLock { $0.processes[member] = process }
+    }
+
+    /// As a power cut would end it.
+    func kill(_ member: Int = 0) {
+        let process = state.withLock { $0.processes.removeValue(forKey: member) }
+        guard let process else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Holds a member: its connections stay, and it does nothing.
+    func pause(_ member: Int = 0) { signal(SIGSTOP, member) }
+    func goOn(_ member: Int = 0) { signal(SIGCONT, member) }
+
+    private func signal(_ number: Int32, _ member: Int) {
+        let process = state.withLock { $0.processes[member] }
+        if let process { Foundation.kill(process.processIdentifier, number) }
+    }
+}
+
+private func freePorts(_ count: Int) throws -> [Int] {
+    var sockets: [Int32] = []
+    defer { for one in sockets { close(one) } }
+    var ports: [Int] = []
+    for _ in 0..<count {
+        let one = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        sockets.append(one)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(one, $0, length) == 0 && getsockname(one, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw EtcdServer.Problem(description: "no free port") }
+        ports.append(Int(UInt16(bigEndian: address.sin_port)))
+    }
+    return ports
+}
+
+extension EtcdServer {
+    /// Removes what the members have on the disk. They are not running.
+    func forgetEverything() throws {
+        for member in clientPorts.indices { try FileManager.default.removeItem(atPath: "\(folder.path)/m\(member)") }
+    }
+}

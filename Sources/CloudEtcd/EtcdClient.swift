@@ -47,6 +47,8 @@ final class EtcdClient: Sendable {
         try? await http.shutdown()
     }
 
+    func shutdownAtOnce() throws { try http.syncShutdown() }
+
     // MARK: What is asked
 
     /// One step, atomic, of the state that a majority of the members agrees on.
@@ -198,9 +200,11 @@ final class EtcdClient: Sendable {
 
     // MARK: Watching
 
-    /// Follows all changes of a range, from the next one on, until the connection ends or `body` throws.
+    /// Follows all changes of a range, from the next one on, until the connection ends.
     ///
     /// What it tells is a hint: it may come late, twice or not at all.
+    ///
+    /// - Throws: where it could not even begin.
     func watch(
         _ range: EtcdRange, onStart: () async -> Void, _ body: ([EtcdWatchMessage.Event]) async -> Void
     ) async throws(EtcdError) {
@@ -208,19 +212,24 @@ final class EtcdClient: Sendable {
         let address = addresses[index]
         var writer = EtcdWriter()
         writer.writeWatch(range)
+        var hasBegun = false
         do throws(EtcdError) {
             let response = try await send(
                 address, "/v3/watch", body: writer.text, ticket: try await ticket(from: index),
-                deadline: .now() + .nanoseconds(Self.watchLength.nanoseconds))
+                deadline: .now() + .nanoseconds(settings.answerTimeout.nanoseconds))
             guard response.status == .ok else {
                 throw EtcdError(
                     .refused, "\(address) does not take a watch: status \(response.status.code). See its log")
             }
-            try await follow(response, from: address, onStart: onStart, body)
+            let begin = {
+                hasBegun = true
+                await onStart()
+            }
+            try await follow(response, from: address, onStart: begin, body)
         } catch {
             if error.code == .notAuthenticated { state.withLock { $0.ticket = nil } }
-            if error.isWorthAnotherTry { giveUp(index, error) }
-            throw error
+            if error.isWorthAnotherTry, !Task.isCancelled { giveUp(index, error) }
+            if !hasBegun { throw error }
         }
     }
 
@@ -254,9 +263,6 @@ final class EtcdClient: Sendable {
         }
         throw EtcdError(.unreachable, "\(address) ended the watch")
     }
-
-    /// A watch is begun anew after so long: a connection that is dead without a sign is noticed.
-    private static let watchLength = Duration.seconds(300)
 }
 
 extension EtcdWriter {

@@ -20,24 +20,46 @@ extension EtcdCloudEngine {
     /// leases-and-sync.md, section 6.
     static let repairInterval = Duration.seconds(30)
     private static let watchPause = Duration.seconds(1)
+    private static let watchLength = Duration.seconds(300)
 
     private func watch(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
         var failures = 0
         while !Task.isCancelled {
-            do throws(EtcdError) {
-                try await client.watch(EtcdRange(prefix: keys.watched)) { [self] in
-                    failures = 0
-                    // What was changed before the watch began.
-                    await readAllNews(hear)
-                } _: { events in
-                    for event in events { await self.take(event, hear) }
-                }
-            } catch {
-                failures += 1
-                // Once in a while it ends by itself; that the next one fails too is worth a word.
-                if failures == 2 { logger.warning("etcd cannot be watched", metadata: ["cause": "\(error)"]) }
+            let failure = await watchOnce(hear)
+            failures = failure == nil ? 0 : failures + 1
+            // That one ends is nothing; that the next one does not even begin is worth a word.
+            if failures == 2, let failure {
+                logger.warning("etcd cannot be watched", metadata: ["cause": "\(failure)"])
             }
             await pause(Self.watchPause)
+        }
+    }
+
+    /// One watch, until it ends, or for `watchLength`: a connection that is dead without a sign is noticed.
+    ///
+    /// - Returns: why it did not even begin.
+    private func watchOnce(_ hear: @escaping @Sendable (CloudNews) async -> Void) async -> EtcdError? {
+        await withTaskGroup(of: EtcdError?.self) { group in
+            group.addTask { [self] in
+                await pause(Self.watchLength)
+                return nil
+            }
+            group.addTask { [self] in
+                do throws(EtcdError) {
+                    try await client.watch(EtcdRange(prefix: keys.watched)) { [self] in
+                        // What was changed before it.
+                        await readAllNews(hear)
+                    } _: { [self] events in
+                        for event in events { await take(event, hear) }
+                    }
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
         }
     }
 

@@ -71,6 +71,9 @@ package final class EtcdCloudEngine: CloudEngine {
     /// Closes the connections. Calls after it throw.
     package func close() async { await client.shutdown() }
 
+    /// As `close`, where nothing can be awaited.
+    package func closeAtOnce() throws { try client.shutdownAtOnce() }
+
     /// Runs `body`, which is finished even when the task is cancelled.
     func finish<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value

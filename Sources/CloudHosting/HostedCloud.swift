@@ -1,5 +1,6 @@
 package import Cloud
 import CloudAPI
+package import CloudEtcd
 package import CloudServer
 package import CloudStore
 import LinuxIO
@@ -9,32 +10,43 @@ import MetricsCore
 import ServerKit
 package import ServiceLifecycle
 
-/// A cloud over the store of one folder: the store, the service, its console and what serves it. `metercloud` is one,
-/// and so is a meterd that serves the cloud of a home.
+/// A cloud over the store of one folder, or over etcd: the store, the service, its console and what serves it.
+/// `metercloud` is one, and so is a meterd that serves the cloud of a home.
 package struct HostedCloud: Sendable {
     package let folder: CloudFolder
     package let service: CloudService
     package let console: Console
     package let clock: CloudClock
-    private let engine: SQLiteCloudEngine
+    private let store: any HostedStore
     private let logger: Logger
 
     /// Opens the store. The folder is there.
     ///
     /// - Throws: `locked` while another process has it.
     package init(folder: CloudFolder, logger: Logger) throws(CloudStoreError) {
-        self.folder = folder
-        self.logger = logger
-        clock = .system
+        let clock = CloudClock.system
         var dice = SystemRandomNumberGenerator()
-        engine = try SQLiteCloudEngine.open(directory: folder.path, now: clock.now(), dice: &dice)
-        service = CloudService(engine: engine, clock: clock, dice: SystemRandomNumberGenerator(), logger: logger)
-        console = Console(service: service, makeToken: Self.makeToken) { [engine, clock] path in
-            do throws(CloudStoreError) {
-                try await engine.backup(to: path, at: clock.wallNow())
-            } catch {
-                throw CloudFailure(.serviceUnavailable, error.message)
-            }
+        let engine = try SQLiteCloudEngine.open(directory: folder.path, now: clock.now(), dice: &dice)
+        self.init(folder: folder, store: FileStore(sqlite: engine), clock: clock, logger: logger)
+    }
+
+    /// One copy of a cloud over etcd. The folder is this copy's own, and there.
+    package init(folder: CloudFolder, etcd settings: EtcdSettings, logger: Logger) async throws(EtcdError) {
+        let clock = CloudClock.system
+        var dice = SystemRandomNumberGenerator()
+        let engine = try await EtcdCloudEngine.open(settings, clock: clock, dice: &dice, logger: logger)
+        self.init(folder: folder, store: EtcdStore(etcd: engine), clock: clock, logger: logger)
+    }
+
+    private init(folder: CloudFolder, store: any HostedStore, clock: CloudClock, logger: Logger) {
+        self.folder = folder
+        self.store = store
+        self.clock = clock
+        self.logger = logger
+        service = CloudService(
+            engine: store.engine, clock: clock, dice: SystemRandomNumberGenerator(), logger: logger)
+        console = Console(service: service, makeToken: Self.makeToken) { path in
+            try await store.backup(to: path, at: clock.wallNow())
         }
     }
 
@@ -78,8 +90,8 @@ package struct HostedCloud: Sendable {
         let routes = CloudRoutes(
             service: service, gate: RequestGate(limits: serving.limits, now: clock.now), clock: clock,
             version: serving.version, makeToken: Self.makeToken,
-            figures: { [engine] page in
-                try await engine.tell(&page)
+            figures: { [store] page in
+                try await store.tell(&page)
                 if let process = ProcessFigures.current { page.add(process) }
             })
         let application = CloudApplication(
@@ -87,7 +99,8 @@ package struct HostedCloud: Sendable {
             logger: logger)
         let console = ConsoleApplication(console: console, socketPath: folder.consoleSocketPath, logger: logger)
         let (consoleRuns, consoleRunning) = AsyncStream.makeStream(of: Void.self)
-        return [
+        let follower = store.hasCopies ? [CloudFollower(store: store, service: service)] : []
+        return follower.map { .init(service: $0) } + [
             .init(service: CloudRounds(service: service)),
             .init(service: console.service { consoleRunning.finish() }),
             .init(
@@ -100,7 +113,7 @@ package struct HostedCloud: Sendable {
     }
 
     /// Returns once the store has done something. One that fails is not stuck: who asks it is told.
-    package func turn() async { try? await engine.turn() }
+    package func turn() async { await store.turn() }
 
     /// One line about it for people.
     package var summary: String {
@@ -108,10 +121,10 @@ package struct HostedCloud: Sendable {
         return "\(listeners) event stream\(listeners == 1 ? " is" : "s are") open"
     }
 
-    /// Writes back what is in the store's log. What was acknowledged is safe without it.
+    /// Lets go of the store. What was acknowledged is safe without it.
     package func close() {
-        do throws(CloudStoreError) {
-            try engine.close()
+        do {
+            try store.close()
         } catch {
             logger.warning("store not closed", metadata: ["cause": "\(error)"])
         }

@@ -30,6 +30,7 @@ struct ConsoleClient {
     }
 
     private func answerHere(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
+        try folder.checkStoreIsHere()
         let cloud = try open()
         defer { cloud.close() }
         return try await cloud.console.answer(request)

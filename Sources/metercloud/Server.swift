@@ -1,5 +1,6 @@
 import Cloud
 import CloudAPI
+import CloudEtcd
 import CloudHosting
 import CloudServer
 import CloudStore
@@ -16,6 +17,8 @@ import UnixSignals
 /// Puts the parts together, runs them, and takes them down in order.
 struct Server {
     let folder: CloudFolder
+    /// nil: the store is in the folder.
+    let etcd: EtcdSettings?
     let address: ServeAddress
     let names: [String]
     let usesTLS: Bool
@@ -28,15 +31,24 @@ struct Server {
         if DescriptorLimit.raise() == nil { logger.warning("descriptor limit not raised") }
         try checkAddress()
         try prepareFolder()
-        let cloud = try open()
+        try folder.check(forEtcd: etcd != nil)
+        let cloud = try await open()
         defer { cloud.close() }
+        if etcd != nil { try folder.markAsOverEtcd() }
         let hasToken = try await cloud.prepareFirstZone()
         let certificate = usesTLS ? try folder.certificate(names: certificateNames, at: cloud.clock.wallNow()) : nil
         try await serve(cloud, certificate: certificate, hasToken: hasToken)
         logger.notice("metercloud stopped")
     }
 
-    private func open() throws(CommandFailure) -> HostedCloud {
+    private func open() async throws(CommandFailure) -> HostedCloud {
+        if let etcd {
+            do throws(EtcdError) {
+                return try await HostedCloud(folder: folder, etcd: etcd, logger: logger)
+            } catch {
+                throw CommandFailure(error)
+            }
+        }
         do throws(CloudStoreError) {
             return try HostedCloud(folder: folder, logger: logger)
         } catch {

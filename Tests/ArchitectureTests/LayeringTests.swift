@@ -62,7 +62,8 @@ private let allowedImports: [String: Set<String>] = [
     // What several programs have in common.
     "ProgramKit": ["LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle"],
     "CloudHosting": [
-        "MeterModel", "MetricsCore", "CloudAPI", "Cloud", "CloudStore", "CloudServer", "LinuxIO", "ServerKit",
+        "MeterModel", "MetricsCore", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO",
+        "ServerKit",
         "Logging", "ServiceLifecycle",
     ],
     // Layer 3: composition.
@@ -80,7 +81,8 @@ private let allowedImports: [String: Set<String>] = [
         "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "Synchronization", "UnixSignals",
     ],
     "metercloud": [
-        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore", "CloudServer",
+        "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore", "CloudEtcd",
+        "CloudServer",
         "ServerKit", "GatewayAPI", "LinuxIO", "ProgramKit", "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials",
         "Glibc",
         "Logging", "NIOCore",

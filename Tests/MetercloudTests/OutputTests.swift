@@ -101,7 +101,8 @@ struct OutputTests {
     @Test func joinLine_isWholeAndCanBeCopied() throws {
         let pin = try #require(CertificatePin("sha256:" + String(repeating: "ab", count: 32)))
         let server = Server(
-            folder: CloudFolder(path: "/var/lib/my cloud"), address: .everywhere, names: ["pi.local"], usesTLS: true,
+            folder: CloudFolder(path: "/var/lib/my cloud"), etcd: nil, address: .everywhere, names: ["pi.local"],
+            usesTLS: true,
             rate: 100, logger: Logger(label: "test"), manager: nil)
 
         #expect(

@@ -43,6 +43,7 @@ struct StoreKeys: Sendable {
 
     // MARK: Records
 
+    var allRecords: [UInt8] { key("r/") }
     func records(in zone: String) -> [UInt8] { key("r/\(zone)/") }
     func records(in zone: String, type: RecordType) -> [UInt8] { key("r/\(zone)/\(Self.encoded(type))/") }
     func record(_ record: RecordKey, in zone: String) -> [UInt8] {

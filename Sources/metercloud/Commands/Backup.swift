@@ -1,8 +1,13 @@
 import ArgumentParser
+import Cloud
+import CloudAPI
+import CloudEtcd
+import CloudHosting
 import CloudServer
 import CloudStore
 import Glibc
 import LinuxIO
+import Logging
 import ProgramKit
 
 struct Backup: AsyncParsableCommand {
@@ -29,12 +34,35 @@ struct Restore: AsyncParsableCommand {
         discussion: """
             What was there is kept beside it. Hosts see that the cloud was restored, fetch everything anew and push \
             what the backup lacks. No meter goes to a new host until every lease given out since is surely over.
+
+            With --engine etcd, to be called once after etcdctl snapshot restore, before the first copy starts.
             """)
 
-    @Argument(help: "What metercloud backup wrote.") var file: String
+    @Argument(help: "What metercloud backup wrote. Not with --engine etcd.") var file: String?
     @OptionGroup var data: DataOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+
+    func validate() throws {
+        switch store.engine {
+        case .sqlite: if file == nil { throw ValidationError("which backup? metercloud restore FILE") }
+        case .etcd: if file != nil { throw ValidationError("etcdctl restores the file; leave it out here") }
+        }
+    }
 
     func run() async throws {
+        if let settings = try store.etcd {
+            try await Self.settle(settings)
+        } else if let file {
+            try putBack(file)
+        }
+    }
+
+    private func putBack(_ file: String) throws {
+        guard !data.folder.isOverEtcd else {
+            throw CommandFailure(
+                .error, "\(data.folder.path) belongs to a cloud in etcd, which restores its own backups",
+                next: "see Docs/Scale.md")
+        }
         var dice = SystemRandomNumberGenerator()
         do throws(CloudStoreError) {
             let report = try CloudRestore.run(
@@ -44,6 +72,28 @@ struct Restore: AsyncParsableCommand {
             Terminal.talk("start it again with metercloud serve")
         } catch {
             throw CommandFailure(error)
+        }
+    }
+
+    private static func settle(_ settings: EtcdSettings) async throws {
+        var dice = SystemRandomNumberGenerator()
+        let quiet = Logger(label: "metercloud") { _ in SwiftLogNoOpLogHandler() }
+        do {
+            let engine = try await EtcdCloudEngine.open(settings, clock: .system, dice: &dice, logger: quiet)
+            let report: Result<EtcdRestore, any Error>
+            do {
+                report = .success(try await EtcdRestore.run(on: engine, at: LinuxClock.wallNow, dice: &dice))
+            } catch {
+                report = .failure(error)
+            }
+            await engine.close()
+            Terminal.talk(
+                "the restored etcd has \(try report.get().leases) leases, and its cloud begins anew with them")
+            Terminal.talk("start every copy again with metercloud serve --engine etcd")
+        } catch let error as EtcdError {
+            throw CommandFailure(error)
+        } catch let failure as CloudFailure {
+            throw CommandFailure(failure.content)
         }
     }
 }

@@ -18,6 +18,8 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var data: DataOptions
 
+    @OptionGroup(title: "Store") var store: StoreOptions
+
     @Option(help: ArgumentHelp("Where to listen.", valueName: "address:port"))
     var listen = ServeAddress.everywhere
 
@@ -52,7 +54,8 @@ struct Serve: AsyncParsableCommand {
         var logger = Logger(label: "metercloud")
         logger.logLevel = logLevel
         let server = Server(
-            folder: data.folder, address: listen, names: name, usesTLS: !noTls, rate: rate, logger: logger,
+            folder: data.folder, etcd: try store.etcd, address: listen, names: name, usesTLS: !noTls, rate: rate,
+            logger: logger,
             manager: ServiceManager(environment: ProcessInfo.processInfo.environment))
         do {
             try await server.run()

@@ -1,0 +1,82 @@
+import Cloud
+import CloudAPI
+import CloudEtcd
+import CloudServer
+import CloudStore
+import MeterModel
+import MetricsCore
+import ServiceLifecycle
+
+/// What a hosted cloud asks of its store besides what the service does.
+protocol HostedStore: Sendable {
+    var engine: any CloudEngine { get }
+    /// Writes a copy of everything to a new file.
+    func backup(to path: String, at now: WallTime) async throws(CloudFailure)
+    /// For `/metrics`.
+    func tell(_ page: inout MetricsPage) async throws
+    /// Returns once the store has done something. One that fails is not stuck: who asks it is told.
+    func turn() async
+    /// The cloud may have other copies, which `follow` tells of.
+    var hasCopies: Bool { get }
+    /// Tells what other copies of the cloud did, until its task is cancelled.
+    func follow(_ hear: @escaping @Sendable (CloudNews) async -> Void) async
+    func close() throws
+}
+
+/// Tells the hosts of this copy what the others did.
+struct CloudFollower: Service {
+    let store: any HostedStore
+    let service: CloudService
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await store.follow { await service.hear($0) } }
+    }
+}
+
+/// One file, in the folder.
+struct FileStore: HostedStore {
+    let sqlite: SQLiteCloudEngine
+
+    var engine: any CloudEngine { sqlite }
+
+    func backup(to path: String, at now: WallTime) async throws(CloudFailure) {
+        do throws(CloudStoreError) {
+            try await sqlite.backup(to: path, at: now)
+        } catch {
+            throw CloudFailure(.serviceUnavailable, error.message)
+        }
+    }
+
+    func tell(_ page: inout MetricsPage) async throws { try await sqlite.tell(&page) }
+
+    func turn() async { try? await sqlite.turn() }
+
+    var hasCopies: Bool { false }
+
+    func follow(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {}
+
+    func close() throws { try sqlite.close() }
+}
+
+/// An etcd, which other copies use too.
+struct EtcdStore: HostedStore {
+    let etcd: EtcdCloudEngine
+
+    var engine: any CloudEngine { etcd }
+
+    func backup(to path: String, at now: WallTime) async throws(CloudFailure) {
+        throw CloudFailure(
+            .badRequest,
+            "this cloud is in etcd, which makes its own backups; etcdctl snapshot save FILE, see Docs/Scale.md")
+    }
+
+    func tell(_ page: inout MetricsPage) async throws { try await etcd.tell(&page) }
+
+    func turn() async { _ = try? await etcd.zones() }
+
+    var hasCopies: Bool { true }
+
+    func follow(_ hear: @escaping @Sendable (CloudNews) async -> Void) async { await etcd.run(hear) }
+
+    func close() throws { try etcd.closeAtOnce() }
+}

@@ -1,0 +1,44 @@
+import CloudServer
+import Glibc
+import LinuxIO
+import ProgramKit
+
+/// Which store a cloud's folder belongs to: a folder of a copy over etcd has no store in it, and says so, lest a command
+/// begin an empty one there.
+extension CloudFolder {
+    private var etcdMark: String { "\(path)/etcd" }
+    private var file: String { "\(path)/cloud.db" }
+
+    var isOverEtcd: Bool { access(etcdMark, F_OK) == 0 }
+
+    /// - Throws: where it has a store of the other kind.
+    func check(forEtcd: Bool) throws(CommandFailure) {
+        if !forEtcd, isOverEtcd {
+            throw CommandFailure(
+                .error, "\(path) belongs to a cloud in etcd", next: "give --engine etcd, or another --data")
+        }
+        if forEtcd, access(file, F_OK) == 0 {
+            throw CommandFailure(
+                .error, "\(path) has a cloud of its own in a file",
+                next: "give this copy another --data; what is in the file does not go to etcd by itself")
+        }
+    }
+
+    /// Once etcd was reached.
+    func markAsOverEtcd() throws(CommandFailure) {
+        let words = "This copy's cloud is in etcd: metercloud serve --engine etcd\n"
+        do throws(Errno) {
+            try WholeFile.replace(etcdMark, with: Array(words.utf8))
+        } catch {
+            throw CommandFailure(.error, "\(etcdMark) cannot be written: \(error.words)", next: "make room on the disk")
+        }
+    }
+
+    /// - Throws: where a command cannot open the store by itself.
+    func checkStoreIsHere() throws(CommandFailure) {
+        guard isOverEtcd else { return }
+        throw CommandFailure(
+            .error, "no metercloud runs on \(path), whose cloud is in etcd",
+            next: "start it with metercloud serve --engine etcd, or ask where a copy of it runs")
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import CloudEtcd
+import FoundationEssentials
+import LinuxIO
+import ProgramKit
+
+/// Where the cloud keeps what it knows.
+struct StoreOptions: ParsableArguments {
+    enum Engine: String, ExpressibleByArgument, CaseIterable {
+        case sqlite, etcd
+    }
+
+    @Option(help: "sqlite, a file in the folder, or etcd, which any number of copies of metercloud share.")
+    var engine = Engine.sqlite
+
+    @Option(
+        name: .customLong("etcd"),
+        help: ArgumentHelp("A member of etcd, such as http://127.0.0.1:2379; may be repeated.", valueName: "url"))
+    var urls: [String] = []
+
+    @Option(help: ArgumentHelp("What all keys in etcd begin with.", valueName: "text"))
+    var etcdPrefix: String?
+
+    @Option(help: ArgumentHelp("Who metercloud is to etcd, where etcd has users.", valueName: "name"))
+    var etcdUser: String?
+
+    @Option(help: ArgumentHelp("Its first line is the user's password.", valueName: "file"))
+    var etcdPasswordFile: String?
+
+    @Option(help: ArgumentHelp("Certificates, in PEM, that etcd's are signed by.", valueName: "file"))
+    var etcdCa: String?
+
+    @Option(help: ArgumentHelp("The certificate that metercloud shows etcd, in PEM.", valueName: "file"))
+    var etcdCert: String?
+
+    @Option(help: ArgumentHelp("Its key, in PEM.", valueName: "file"))
+    var etcdKey: String?
+
+    func validate() throws {
+        switch engine {
+        case .sqlite:
+            let hasOthers = [etcdPrefix, etcdUser, etcdPasswordFile, etcdCa, etcdCert, etcdKey].contains { $0 != nil }
+            if !urls.isEmpty || hasOthers {
+                throw ValidationError("--etcd and what begins with it are for --engine etcd; give that too")
+            }
+        case .etcd:
+            if urls.isEmpty { throw ValidationError("--engine etcd needs --etcd URL, such as http://127.0.0.1:2379") }
+            if etcdPrefix?.isEmpty == true { throw ValidationError("--etcd-prefix cannot be empty") }
+            if (etcdUser == nil) != (etcdPasswordFile == nil) {
+                throw ValidationError("--etcd-user and --etcd-password-file belong together; give both or none")
+            }
+            if (etcdCert == nil) != (etcdKey == nil) {
+                throw ValidationError("--etcd-cert and --etcd-key belong together; give both or none")
+            }
+        }
+    }
+
+    /// nil: SQLite.
+    var etcd: EtcdSettings? {
+        get throws {
+            guard engine == .etcd else { return nil }
+            var settings = EtcdSettings(urls: urls)
+            // One cloud's keys are never the beginning of another's.
+            if let etcdPrefix { settings.prefix = etcdPrefix.hasSuffix("/") ? etcdPrefix : etcdPrefix + "/" }
+            settings.user = etcdUser
+            if let etcdPasswordFile { settings.password = try Self.password(in: etcdPasswordFile) }
+            settings.authorities = etcdCa
+            settings.certificate = etcdCert
+            settings.key = etcdKey
+            return settings
+        }
+    }
+
+    private static func password(in path: String) throws -> String {
+        let text: String
+        do {
+            text = try String(contentsOfFile: path, encoding: .utf8)
+        } catch {
+            throw CommandFailure(
+                .error, "\(path) cannot be read", next: "name a file with the password of etcd's user in it")
+        }
+        guard let line = text.split(separator: "\n", omittingEmptySubsequences: false).first, !line.isEmpty else {
+            throw CommandFailure(.error, "\(path) is empty", next: "write the password of etcd's user into it")
+        }
+        return String(line)
+    }
+}
+
+extension CommandFailure {
+    /// What is wrong with etcd: what failed, and after a full stop what to do.
+    init(_ error: EtcdError) {
+        let parts = error.message.split(separator: ". ", maxSplits: 1).map { String($0) }
+        self.init(
+            error.code == .badSetting ? .usage : .error, parts.first ?? error.message,
+            next: parts.count == 2 ? parts[1].lowercasedFirst : "see Docs/Scale.md")
+    }
+}
+
+extension String {
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}

@@ -1,0 +1,63 @@
+import Cloud
+import Foundation
+import LeaseCore
+import MeterTestKit
+import Testing
+
+@testable import CloudEtcd
+
+/// A real etcd behind TLS, with certificates that openssl makes.
+@Suite(.enabled(if: EtcdServer.program != nil && OpenSSL.program != nil, "etcd or openssl is not installed"))
+struct EtcdTLSTests {
+    @Test func engine_knowsEtcdByItsCertificate_andIsKnownByItsOwn() async throws {
+        let folder = try TemporaryFolder()
+        try OpenSSL.makeCertificate(in: folder.path)
+        let (certificate, key) = ("\(folder.path)/cert.pem", "\(folder.path)/key.pem")
+        let server = try EtcdServer(
+            scheme: "https",
+            options: [
+                "--cert-file", certificate, "--key-file", key, "--client-cert-auth", "--trusted-ca-file", certificate,
+            ])
+        try server.start()
+        var settings = server.settings
+        (settings.authorities, settings.certificate, settings.key) = (certificate, certificate, key)
+
+        let engine = try await EtcdCloudEngine.open(settings)
+        #expect(try await engine.createZone("home", terms: .standard).name == "home")
+        await engine.close()
+
+        settings.answerTimeout = .seconds(2)
+        settings.patience = .seconds(1)
+        for change in [\EtcdSettings.authorities, \.certificate] {
+            var strange = settings
+            strange[keyPath: change] = nil
+            if change == \.certificate { strange.key = nil }
+            await #expect(throws: EtcdError.self) { _ = try await EtcdCloudEngine.open(strange) }
+        }
+        settings.authorities = "\(folder.path)/none.pem"
+        let error = await #expect(throws: EtcdError.self) { _ = try await EtcdCloudEngine.open(settings) }
+        #expect(error?.code == .badSetting)
+    }
+}
+
+enum OpenSSL {
+    static let program = ["/usr/bin/openssl"].first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// `cert.pem` and `key.pem`, for 127.0.0.1, signed by itself.
+    static func makeCertificate(in folder: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program ?? "")
+        process.arguments = [
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-subj",
+            "/CN=etcd", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "extendedKeyUsage=serverAuth,clientAuth",
+            "-keyout", "\(folder)/key.pem", "-out", "\(folder)/cert.pem",
+        ]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw EtcdServer.Problem(description: "openssl ended with \(process.terminationStatus)")
+        }
+    }
+}

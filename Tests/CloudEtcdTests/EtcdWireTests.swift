@@ -1,0 +1,317 @@
+import Foundation
+import LeaseCore
+import MeterModel
+import SettingsCore
+import Testing
+
+import struct SettingsCore.Record
+
+@testable import CloudEtcd
+
+/// What is sent to etcd and read from it, without one.
+struct EtcdWireTests {
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    private func read(_ text: String) throws -> EtcdTransactionAnswer {
+        try JSONDecoder().decode(EtcdTransactionAnswer.self, from: Data(text.utf8))
+    }
+
+    @Test func base64_isThatOfEverybodyElse() {
+        for length in 0..<70 {
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ length) }
+            var text: [UInt8] = []
+            Base64.write(bytes, to: &text)
+            #expect(String(decoding: text, as: UTF8.self) == Data(bytes).base64EncodedString())
+        }
+    }
+
+    @Test func transaction_isThisText() {
+        var transaction = EtcdTransaction(compares: [EtcdCompare(key: bytes("a"), revision: 7)])
+        transaction.success = [
+            .put(key: bytes("a"), value: bytes("x")), .delete(key: bytes("b")),
+            .transaction(EtcdTransaction(success: [.range(EtcdRange(key: bytes("c")))])),
+        ]
+        var range = EtcdRange(prefix: bytes("d/"))
+        (range.limit, range.revision, range.changedSince, range.isKeysOnly) = (3, 4, 5, true)
+        transaction.failure = [.range(range)]
+
+        let text = String(decoding: transaction.text, as: UTF8.self)
+
+        #expect(
+            text == #"{"compare":[{"target":"MOD","result":"EQUAL","mod_revision":"7","key":"YQ=="}],"#
+                + #""success":[{"request_put":{"key":"YQ==","value":"eA=="}},{"request_delete_range":{"key":"Yg=="}},"#
+                + #"{"request_txn":{"compare":[],"success":[{"request_range":{"key":"Yw=="}}],"failure":[]}}],"#
+                + #""failure":[{"request_range":{"key":"ZC8=","range_end":"ZDA=","limit":"3","revision":"4","#
+                + #""min_mod_revision":"5","keys_only":true}}]}"#)
+    }
+
+    @Test func prefix_endsWhereTheNextOneBegins() {
+        #expect(EtcdRange.end(of: [1, 2]) == [1, 3])
+        #expect(EtcdRange.end(of: [1, 255, 255]) == [2])
+        #expect(EtcdRange.end(of: [255]) == [0])
+    }
+
+    @Test func answer_isRead_asEtcdWritesIt() throws {
+        // From etcd 3.4.23.
+        let answer = try read(
+            #"{"header":{"cluster_id":"324952591200643719","member_id":"3319814642761637952","revision":"3","#
+                + #""raft_term":"2"},"succeeded":true,"responses":[{"response_txn":{"header":{},"responses":"#
+                + #"[{"response_range":{"header":{"revision":"2"},"kvs":[{"key":"YQ==","create_revision":"2","#
+                + #""mod_revision":"2","version":"1","value":"dmE="}],"count":"1"}}]}},"#
+                + #"{"response_put":{"header":{"revision":"3"}}}]}"#)
+
+        #expect(answer.revision == 3)
+        #expect(answer.succeeded)
+        let nested = try #require(answer.transaction(0))
+        #expect(!nested.succeeded)
+        #expect(nested.range(0)?.entries == [EtcdEntry(key: bytes("a"), value: bytes("va"), revision: 2)])
+        #expect(answer.results[1] == .put)
+        #expect(answer.range(1) == nil)
+        #expect(answer.transaction(9) == nil)
+    }
+
+    @Test(arguments: [
+        "", "hello", "{}", "[]", "null", #"{"header":7}"#, #"{"header":{"revision":"x"}}"#,
+        #"{"header":{"revision":"99999999999999999999"}}"#, #"{"header":{},"responses":[{}]}"#,
+        #"{"header":{},"responses":[{"response_range":{"kvs":[{"key":"!"}]}}]}"#,
+        #"{"header":{},"responses":[{"response_range":{"kvs":[{}]}}]}"#,
+    ])
+    func garbage_isNoAnswer(_ text: String) {
+        #expect(throws: (any Error).self) { try read(text) }
+    }
+
+    @Test(arguments: [
+        ("etcdserver: mvcc: database space exceeded", 429, EtcdError.Code.noSpace, false),
+        ("etcdserver: mvcc: required revision has been compacted", 400, .compacted, false),
+        ("etcdserver: no leader", 503, .noLeader, true), ("etcdserver: leader changed", 503, .noLeader, true),
+        ("etcdserver: request timed out", 503, .noLeader, true),
+        ("etcdserver: request is too large", 400, .tooLarge, false),
+        ("etcdserver: permission denied", 403, .permissionDenied, false),
+        ("etcdserver: invalid auth token", 401, .notAuthenticated, false),
+        ("etcdserver: too many requests", 429, .overloaded, true), ("something new", 500, .refused, false),
+    ])
+    func fault_meansThis(_ words: String, _ status: UInt, _ code: EtcdError.Code, _ isWorthAnotherTry: Bool) {
+        let error = EtcdError(status: status, body: bytes(#"{"error":"\#(words)","code":1}"#), member: "http://m")
+
+        #expect(error.code == code)
+        #expect(error.isWorthAnotherTry == isWorthAnotherTry)
+        #expect(error.message.contains("http://m"))
+        // What to do is always there.
+        #expect(error.message.split(separator: ". ").count >= 2)
+    }
+
+    @Test func fault_thatIsNoneOfEtcds_saysSo() {
+        #expect(EtcdError(status: 404, body: bytes("<html>"), member: "m").code == .garbage)
+        #expect(EtcdError(status: 503, body: [], member: "m").code == .unreachable)
+        #expect(EtcdError(status: 200, body: bytes("{}"), member: "m").code == .garbage)
+    }
+
+    @Test func lines_areTheSame_howeverTheyArrive() throws {
+        let text = bytes("one\n\ntwo\nthree\nfo")
+        for size in 1...text.count {
+            var splitter = LineSplitter(lengthMax: 10)
+            var lines: [[UInt8]] = []
+            for start in stride(from: 0, to: text.count, by: size) {
+                lines += try splitter.split(Array(text[start..<min(start + size, text.count)]))
+            }
+            #expect(lines == [bytes("one"), bytes("two"), bytes("three")])
+        }
+        var splitter = LineSplitter(lengthMax: 3)
+        #expect(throws: LineSplitter.LineTooLong.self) { try splitter.split(bytes("four")) }
+    }
+
+    @Test(arguments: [
+        "", "127.0.0.1:2379", "ftp://a:1", "http://", "http://a", "http://a:0", "http://a:99999", "http://a:1/x",
+        "http://u@a:1", "http://[::1:2379", "http://a:1 b",
+    ])
+    func address_isRefused_whenItIsNone(_ url: String) {
+        #expect(throws: EtcdError.self) { try EtcdSettings(urls: [url]).addresses() }
+    }
+
+    @Test func address_isTaken_butNoPasswordGoesOverANetworkInTheClear() throws {
+        let urls = ["http://127.0.0.1:2379/", "https://etcd1.example:2379", "http://[::1]:1", "http://10.0.0.1:2379"]
+        var settings = EtcdSettings(urls: urls)
+        #expect(try settings.addresses()[0] == "http://127.0.0.1:2379")
+        settings.user = "metercloud"
+        #expect(throws: EtcdError.self) { try settings.addresses() }
+        settings.urls.removeLast()
+        #expect(try settings.addresses().count == 3)
+    }
+}
+
+/// What lies under the keys.
+struct StoredValueTests {
+    private let keys = StoreKeys(prefix: "p/")
+
+    private var lease: LeaseRecord {
+        let holder = LeaseHolder(
+            host: HostID(high: 1, low: 2), hostName: "Bench – ü \"x\"", session: SessionID(high: 3, low: 4),
+            transport: .spp, acquiredAt: WallTime(millisecondsSince1970: 5))
+        return LeaseRecord(
+            state: .revoking(holder), token: .max,
+            terms: LeaseTerms(timeToLive: .seconds(60), lockDelay: .seconds(20), policy: .strict),
+            renewedAt: .origin + .seconds(9), requestID: RequestID(high: 6, low: 7))
+    }
+
+    private func entry(_ value: [UInt8]) -> EtcdEntry { EtcdEntry(key: Array("p/k".utf8), value: value, revision: 1) }
+
+    @Test func lease_comesBackWhole() throws {
+        let bytes = try StoredLease(lease, writer: "w").bytes
+        #expect(try StoredLease(entry(bytes)).record(renewedAt: lease.renewedAt) == lease)
+        var free = lease
+        free.state = .free
+        #expect(
+            try StoredLease(entry(try StoredLease(free, writer: "w").bytes)).record(renewedAt: free.renewedAt) == free)
+    }
+
+    @Test func noByteOfALease_traps() throws {
+        let bytes = try StoredLease(lease, writer: "w").bytes
+        for index in bytes.indices {
+            for change in [UInt8(0), 0x22, 0x39, 0x7D, 0xFF] {
+                var damaged = bytes
+                damaged[index] = change
+                // Either it is read, or it says that it is damaged.
+                do {
+                    _ = try SeenLease(entry(damaged), pulse: 0, at: .origin)
+                } catch {
+                    #expect(error.code == .damaged)
+                }
+            }
+        }
+    }
+
+    @Test func noByteOfARecord_traps() throws {
+        let stamp = Stamp(milliseconds: 1, counter: 2, host: HostID(high: 1, low: 1))
+        let record = Record(
+            key: RecordKey(type: .host, name: "a\nb"), properties: ["p": Register(value: .string("x"), stamp: stamp)])
+        let stored = StoredRecord(record: record, sequence: 7, tombstoneTime: WallTime(millisecondsSince1970: 8))
+        let bytes = stored.bytes
+        #expect(try StoredRecord(entry(bytes)) == stored)
+        for index in bytes.indices {
+            for change in [UInt8(0), 0x0A, 0x22, 0x39, 0xFF] {
+                var damaged = bytes
+                damaged[index] = change
+                do {
+                    _ = try StoredRecord(entry(damaged))
+                } catch {
+                    #expect(error.code == .damaged)
+                }
+            }
+        }
+        #expect(throws: EtcdError.self) { try StoredRecord(entry([])) }
+        #expect(throws: EtcdError.self) { try StoredHead(entry([0xFF])) }
+    }
+
+    @Test func watchedKeys_tellWhatTheyAre() {
+        #expect(keys.watched(keys.head("home")) == .head(zone: "home"))
+        #expect(keys.watched(keys.credential(hash: [1, 255])) == .credential)
+        #expect(
+            keys.watched(keys.lease(of: "port:/dev/a/b", in: "home")) == .lease(zone: "home", meter: "port:/dev/a/b"))
+        for other in [keys.epoch, keys.zone("home"), keys.pulse(of: "m", in: "home"), Array("p/w/x".utf8), [255], []] {
+            #expect(keys.watched(other) == nil)
+        }
+    }
+
+    @Test func keys_areNeverEachOthers() {
+        let types = [RecordType(rawValue: "a"), RecordType(rawValue: "a/b"), RecordType(rawValue: "a%2Fb")]
+        let names = ["b", "b/c", "/c", "c"]
+        let all = types.flatMap { type in names.map { keys.record(RecordKey(type: type, name: $0), in: "home") } }
+        #expect(Set(all).count == all.count)
+        #expect(
+            StoreKeys.number(at: keys.place(0xABC, of: types[1], in: "z"), after: keys.feed("z", type: types[1]))
+                == 0xABC)
+    }
+}
+
+/// What a copy makes of etcd's answers about a lease.
+struct LeasePlanTests {
+    private let keys = StoreKeys(prefix: "p/")
+    private let place = LeasePlace(zone: "home", meter: "m")
+
+    private func record(_ host: UInt64, renewedAt seconds: Int = 0) -> LeaseRecord {
+        let holder = LeaseHolder(
+            host: HostID(high: 0, low: host), hostName: "h", session: SessionID(high: 0, low: host), transport: .ble,
+            acquiredAt: WallTime(millisecondsSince1970: 0))
+        return LeaseRecord(
+            state: .held(holder), token: FencingToken(rawValue: host), terms: .standard,
+            renewedAt: .origin + .seconds(seconds), requestID: nil)
+    }
+
+    private func job(_ result: LeaseRecord?, heedsTime: Bool = true) -> LeaseJob {
+        LeaseJob(heedsTime: heedsTime, decide: { _ in LeaseJob.Step(record: result, deliver: {}) }, fail: { _ in })
+    }
+
+    private func plan(_ jobs: [LeaseJob], on basis: SeenLease = .unknown) throws -> LeasePlan {
+        try LeasePlan(jobs, at: place, basis: basis, writer: "w")
+    }
+
+    @Test func renewal_changesThePulseAlone_andComparesTheLeaseAlone() throws {
+        let basis = SeenLease(record: record(1), revision: 5, pulse: 6)
+        let plan = try plan([job(record(1, renewedAt: 60), heedsTime: false)], on: basis)
+
+        #expect(plan.change == .pulse)
+        guard case .transaction(let transaction) = plan.operation(keys) else { return }
+        #expect(transaction.compares == [EtcdCompare(key: keys.lease(of: "m", in: "home"), revision: 5)])
+        #expect(transaction.success == [.put(key: keys.pulse(of: "m", in: "home"), value: [])])
+    }
+
+    @Test func grant_comparesLeaseAndPulse() throws {
+        let basis = SeenLease(record: record(1), revision: 5, pulse: 6)
+        guard case .transaction(let transaction) = try plan([job(record(2))], on: basis).operation(keys) else { return }
+
+        #expect(transaction.compares.map(\.revision) == [5, 6])
+    }
+
+    @Test func oneThatChangesNothing_isComparedAllTheSame() throws {
+        guard case .transaction(let transaction) = try plan([job(nil)]).operation(keys) else { return }
+
+        #expect(transaction.compares.map(\.revision) == [0, 0])
+        #expect(transaction.success.isEmpty)
+    }
+
+    @Test func outcome_isDoneAgain_whenTheAnswerToTheFirstAttemptWasLost() throws {
+        let plan = try plan([job(record(2))])
+        guard case .lease(let value) = plan.change else {
+            Issue.record("\(plan.change)")
+            return
+        }
+        let there = EtcdEntry(key: keys.lease(of: "m", in: "home"), value: value, revision: 9)
+        let answer = EtcdTransactionAnswer(
+            revision: 0, succeeded: false,
+            results: [.range(EtcdRangeAnswer(entries: [there])), .range(EtcdRangeAnswer())])
+
+        let outcome = try plan.outcome(of: answer, revision: 12, keys: keys, now: .origin)
+
+        #expect(outcome == .done(SeenLease(record: record(2), revision: 9, pulse: 0)))
+    }
+
+    @Test func outcome_isFromNow_whenSomebodyElseWasQuicker() throws {
+        let plan = try plan([job(record(2))])
+        let there = EtcdEntry(
+            key: keys.lease(of: "m", in: "home"), value: try StoredLease(record(3), writer: "other").bytes, revision: 9)
+        let answer = EtcdTransactionAnswer(
+            revision: 0, succeeded: false,
+            results: [.range(EtcdRangeAnswer(entries: [there])), .range(EtcdRangeAnswer())])
+
+        let outcome = try plan.outcome(of: answer, revision: 12, keys: keys, now: .origin + .seconds(77))
+
+        #expect(outcome == .changed(SeenLease(record: record(3, renewedAt: 77), revision: 9, pulse: 0)))
+        #expect(throws: EtcdError.self) { try plan.outcome(of: nil, revision: 1, keys: keys, now: .origin) }
+        let empty = EtcdTransactionAnswer(revision: 0, succeeded: false, results: [])
+        #expect(throws: EtcdError.self) { try plan.outcome(of: empty, revision: 1, keys: keys, now: .origin) }
+    }
+
+    @Test func sights_neverGoBack() {
+        let sights = LeaseSights()
+        sights.note(SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 0), at: place)
+        // The answer to a renewal of the holder before comes late: its time is not the new holder's.
+        sights.note(SeenLease(record: record(1, renewedAt: 40), revision: 5, pulse: 8), at: place)
+
+        #expect(sights.lease(place) == SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 8))
+        sights.note(pulse: 10, at: place, now: .origin + .seconds(60))
+        #expect(sights.lease(place).record?.renewedAt == .origin + .seconds(60))
+        let again = sights.note(SeenLease(record: record(2, renewedAt: 70), revision: 9, pulse: 10), at: place)
+        #expect(!again.isNews)
+        #expect(again.seen.record?.renewedAt == .origin + .seconds(60))
+    }
+}

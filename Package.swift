@@ -390,7 +390,6 @@ let package = Package(
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudEtcd", "MeterTestKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict

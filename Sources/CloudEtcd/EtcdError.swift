@@ -54,11 +54,20 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What failed, and what to do, as the second half of a sentence.
+    package var parts: (what: String, remedy: String?) {
+        let parts = message.split(separator: ". ", maxSplits: 1)
+        guard parts.count == 2 else { return (message, nil) }
+        return (String(parts[0]), parts[1].prefix(1).lowercased() + parts[1].dropFirst())
+    }
+
     /// As a host is told.
     package var failure: CloudFailure {
-        switch code {
-        case .damaged: CloudFailure(.internalError, message)
-        default: CloudFailure(.serviceUnavailable, message, retryAfter: .seconds(5))
+        let (what, remedy) = parts
+        let words = remedy.map { "\(what); \($0)" } ?? what
+        return switch code {
+        case .damaged: CloudFailure(.internalError, words)
+        default: CloudFailure(.serviceUnavailable, words, retryAfter: .seconds(5))
         }
     }
 }

@@ -87,15 +87,9 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension CommandFailure {
-    /// What is wrong with etcd: what failed, and after a full stop what to do.
+    /// What is wrong with etcd.
     init(_ error: EtcdError) {
-        let parts = error.message.split(separator: ". ", maxSplits: 1).map { String($0) }
-        self.init(
-            error.code == .badSetting ? .usage : .error, parts.first ?? error.message,
-            next: parts.count == 2 ? parts[1].lowercasedFirst : "see Docs/Scale.md")
+        let (what, remedy) = error.parts
+        self.init(error.code == .badSetting ? .usage : .error, what, next: remedy ?? "see Docs/Scale.md")
     }
-}
-
-extension String {
-    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }

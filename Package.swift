@@ -426,7 +426,8 @@ let package = Package(
         .testTarget(
             name: "MetercloudTests",
             dependencies: [
-                "metercloud", "Cloud", "CloudAPI", "CloudServer", "MeterModel", "MeterTestKit", "ProgramKit",
+                "metercloud", "Cloud", "CloudAPI", "CloudEtcd", "CloudServer", "MeterModel", "MeterTestKit",
+                "ProgramKit",
                 "SettingsCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

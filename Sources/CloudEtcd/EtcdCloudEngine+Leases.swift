@@ -125,9 +125,8 @@ extension EtcdCloudEngine {
 
     /// - Returns: the lease where another copy has changed its holder or state, and that was not known yet.
     func note(_ entry: EtcdEntry, of place: LeasePlace, at now: MonotonicTime) throws -> LeaseRecord? {
-        let seen = try SeenLease(entry, pulse: 0, at: now)
-        let isOwn = try StoredLease(entry).writer == writer
-        let (next, isNews) = sights.note(seen, at: place, isOwn: isOwn)
+        let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
+        let (next, isNews) = sights.note(seen, at: place, isOwn: author == writer)
         return isNews ? next.record : nil
     }
 }

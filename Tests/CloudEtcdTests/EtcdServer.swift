@@ -14,9 +14,23 @@ final class EtcdServer: Sendable {
         var description: String
     }
 
-    private struct State {
-        var processes: [Int: Process] = [:]
+    /// etcd in the care of a shell, which ends it when this process lets go of the shell's input, be it by dying.
+    private struct Member {
+        var shell: Process
+        var input: FileHandle
     }
+
+    private struct State {
+        var members: [Int: Member] = [:]
+    }
+
+    private static let care = """
+        pid=$1; shift
+        "$@" </dev/null & echo $! >"$pid"
+        cat >/dev/null
+        kill -KILL $!
+        wait
+        """
 
     static let program = ["/usr/bin/etcd", "/usr/local/bin/etcd"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -40,10 +54,7 @@ final class EtcdServer: Sendable {
     }
 
     deinit {
-        for process in state.withLock({ Array($0.processes.values) }) where process.isRunning {
-            Foundation.kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
+        for member in clientPorts.indices { kill(member) }
     }
 
     var urls: [String] { clientPorts.map { "\(scheme)://127.0.0.1:\($0)" } }
@@ -62,11 +73,12 @@ final class EtcdServer: Sendable {
     func start(_ member: Int) throws {
         guard let program = Self.program else { throw Problem(description: etcdIsMissing) }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let (client, peer) = ("\(scheme)://127.0.0.1:\(clientPorts[member])", "http://127.0.0.1:\(peerPorts[member])")
         process.arguments =
             [
-                "--name", "m\(member)", "--data-dir", "\(folder.path)/m\(member)",
+                "-c", Self.care, "etcd", pidFile(member), program, "--name", "m\(member)", "--data-dir",
+                "\(folder.path)/m\(member)",
                 "--listen-client-urls", client, "--advertise-client-urls", client,
                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                 "--initial-cluster",
@@ -80,16 +92,21 @@ final class EtcdServer: Sendable {
         let handle = FileHandle(forWritingAtPath: log)
         process.standardOutput = handle
         process.standardError = handle
+        let input = Pipe()
+        process.standardInput = input
         try process.run()
-        state.withLock { $0.processes[member] = process }
+        let new = Member(shell: process, input: input.fileHandleForWriting)
+        state.withLock { $0.members[member] = new }
     }
+
+    private func pidFile(_ member: Int) -> String { "\(folder.path)/m\(member).pid" }
 
     /// As a power cut would end it.
     func kill(_ member: Int = 0) {
-        let process = state.withLock { $0.processes.removeValue(forKey: member) }
-        guard let process else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        guard let gone = state.withLock({ $0.members.removeValue(forKey: member) }) else { return }
+        // It is closed with the value in any case.
+        try? gone.input.close()
+        gone.shell.waitUntilExit()
     }
 
     /// Holds a member: its connections stay, and it does nothing.
@@ -97,8 +114,9 @@ final class EtcdServer: Sendable {
     func goOn(_ member: Int = 0) { signal(SIGCONT, member) }
 
     private func signal(_ number: Int32, _ member: Int) {
-        let process = state.withLock { $0.processes[member] }
-        if let process { Foundation.kill(process.processIdentifier, number) }
+        let text = try? String(contentsOfFile: pidFile(member), encoding: .utf8)
+        guard let pid = text.flatMap({ Int32($0.filter(\.isNumber)) }) else { return }
+        Foundation.kill(pid, number)
     }
 }
 

@@ -144,9 +144,18 @@ struct LeasePlan: Sendable {
 extension SeenLease {
     /// - Throws: `damaged`.
     init(_ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime) throws(EtcdError) {
-        guard let record = try StoredLease(entry).record(renewedAt: now) else {
+        self = try Self.read(entry, pulse: pulse, at: now).seen
+    }
+
+    /// - Returns: the lease, and which copy wrote it.
+    /// - Throws: `damaged`.
+    static func read(
+        _ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime
+    ) throws(EtcdError) -> (seen: SeenLease, writer: String) {
+        let stored = try StoredLease(entry)
+        guard let record = stored.record(renewedAt: now) else {
             throw EtcdError(damaged: entry.key, "something in this lease means nothing")
         }
-        self.init(record: record, revision: entry.revision, pulse: pulse)
+        return (SeenLease(record: record, revision: entry.revision, pulse: pulse), stored.writer)
     }
 }

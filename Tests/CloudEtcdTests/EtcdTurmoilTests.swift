@@ -12,7 +12,7 @@ import struct SettingsCore.Record
 @testable import CloudEtcd
 
 /// Members die and are held in turn, while two copies work.
-@Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"), .timeLimit(.minutes(20)))
 struct EtcdTurmoilTests {
     private let zone = "home"
     private let now = WallTime(millisecondsSince1970: 1_795_000_000_000)

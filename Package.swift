@@ -346,14 +346,19 @@ let package = Package(
         .testTarget(
             name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict
         ),
-        .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
         .testTarget(
-            name: "RecordingCoreTests", dependencies: ["MeterModel", "SettingsCore", "RecordingCore"],
+            name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "MeterTestKit"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "RecordingCoreTests",
+            dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"],
             swiftSettings: strict
         ),
         .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore"], swiftSettings: strict),
         .testTarget(
-            name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore"], swiftSettings: strict
+            name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"],
+            swiftSettings: strict
         ),
         .testTarget(
             name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"],

@@ -23,7 +23,8 @@ package struct EtcdRestore: Hashable, Sendable {
         let epoch = UniqueID<Never>(using: &dice).description
         let keys = engine.keys
         let found = try await engine.client.read([EtcdRange(key: keys.epoch), EtcdRange(key: keys.tokenFloor)]).ranges
-        guard let old = found[0].entries.first, let zones = try? await engine.zones(), !zones.isEmpty else {
+        let zones = try await engine.zones()
+        guard let old = found[0].entries.first, !zones.isEmpty else {
             throw EtcdError(
                 .badSetting, "etcd holds no cloud under this prefix. Restore the snapshot first, and give the prefix")
         }

@@ -1,3 +1,4 @@
+import CloudAPI
 import MeterModel
 
 /// Which etcd, and how it is spoken to.
@@ -45,26 +46,13 @@ package struct EtcdSettings: Sendable {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         let advice = "One is http://127.0.0.1:2379 or https://etcd1.example:2379"
         guard parts.count == 2, parts[0] == "http" || parts[0] == "https",
-            !parts[1].contains(where: { "/?#@ \r\n\t".contains($0) }), let host = host(in: parts[1])
+            !parts[1].contains(where: { "/?#@ \r\n\t".contains($0) }), let authority = URLAuthority(parts[1]),
+            authority.port != nil
         else { throw EtcdError(.badSetting, "\"\(url)\" is no address of etcd. \(advice)") }
-        let isLocal = host == "localhost" || host == "::1" || host.hasPrefix("127.")
-        guard parts[0] == "https" || isLocal || !hasPassword else {
+        guard parts[0] == "https" || authority.isLoopback || !hasPassword else {
             throw EtcdError(
                 .badSetting, "\(url) is not encrypted, and the password would cross the network. Use https")
         }
         return text
-    }
-
-    /// nil where there is none, or where what follows it is no port.
-    private static func host(in authority: Substring) -> Substring? {
-        var host = authority.prefix { $0 != ":" }
-        var rest = authority.dropFirst(host.count)
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            host = authority[..<end].dropFirst()
-            rest = authority[end...].dropFirst()
-        }
-        guard !host.isEmpty, rest.first == ":", (UInt16(rest.dropFirst()) ?? 0) > 0 else { return nil }
-        return host
     }
 }

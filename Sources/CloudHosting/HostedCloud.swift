@@ -91,7 +91,7 @@ package struct HostedCloud: Sendable {
             service: service, gate: RequestGate(limits: serving.limits, now: clock.now), clock: clock,
             version: serving.version, makeToken: Self.makeToken,
             figures: { [store] page in
-                try await store.tell(&page)
+                page.add(try await store.statistics())
                 if let process = ProcessFigures.current { page.add(process) }
             })
         let application = CloudApplication(

@@ -4,7 +4,6 @@ import CloudEtcd
 import CloudServer
 import CloudStore
 import MeterModel
-import MetricsCore
 import ServiceLifecycle
 
 /// What a hosted cloud asks of its store besides what the service does.
@@ -12,8 +11,7 @@ protocol HostedStore: Sendable {
     var engine: any CloudEngine { get }
     /// Writes a copy of everything to a new file.
     func backup(to path: String, at now: WallTime) async throws(CloudFailure)
-    /// For `/metrics`.
-    func tell(_ page: inout MetricsPage) async throws
+    func statistics() async throws -> CloudStatistics
     /// Returns once the store has done something. One that fails is not stuck: who asks it is told.
     func turn() async
     /// The cloud may have other copies, which `follow` tells of.
@@ -47,7 +45,7 @@ struct FileStore: HostedStore {
         }
     }
 
-    func tell(_ page: inout MetricsPage) async throws { try await sqlite.tell(&page) }
+    func statistics() async throws -> CloudStatistics { try await sqlite.statistics() }
 
     func turn() async { try? await sqlite.turn() }
 
@@ -70,7 +68,7 @@ struct EtcdStore: HostedStore {
             "this cloud is in etcd, which makes its own backups; etcdctl snapshot save FILE, see Docs/Scale.md")
     }
 
-    func tell(_ page: inout MetricsPage) async throws { try await etcd.tell(&page) }
+    func statistics() async throws -> CloudStatistics { try await etcd.statistics() }
 
     func turn() async { _ = try? await etcd.zones() }
 

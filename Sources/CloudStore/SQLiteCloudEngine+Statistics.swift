@@ -1,21 +1,6 @@
 package import Cloud
 import GRDB
 
-/// Figures about a store, for its administrator.
-package struct CloudStatistics: Hashable, Sendable {
-    package var zones: Int
-    /// Of all zones, tombstones too.
-    package var records: Int
-    /// That somebody holds, be they over or not.
-    package var leases: Int
-    /// Since the store was opened.
-    package var commits: UInt64
-    /// The writes in those commits: many at once share one wait for the disk.
-    package var writes: UInt64
-    /// What the file takes on the disk, without its log.
-    package var bytes: Int64
-}
-
 extension SQLiteCloudEngine {
     /// Returns once the one that writes was free to: the store is not stuck. Nothing is written.
     package func turn() async throws(CloudFailure) {

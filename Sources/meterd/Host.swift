@@ -150,8 +150,8 @@ struct Host {
             with: others + [MembershipRoutes(joining: member), WebRoutes(page: page)], metrics: metrics)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         return [
-            .init(service: RecorderService(recorder: recorder)),
-            .init(service: RecordingsService(recordings: recordings)),
+            .init(service: FinishingService(body: recorder.run, finish: recorder.finish)),
+            .init(service: FinishingService(body: recordings.run, finish: recordings.finish)),
             .init(service: server.application(onRunning: onRunning)),
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
@@ -223,28 +223,16 @@ extension Host {
     }
 }
 
-/// Runs the recorder until shutdown, then lets it write the rest.
-private struct RecorderService: Service {
-    let recorder: SampleRecorder
+/// Runs something until shutdown, then lets it write what it still has.
+private struct FinishingService: Service {
+    let body: @Sendable () async -> Void
+    let finish: @Sendable () -> Void
 
     func run() async throws {
         await withGracefulShutdownHandler {
-            await recorder.run()
+            await body()
         } onGracefulShutdown: {
-            recorder.finish()
-        }
-    }
-}
-
-/// Runs the recordings until shutdown, then lets them be written as they are.
-private struct RecordingsService: Service {
-    let recordings: RecordingService
-
-    func run() async throws {
-        await withGracefulShutdownHandler {
-            await recordings.run()
-        } onGracefulShutdown: {
-            recordings.finish()
+            finish()
         }
     }
 }

@@ -3,7 +3,6 @@ import CloudClient
 import FoundationEssentials
 import Gateway
 import GatewayAPI
-import Glibc
 import LinuxIO
 
 /// The cloud that this host belongs to, in a file of its own that only its owner may read, because it holds the token.
@@ -19,12 +18,13 @@ struct MembershipFile: Sendable {
         var pin: String?
     }
 
+    private var file: OwnersFile<Content> { OwnersFile(path: path) }
+
     /// - Returns: nil where this host belongs to none.
     /// - Throws: where the file is there and cannot be read.
     func read() throws(GatewayError) -> CloudMembership? {
-        guard access(path, F_OK) == 0 else { return nil }
         do {
-            let content = try JSONDecoder().decode(Content.self, from: try Data(contentsOf: URL(filePath: path)))
+            guard let content = try file.read() else { return nil }
             if let pin = content.pin, CertificatePin(pin) == nil { throw CocoaError(.fileReadCorruptFile) }
             return CloudMembership(
                 urls: content.urls, zone: content.zone, token: Secret(content.token),
@@ -41,10 +41,8 @@ struct MembershipFile: Sendable {
         let content = Content(
             urls: membership.urls, zone: membership.zone, token: membership.token.text,
             pin: membership.pin?.description)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try WholeFile.replace(path, with: Array(try encoder.encode(content)))
+            try file.write(content)
         } catch {
             throw GatewayError(
                 .internalError,
@@ -54,9 +52,11 @@ struct MembershipFile: Sendable {
     }
 
     func remove() throws(GatewayError) {
-        guard unlink(path) == 0 || errno == ENOENT else {
+        do throws(Errno) {
+            try file.remove()
+        } catch {
             throw GatewayError(
-                .internalError, "\(path) cannot be removed: \(String(cString: strerror(errno)))",
+                .internalError, "\(path) cannot be removed: \(error.words)",
                 next: "remove it by hand, or this host belongs to the cloud again after a restart")
         }
     }

@@ -2,7 +2,6 @@ import FoundationEssentials
 import Gateway
 import GatewayAPI
 import GatewayServer
-import Glibc
 import LinuxIO
 import MeterModel
 
@@ -18,10 +17,11 @@ struct WebOpeningFile: WebOpeningRepository {
         var login_key: String
     }
 
+    private var file: OwnersFile<Content> { OwnersFile(path: path) }
+
     func read() throws(GatewayError) -> WebOpening? {
-        guard access(path, F_OK) == 0 else { return nil }
         do {
-            let content = try JSONDecoder().decode(Content.self, from: try Data(contentsOf: URL(filePath: path)))
+            guard let content = try file.read() else { return nil }
             guard let hash = Hex.decode(content.token_sha256), let key = Hex.decode(content.login_key),
                 hash.count == 32, key.count == 32, (1...65_535).contains(content.port)
             else { throw CocoaError(.fileReadCorruptFile) }
@@ -39,10 +39,8 @@ struct WebOpeningFile: WebOpeningRepository {
         let content = Content(
             host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),
             login_key: Hex.encode(opening.credentials.key))
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try WholeFile.replace(path, with: Array(try encoder.encode(content)))
+            try file.write(content)
         } catch {
             throw GatewayError(
                 .internalError, "\(path) cannot be written: \((error as? Errno)?.words ?? "\(error)")",
@@ -51,9 +49,11 @@ struct WebOpeningFile: WebOpeningRepository {
     }
 
     func remove() throws(GatewayError) {
-        guard unlink(path) == 0 || errno == ENOENT else {
+        do throws(Errno) {
+            try file.remove()
+        } catch {
             throw GatewayError(
-                .internalError, "\(path) cannot be removed: \(String(cString: strerror(errno)))",
+                .internalError, "\(path) cannot be removed: \(error.words)",
                 next: "remove it by hand, or the page is open again after a restart")
         }
     }

@@ -9,11 +9,7 @@ import Testing
 /// One etcd for all of these, and a prefix for each.
 @Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"))
 struct EtcdCloudEngineTests {
-    private static let server = Result { () throws -> EtcdServer in
-        let server = try EtcdServer()
-        try server.start()
-        return server
-    }
+    private static let server = Result { try EtcdServer.started() }
 
     @Test(arguments: CloudEngineContract.clauses)
     func engine_keepsTheContract(_ clause: ContractClause<any CloudEngine>) async throws {

@@ -14,11 +14,7 @@ import struct SettingsCore.Record
 /// Two copies of one cloud, each with a clock of its own.
 @Suite(.enabled(if: EtcdServer.program != nil, "\(etcdIsMissing)"))
 struct EtcdCopiesTests {
-    private static let server = Result { () throws -> EtcdServer in
-        let server = try EtcdServer()
-        try server.start()
-        return server
-    }
+    private static let server = Result { try EtcdServer.started() }
 
     private let zone = "home"
     private let meter = "AA:BB:CC:DD:EE:FF"

@@ -36,6 +36,13 @@ final class EtcdServer: Sendable {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
+    /// One member, which answers.
+    static func started() throws -> EtcdServer {
+        let server = try EtcdServer()
+        try server.start()
+        return server
+    }
+
     let folder: TemporaryFolder
     let clientPorts: [Int]
     private let peerPorts: [Int]

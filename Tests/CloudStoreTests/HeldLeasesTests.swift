@@ -1,5 +1,6 @@
 import LeaseCore
 import MeterModel
+import MeterTestKit
 import Testing
 
 @testable import CloudStore
@@ -22,7 +23,7 @@ struct HeldLeasesTests {
 
     @Test(arguments: [UInt64](1...20))
     func table_isWhatADictionaryIs_whateverHappens(seed: UInt64) {
-        var dice = SplitMix(state: seed)
+        var dice = Dice(seed: seed)
         var table = HeldLeases()
         var model: [String: LeaseRecord] = [:]
         let meters =
@@ -52,7 +53,7 @@ struct HeldLeasesTests {
 
     @Test func freedLease_isNone() {
         var table = HeldLeases()
-        var dice = SplitMix(state: 1)
+        var dice = Dice(seed: 1)
         var lease = record(1, isRevoking: false, dice: &dice)
         table["AA:BB:CC:DD:EE:FF"] = lease
         lease.state = .free
@@ -60,17 +61,5 @@ struct HeldLeasesTests {
         table["AA:BB:CC:DD:EE:FF"] = lease
 
         #expect(table["AA:BB:CC:DD:EE:FF"] == nil)
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -1,12 +1,13 @@
 import Gateway
 import MeterModel
+import MeterTestKit
 import Testing
 
 struct SampleBucketTests {
     private static let start = WallTime(millisecondsSince1970: 1_794_999_600_000)
 
     /// Of a meter that tells now this, now that, as some do.
-    private func reading(_ dice: inout Noise) -> Reading {
+    private func reading(_ dice: inout Dice) -> Reading {
         var reading = Reading()
         for quantity in [Quantity.voltage, .current, .energy] where dice.next() % 4 != 0 {
             reading[quantity] = dice.next() % 5 == 0 ? nil : Double(dice.next() % 20_000) / 1000
@@ -17,7 +18,7 @@ struct SampleBucketTests {
     /// A bucket of parts is the bucket of the whole.
     @Test func merging_isAsAddingAll() {
         for seed in UInt64(0)..<300 {
-            var dice = Noise(seed: seed)
+            var dice = Dice(seed: seed)
             var whole = SampleBucket(start: Self.start)
             var parts = (0..<3).map { _ in SampleBucket(start: Self.start) }
             for _ in 0..<Int(dice.next() % 100) {
@@ -39,7 +40,7 @@ struct SampleBucketTests {
         }
     }
 
-    private func block(_ tier: SampleTier, _ dice: inout Noise) -> SampleBucketBlock {
+    private func block(_ tier: SampleTier, _ dice: inout Dice) -> SampleBucketBlock {
         var block = SampleBucketBlock(tier: tier, holding: Self.start)
         for _ in 0..<200 {
             let time = block.start + .milliseconds(Int64(dice.next() % UInt64(tier.blockLength)))
@@ -51,7 +52,7 @@ struct SampleBucketTests {
     @Test(arguments: SampleTier.allCases)
     func block_comesBack_asItWas(_ tier: SampleTier) throws {
         for seed in UInt64(0)..<20 {
-            var dice = Noise(seed: seed)
+            var dice = Dice(seed: seed)
             let block = block(tier, &dice)
 
             let again = try SampleBucketBlock(tier: tier, start: block.start, bytes: block.encoded())
@@ -72,11 +73,11 @@ struct SampleBucketTests {
     }
 
     @Test func damagedBlock_isAnError_andNeverATrap() {
-        var dice = Noise(seed: 1)
+        var dice = Dice(seed: 1)
         let whole = block(.minute, &dice)
         let bytes = whole.encoded()
         for seed in UInt64(0)..<3000 {
-            var dice = Noise(seed: seed)
+            var dice = Dice(seed: seed)
             var damaged = bytes
             switch dice.next() % 3 {
             case 0: damaged[Int(dice.next() % UInt64(damaged.count))] ^= UInt8(1 << (dice.next() % 8))
@@ -91,7 +92,7 @@ struct SampleBucketTests {
     }
 
     @Test func block_isRefused_atAnotherPlace() {
-        var dice = Noise(seed: 2)
+        var dice = Dice(seed: 2)
         let block = block(.minute, &dice)
 
         #expect(throws: ChunkError.self) {
@@ -106,7 +107,7 @@ struct SampleBucketTests {
     /// A minute is kept in a few tens of bytes, so that a year of them is some megabytes.
     @Test func minutes_areShort() {
         var block = SampleBucketBlock(tier: .minute, holding: Self.start)
-        var dice = Noise(seed: 3)
+        var dice = Dice(seed: 3)
         for half in 0..<7200 {
             var reading = Reading()
             reading[.voltage] = 5 + Double(dice.next() % 30) / 1000

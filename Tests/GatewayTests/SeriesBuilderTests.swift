@@ -1,5 +1,6 @@
 import Gateway
 import MeterModel
+import MeterTestKit
 import Testing
 
 struct SeriesBuilderTests {
@@ -36,7 +37,7 @@ struct SeriesBuilderTests {
     /// Whatever is asked for: never more points than that and one, none outside, and nothing traps.
     @Test func anySpan_hasItsPoints() {
         for seed in UInt64(0)..<500 {
-            var dice = Noise(seed: seed)
+            var dice = Dice(seed: seed)
             let from = Int64(bitPattern: dice.next()) >> Int64(dice.next() % 40)
             let length = Int64(clamping: dice.next() >> (dice.next() % 63))
             let to = from.addingReportingOverflow(length)
@@ -68,7 +69,7 @@ struct SeriesBuilderTests {
     /// number of points, the order, and whether some of it comes in buckets.
     @Test func downSampling_keepsEveryPeak() {
         for seed in UInt64(0)..<200 {
-            var dice = Noise(seed: seed)
+            var dice = Dice(seed: seed)
             let length = Int64(60_000) << Int64(dice.next() % 12)
             let points = 1 + Int(dice.next() % 400)
             var series = builder(.milliseconds(length), points: points)
@@ -158,20 +159,5 @@ struct SeriesBuilderTests {
 
         #expect(found.gap == .seconds(240))
         #expect(!found.columns[0].minima.contains(nil))
-    }
-}
-
-/// The same seed throws the same numbers (SplitMix64).
-struct Noise {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word >> 31
     }
 }

@@ -1,4 +1,5 @@
 import MeterModel
+import MeterTestKit
 import RecordingCore
 import SettingsCore
 import Testing

@@ -1,23 +1,6 @@
 import MeterModel
 import RecordingCore
 
-/// The same seed throws the same numbers (SplitMix64).
-struct Dice {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word >> 31
-    }
-
-    mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
-}
-
 extension HostID {
     static let here = HostID(high: 0x1111_1111_1111_4111, low: 0x8111_1111_1111_1111)
     static let there = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)

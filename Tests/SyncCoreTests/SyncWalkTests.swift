@@ -1,4 +1,5 @@
 import MeterModel
+import MeterTestKit
 import SettingsCore
 import SyncCore
 import Testing
@@ -9,7 +10,7 @@ struct SyncWalkTests {
     private struct Walk {
         var bench: SessionBench
         var world = WalkWorld()
-        var dice: WalkDice
+        var dice: Dice
         /// Failures and cancellations happen.
         var isCalm = false
         /// Batches that were told since a page was last stored, while there was something to read.
@@ -17,7 +18,7 @@ struct SyncWalkTests {
         var trouble: String?
 
         init(seed: UInt64) {
-            dice = WalkDice(state: seed)
+            dice = Dice(seed: seed)
             var timing = SyncTiming()
             timing.batchRecordsMax = 4
             bench = SessionBench(timing: timing)

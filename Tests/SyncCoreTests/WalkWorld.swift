@@ -112,18 +112,3 @@ struct WalkWorld {
     private static func number(_ record: Record) -> Int { number(record.key) }
     private static func number(_ key: RecordKey) -> Int { Int(key.name) ?? 0 }
 }
-
-/// Repeatable dice.
-struct WalkDice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
-    }
-
-    mutating func oneIn(_ count: Int) -> Bool { Int(next() % UInt64(count)) == 0 }
-}

@@ -1,4 +1,5 @@
 import MeterModel
+import MeterTestKit
 import SettingsCore
 
 /// What may happen in a schedule. One family of schedules is one of these values.

@@ -1,0 +1,32 @@
+/// Which host an address leads to: the `host`, `host:port` or `[address]:port` of a URL (RFC 3986, 3.2), without a user.
+package struct URLAuthority: Hashable, Sendable {
+    /// Name or address, without brackets.
+    package let host: String
+    /// nil where none is named.
+    package let port: UInt16?
+
+    /// - Returns: nil where there is no host, or where what follows it is no port.
+    package init?(_ text: some StringProtocol) {
+        let text = String(text)
+        var host = text.prefix { $0 != ":" }
+        var rest = text.dropFirst(host.count)
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            host = text[..<end].dropFirst()
+            rest = text[end...].dropFirst()
+        }
+        guard !host.isEmpty else { return nil }
+        self.host = String(host)
+        guard !rest.isEmpty else {
+            port = nil
+            return
+        }
+        guard rest.first == ":", let number = UInt16(rest.dropFirst()), number > 0 else { return nil }
+        port = number
+    }
+
+    /// What is sent there does not leave this machine. A name that merely begins like a loopback address does not count.
+    package var isLoopback: Bool {
+        host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
+    }
+}

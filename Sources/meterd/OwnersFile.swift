@@ -1,0 +1,26 @@
+import FoundationEssentials
+import Glibc
+import LinuxIO
+
+/// A file that only its owner may read, with one value as JSON that a person can read too.
+struct OwnersFile<Content: Codable>: Sendable {
+    let path: String
+
+    /// - Returns: nil where there is none.
+    func read() throws -> Content? {
+        guard access(path, F_OK) == 0 else { return nil }
+        return try JSONDecoder().decode(Content.self, from: try Data(contentsOf: URL(filePath: path)))
+    }
+
+    /// On the disk when this returns, in whole or not at all.
+    func write(_ content: Content) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try WholeFile.replace(path, with: Array(try encoder.encode(content)))
+    }
+
+    /// Harmless where there is none.
+    func remove() throws(Errno) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw Errno(errno) }
+    }
+}

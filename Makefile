@@ -53,7 +53,7 @@ lease-histories: build ## concurrent hosts, a cloud that is killed, and whether 
 	.build/debug/LeaseHistories
 
 two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
-	@Scripts/setup python3
+	@Scripts/setup python3 etcd-server
 	Tests/TwoHosts/run
 
 web-test: build ## the web page in Chromium, phone and desktop, light and dark

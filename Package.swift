@@ -392,7 +392,8 @@ let package = Package(
         .testTarget(
             name: "CloudEtcdTests",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudEtcd", "MeterTestKit",
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd",
+                "MeterTestKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -100,12 +100,12 @@ extension EtcdCloudEngine {
         var range = EtcdRange(prefix: leases)
         range.changedSince = since
         var entries: [EtcdEntry] = []
-        let revision = try await readAll(range, isOfOneState: false) { entries.append($0) }
+        let revision = try await client.readAll(range, isOfOneState: false) { entries.append($0) }
         range = EtcdRange(prefix: pulses)
         range.changedSince = since
         range.isKeysOnly = true
         var beats: [EtcdEntry] = []
-        try await readAll(range, isOfOneState: false) { beats.append($0) }
+        try await client.readAll(range, isOfOneState: false) { beats.append($0) }
         // After the answers: all this was changed at the latest now.
         let now = clock.now()
         var news: [(meter: String, record: LeaseRecord)] = []

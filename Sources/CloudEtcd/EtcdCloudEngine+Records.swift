@@ -97,32 +97,12 @@ extension EtcdCloudEngine {
             try await check(zone)
             let prefix = type.map { keys.records(in: zone, type: $0) } ?? keys.records(in: zone)
             var records: [Record] = []
-            try await readAll(EtcdRange(prefix: prefix)) { entry in records.append(try StoredRecord(entry).record) }
+            try await client.readAll(EtcdRange(prefix: prefix)) { entry in
+                records.append(try StoredRecord(entry).record)
+            }
             return records.sorted { ($0.key.type.rawValue, $0.key.name) < ($1.key.type.rawValue, $1.key.name) }
         }
     }
-
-    /// Reads a range in pages, all of one state, or all that are of the present one where `isOfOneState` is false.
-    ///
-    /// - Returns: the revision at which the reading began.
-    @discardableResult
-    func readAll(
-        _ range: EtcdRange, isOfOneState: Bool = true, _ body: (EtcdEntry) throws -> Void
-    ) async throws -> Int64 {
-        var range = range
-        range.limit = Self.entriesPerPage
-        var revision: Int64 = 0
-        while true {
-            let found = try await client.read([range])
-            if revision == 0 { revision = found.revision }
-            if isOfOneState { range.revision = revision }
-            for entry in found.ranges[0].entries { try body(entry) }
-            guard found.ranges[0].hasMore, let last = found.ranges[0].entries.last else { return revision }
-            range.key = last.key + [0]
-        }
-    }
-
-    private static let entriesPerPage = 2000
 
     // MARK: - Purging
 

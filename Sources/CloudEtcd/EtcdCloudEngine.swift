@@ -112,12 +112,20 @@ struct StoreStart: Hashable, Sendable {
     init(client: EtcdClient, keys: StoreKeys, newEpoch: String) async throws(EtcdError) {
         let others = [
             EtcdRange(key: keys.epoch), EtcdRange(key: keys.tokenFloor), EtcdRange(key: keys.restoring),
-            EtcdRange(prefix: keys.allZones),
+            EtcdRange(prefix: keys.allZones), EtcdRange(key: keys.arriving),
         ]
-        var made = EtcdTransaction(compares: [EtcdCompare(key: keys.epoch, revision: 0)])
+        var made = EtcdTransaction(compares: [
+            EtcdCompare(key: keys.epoch, revision: 0), EtcdCompare(key: keys.arriving, revision: 0),
+        ])
         made.success = [.put(key: keys.epoch, value: Array(newEpoch.utf8))]
         _ = try await client.commit(made)
         let found = try await client.read(others).ranges
+        guard found[4].entries.isEmpty else {
+            throw EtcdError(
+                .badSetting,
+                "a cloud is on its way into this etcd and not all there yet. Run metercloud migrate again until it says "
+                    + "that everything is in etcd")
+        }
         guard let entry = found[0].entries.first, let epoch = String(validating: entry.value, as: UTF8.self),
             !epoch.isEmpty
         else { throw EtcdError(damaged: keys.epoch, "it is no text") }

@@ -30,7 +30,7 @@ package struct EtcdRestore: Hashable, Sendable {
         }
         var (greatest, newest, leases) = (UInt64(0), Int64(0), 0)
         for zone in zones {
-            try await engine.readAll(EtcdRange(prefix: keys.leases(in: zone.name))) { entry in
+            try await engine.client.readAll(EtcdRange(prefix: keys.leases(in: zone.name))) { entry in
                 let lease = try StoredLease(entry)
                 greatest = max(greatest, lease.token)
                 newest = max(newest, lease.acquired ?? 0)

@@ -36,7 +36,7 @@ package struct CloudRestore: Hashable, Sendable {
         } catch {
             throw CloudStoreError(error, path: backup, action: "restored")
         }
-        report.replaced = try setAside(files, at: now)
+        report.replaced = try files.setAside(as: "replaced", at: now)
         try FileSystem.move(files.restored, to: files.store)
         return report
     }
@@ -108,33 +108,6 @@ package struct CloudRestore: Hashable, Sendable {
         try Meta.epoch.write(epoch, db)
         try Meta.tokenFloor.write(String(tokenFloor), db)
         try Meta.restoring.write("1", db)
-        try Meta.backup.remove(db)
-    }
-
-    /// Moves what is there out of the way. The database goes first: without it nothing opens what is left.
-    ///
-    /// - Returns: where it is now, nil where there was none.
-    private static func setAside(_ files: DataDirectory, at now: WallTime) throws(CloudStoreError) -> String? {
-        writeBackLog(files.store)
-        var number = now.millisecondsSince1970 / 1000
-        while FileSystem.exists("\(files.store).replaced-\(number)") { number += 1 }
-        let aside = "\(files.store).replaced-\(number)"
-        let hadStore = FileSystem.exists(files.store)
-        for suffix in [""] + DataDirectory.companions where FileSystem.exists(files.store + suffix) {
-            try FileSystem.move(files.store + suffix, to: aside + suffix)
-        }
-        return hadStore ? aside : nil
-    }
-
-    /// So that the one file has everything.
-    private static func writeBackLog(_ store: String) {
-        guard FileSystem.exists(store) else { return }
-        do {
-            let queue = try DatabaseQueue(path: store)
-            _ = try queue.writeWithoutTransaction { try Row.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-            try queue.close()
-        } catch {
-            // It may be just what is being replaced for being damaged. Its log stays beside it.
-        }
+        for mark in [Meta.backup, .destination, .departed] { try mark.remove(db) }
     }
 }

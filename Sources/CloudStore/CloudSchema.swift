@@ -16,7 +16,8 @@ enum CloudSchema {
     private static func createFirstTables(_ db: Database) throws {
         try db.execute(
             sql: """
-                -- epoch, token_floor, restoring (while nothing new is granted), backup_ms (in a backup, when it was made).
+                -- epoch, token_floor, restoring (while nothing new is granted), backup_ms (in a backup, when it was made),
+                -- destination and departed_ms (where everything went, and when).
                 CREATE TABLE meta (
                     key TEXT PRIMARY KEY NOT NULL,
                     value TEXT NOT NULL
@@ -192,6 +193,10 @@ enum Meta: String {
     case restoring
     /// In a backup: when it was made, in milliseconds since 1970.
     case backup = "backup_ms"
+    /// Where everything in the store went; it is opened by nobody any more.
+    case destination
+    /// When, in milliseconds since 1970.
+    case departed = "departed_ms"
 
     func read(_ db: Database) throws -> String? {
         try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [rawValue])

@@ -13,6 +13,8 @@ package struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertib
         /// A newer version of this program wrote it. It is left as it is.
         case newerVersion = "newer-version"
         case diskFull = "disk-full"
+        /// Everything in it went to another store.
+        case departed
         /// This machine's calendar is older than the backup.
         case clockBehind = "clock-behind"
         case system
@@ -71,6 +73,7 @@ extension CloudStoreError {
         case .damaged: "It is left as it is; restore it from a backup"
         case .diskFull: "Make room on the disk. What was stored before is safe"
         case .newerVersion: "Install the newer version again"
+        case .departed: "Serve the store that it went to"
         case .clockBehind: "Set this machine's clock"
         case .system where error.resultCode == .SQLITE_CANTOPEN:
             "Check that the path names a file, in a folder that exists"
@@ -81,7 +84,7 @@ extension CloudStoreError {
     /// As a host is told. What helps the administrator alone stays in the log.
     var failure: CloudFailure {
         switch code {
-        case .damaged, .newerVersion, .clockBehind: CloudFailure(.internalError, message)
+        case .damaged, .newerVersion, .departed, .clockBehind: CloudFailure(.internalError, message)
         case .locked, .readOnly, .diskFull, .system:
             CloudFailure(.serviceUnavailable, message, retryAfter: .seconds(10))
         }

@@ -1,4 +1,6 @@
 import Foundation
+import GRDB
+import MeterModel
 
 /// The names in a cloud's data directory.
 struct DataDirectory: Sendable {
@@ -23,6 +25,35 @@ struct DataDirectory: Sendable {
         if files.fileExists(atPath: store + "-wal") {
             throw CloudStoreError(
                 .damaged, "\(path) has the log of a store, but not the store itself; restore it from a backup")
+        }
+    }
+
+    /// Moves the store out of the way, whose lock the caller has. The database goes first: without it nothing opens what
+    /// is left.
+    ///
+    /// - Parameter word: becomes part of its new name.
+    /// - Returns: where it is now, nil where there was none.
+    func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
+        writeBackLog()
+        var number = now.millisecondsSince1970 / 1000
+        while FileSystem.exists("\(store).\(word)-\(number)") { number += 1 }
+        let aside = "\(store).\(word)-\(number)"
+        let hadStore = FileSystem.exists(store)
+        for suffix in [""] + Self.companions where FileSystem.exists(store + suffix) {
+            try FileSystem.move(store + suffix, to: aside + suffix)
+        }
+        return hadStore ? aside : nil
+    }
+
+    /// So that the one file has everything.
+    private func writeBackLog() {
+        guard FileSystem.exists(store) else { return }
+        do {
+            let queue = try DatabaseQueue(path: store)
+            _ = try queue.writeWithoutTransaction { try Row.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            try queue.close()
+        } catch {
+            // It may be just what is being replaced for being damaged. Its log stays beside it.
         }
     }
 }

@@ -33,6 +33,16 @@ enum LeaseRow {
         }
     }
 
+    /// Of one zone, by meter, those after it.
+    static func page(
+        of zone: Int64, after meter: String?, limit: Int, _ db: Database
+    ) throws -> [(key: LeaseKey, record: LeaseRecord)] {
+        try Row.fetchAll(
+            db, sql: "SELECT * FROM lease WHERE zone = ? AND (? IS NULL OR meter > ?) ORDER BY meter LIMIT ?",
+            arguments: [zone, meter, meter, limit]
+        ).map { (LeaseKey(zone: zone, meter: $0["meter"]), try record($0, renewedAt: .origin)) }
+    }
+
     private static func record(_ row: Row, renewedAt: MonotonicTime) throws -> LeaseRecord {
         let meter: String = row["meter"]
         let state: String = row["state"]

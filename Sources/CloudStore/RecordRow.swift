@@ -40,6 +40,21 @@ enum RecordRow {
         return page
     }
 
+    /// Of all types, by sequence, those after it.
+    static func page(in zone: Int64, after sequence: UInt64, limit: Int, _ db: Database) throws -> [PlacedRecord] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT type, name, sequence, tombstone_ms, body FROM record
+                WHERE zone = ? AND sequence > ? ORDER BY sequence LIMIT ?
+                """)
+        return try Row.fetchAll(statement, arguments: [zone, Int64(clamping: sequence), limit]).map { row in
+            let tombstone: Int64? = row["tombstone_ms"]
+            return PlacedRecord(
+                record: try record(row), sequence: UInt64(clamping: row["sequence"] as Int64),
+                tombstoneTime: tombstone.map { WallTime(millisecondsSince1970: $0) })
+        }
+    }
+
     static func record(_ row: Row) throws -> Record {
         if let record = try row.withUnsafeData(named: "body", { $0.flatMap { Record(text: $0) } }) { return record }
         // Right, but not as this version writes it; or damaged.

@@ -29,6 +29,8 @@ package final class SQLiteCloudEngine: CloudEngine {
         package var pageCountMax: Int?
         /// Called before each statement of the writer runs, with its text.
         package var onStatement: (@Sendable (String) -> Void)?
+        /// Also a store that everything has left, for a move that was interrupted to be finished. Nobody serves it.
+        package var opensDeparted = false
 
         package init(
             busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil,
@@ -62,6 +64,10 @@ package final class SQLiteCloudEngine: CloudEngine {
             let leases = LeaseTable()
             let loaded = try pool.writeWithoutTransaction { db in
                 try CloudSchema.checkTables(db, path: path)
+                if !options.opensDeparted, let destination = try Meta.destination.read(db) {
+                    let time = try Meta.departed.read(db).flatMap { Int64($0) }
+                    throw CloudStoreError(departed: path, to: destination, at: time)
+                }
                 if try Meta.epoch.read(db) == nil { try Meta.epoch.write(newEpoch, db) }
                 try LeaseRow.forEach(db, in: nil, isHeldOnly: true, renewedAt: now) { leases.load($0, $1) }
                 return try Loaded(db, now: now)

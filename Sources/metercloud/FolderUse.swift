@@ -10,6 +10,8 @@ extension CloudFolder {
     private var file: String { "\(path)/cloud.db" }
 
     var isOverEtcd: Bool { access(etcdMark, F_OK) == 0 }
+    /// It has a store of its own.
+    var hasFile: Bool { access(file, F_OK) == 0 }
 
     /// - Throws: where it has a store of the other kind.
     func check(forEtcd: Bool) throws(CommandFailure) {
@@ -17,10 +19,10 @@ extension CloudFolder {
             throw CommandFailure(
                 .error, "\(path) belongs to a cloud in etcd", next: "give --engine etcd, or another --data")
         }
-        if forEtcd, access(file, F_OK) == 0 {
+        if forEtcd, hasFile {
             throw CommandFailure(
                 .error, "\(path) has a cloud of its own in a file",
-                next: "give this copy another --data; what is in the file does not go to etcd by itself")
+                next: "metercloud migrate brings it into etcd; or give this copy another --data")
         }
     }
 

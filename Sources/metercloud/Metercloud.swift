@@ -19,7 +19,7 @@ struct Metercloud: AsyncParsableCommand {
             """,
         subcommands: [
             Serve.self, ZoneCommand.self, RecordCommand.self, LeaseCommand.self, TokenCommand.self, Backup.self,
-            Restore.self,
+            Restore.self, Migrate.self,
         ]
     )
 

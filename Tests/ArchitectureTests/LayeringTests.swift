@@ -86,7 +86,7 @@ private let allowedImports: [String: Set<String>] = [
         "ServerKit", "GatewayAPI", "LinuxIO", "ProgramKit", "ArgumentParser", "AsyncHTTPClient", "FoundationEssentials",
         "Glibc",
         "Logging", "NIOCore",
-        "NIOHTTP1", "ServiceLifecycle", "UnixSignals",
+        "NIOHTTP1", "ServiceLifecycle", "Synchronization", "UnixSignals",
     ],
     // Test support, which no target above may import.
     "MeterTestKit": [

@@ -7,38 +7,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-/// Everything that can be told of a cloud's store, but for when leases were renewed.
-struct CloudContents: Hashable {
-    struct Lease: Hashable {
-        var meter: String
-        var state: LeaseRecord.State
-        var token: FencingToken
-        var terms: LeaseTerms
-        var request: RequestID?
-    }
-
-    var epoch: String
-    var zones: [Zone]
-    var credentials: [Credential]
-    var records: [Record]
-    var leases: [Lease]
-
-    init(of engine: SQLiteCloudEngine) async throws {
-        epoch = engine.epoch
-        zones = try await engine.zones()
-        credentials = try await engine.credentials(in: nil)
-        records = []
-        leases = []
-        for zone in zones {
-            records += try await engine.records(in: zone.name, type: nil)
-            leases += try await engine.leases(in: zone.name).map {
-                Lease(
-                    meter: $0.meter, state: $0.record.state, token: $0.record.token, terms: $0.record.terms,
-                    request: $0.record.requestID)
-            }
-        }
-    }
-
+extension CloudContents {
     /// Opens a store, reads all of it, checks it, and closes it.
     init(at directory: String, _ folder: TemporaryFolder) async throws {
         let engine = try folder.openCloud(directory)

@@ -47,6 +47,23 @@ struct ProgramTests {
         #expect(restored.talk.hasPrefix("2 zones, 0 records and 0 leases are restored\n"))
     }
 
+    @Test func migrate_saysWhatItNeeds() throws {
+        let folder = try TemporaryFolder()
+        let target = ["--engine", "etcd", "--etcd", "http://127.0.0.1:1"]
+        let data = ["--data", "\(folder.path)/cloud"]
+
+        #expect(try Program.run(["migrate"] + data).status == 2)
+        let empty = try Program.run(["migrate"] + data + target)
+        #expect(empty.status == 1)
+        #expect(empty.talk.hasPrefix("metercloud: error: \(folder.path)/cloud has no cloud in it\n"))
+        let server = try RunningProgram(["serve", "--listen", "127.0.0.1:0"] + data)
+        _ = try server.output(until: "sha256:")
+        let early = try Program.run(["migrate"] + data + target)
+        #expect(early.status == 1)
+        #expect(early.talk.contains("is in use by process "))
+        #expect(server.stop() == 0)
+    }
+
     @Test func folder_isForItsOwnerAlone() throws {
         let folder = try TemporaryFolder()
         let data = "\(folder.path)/cloud"
@@ -191,6 +208,8 @@ enum Program {
           backup                  Writes a copy of everything to a new file, also while
                                   the server runs.
           restore                 Puts a backup in place of what is there. The server
+                                  must not run.
+          migrate                 Moves a cloud from its file into etcd. The server
                                   must not run.
 
           See 'metercloud help <subcommand>' for detailed help.

@@ -249,6 +249,15 @@ class Cluster:
         line, _ = wait("metercloud prints how to join", lambda: self._join_line(said_before), SOON)
         self.port, self.token_file, self.pin = int(line.group(1)), line.group(2), line.group(3)
 
+    def administer(self, *arguments, status=0):
+        """Runs metercloud on the cloud's folder. Returns what it said."""
+        result = subprocess.run(
+            [f"{self.bin}/metercloud", *arguments, "--data", f"{self.folder}/cloud"],
+            capture_output=True, text=True, timeout=SOON, check=False)
+        if result.returncode != status:
+            raise Failure(f"metercloud {' '.join(arguments)}: {result.returncode}: {result.stderr.strip()}")
+        return result.stdout + result.stderr
+
     def _join_line(self, said_before):
         if self.cloud.process.poll() is not None:
             raise Ended(f"metercloud ended: {self.cloud.log[-500:]}")
@@ -272,9 +281,23 @@ class Cluster:
         found, _ = wait("the simulated meter says its port", lambda: re.search(r"/dev/pts/\d+", meter.log), SOON)
         return found.group(0)
 
+    def etcd(self):
+        """An etcd of one member. Returns its address."""
+        with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+            client, peer = (f"http://127.0.0.1:{end.getsockname()[1]}" for end in (one, two))
+        etcd = Program(
+            "etcd",
+            ["etcd", "--name", "m", "--data-dir", f"{self.folder}/etcd", "--listen-client-urls", client,
+             "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+             "--initial-cluster", f"m={peer}", "--log-level", "error", "--logger", "zap"],
+            self.folder)
+        etcd.start()
+        self.others.append(etcd)
+        return client
+
     def stop(self):
         failures = []
-        for program in [*self.hosts, *self.others, self.cloud]:
+        for program in [*self.hosts, self.cloud, *self.others]:
             try:
                 program.stop()
             except Failure as failure:
@@ -283,6 +306,6 @@ class Cluster:
             raise Failure("; ".join(failures))
 
     def logs(self, lines=15):
-        for program in [*self.hosts, self.cloud]:
+        for program in [*self.hosts, self.cloud, *self.others]:
             print(f"--- {program.name}")
             print("\n".join(program.log.splitlines()[-lines:]))

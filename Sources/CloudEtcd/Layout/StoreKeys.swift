@@ -33,6 +33,9 @@ struct StoreKeys: Sendable {
     var epoch: [UInt8] { key("m/epoch") }
     var tokenFloor: [UInt8] { key("m/floor") }
     var restoring: [UInt8] { key("m/restoring") }
+    var arriving: [UInt8] { key("m/arriving") }
+    /// What all keys begin with but those of the store itself.
+    var allKinds: [[UInt8]] { ["z/", "g/", "r/", "x/", "t/", "p/", "i/", "b/", "w/"].map { key($0) } }
 
     // MARK: Zones
 

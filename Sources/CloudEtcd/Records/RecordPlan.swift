@@ -83,23 +83,29 @@ struct RecordPlan: Sendable {
     }
 
     private func operations(_ key: RecordKey, from old: StoredRecord?, to next: StoredRecord) -> [EtcdOperation] {
-        var operations: [EtcdOperation] = [
-            .put(key: keys.record(key, in: zone), value: next.bytes),
-            .put(key: keys.place(next.sequence, of: key.type, in: zone), value: Array(key.name.utf8)),
-        ]
-        if let old {
-            operations.append(.delete(key: keys.place(old.sequence, of: key.type, in: zone)))
-            if let time = old.tombstoneTime {
-                operations.append(.delete(key: keys.tombstone(old.sequence, at: time, in: zone)))
-            }
-        }
-        if let time = next.tombstoneTime {
-            operations.append(
-                .put(
-                    key: keys.tombstone(next.sequence, at: time, in: zone),
-                    value: Array("\(key.type.rawValue)\u{0}\(key.name)".utf8)))
+        var operations: [EtcdOperation] = Self.puts(of: next, in: zone, keys).map { .put(key: $0.key, value: $0.value) }
+        guard let old else { return operations }
+        operations.append(.delete(key: keys.place(old.sequence, of: key.type, in: zone)))
+        if let time = old.tombstoneTime {
+            operations.append(.delete(key: keys.tombstone(old.sequence, at: time, in: zone)))
         }
         return operations
+    }
+
+    /// All that lies in etcd for one record.
+    static func puts(of stored: StoredRecord, in zone: String, _ keys: StoreKeys) -> [EtcdPut] {
+        let key = stored.record.key
+        var puts = [
+            EtcdPut(key: keys.record(key, in: zone), value: stored.bytes),
+            EtcdPut(key: keys.place(stored.sequence, of: key.type, in: zone), value: Array(key.name.utf8)),
+        ]
+        if let time = stored.tombstoneTime {
+            puts.append(
+                EtcdPut(
+                    key: keys.tombstone(stored.sequence, at: time, in: zone),
+                    value: Array("\(key.type.rawValue)\u{0}\(key.name)".utf8)))
+        }
+        return puts
     }
 }
 

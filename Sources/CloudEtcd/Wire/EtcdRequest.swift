@@ -4,6 +4,8 @@ indirect enum EtcdOperation: Hashable, Sendable {
     case range(EtcdRange)
     case put(key: [UInt8], value: [UInt8])
     case delete(key: [UInt8])
+    /// Of all keys that begin so.
+    case deleteAll(prefix: [UInt8])
     /// Decided by itself: what it compares is compared with the state before the whole.
     case transaction(EtcdTransaction)
 }
@@ -117,6 +119,12 @@ struct EtcdWriter {
         case .delete(let key):
             text += "{\"request_delete_range\":{\"key\":".utf8
             writeBytes(key)
+            text.append(UInt8(ascii: "}"))
+        case .deleteAll(let prefix):
+            text += "{\"request_delete_range\":{\"key\":".utf8
+            writeBytes(prefix)
+            text += ",\"range_end\":".utf8
+            writeBytes(EtcdRange.end(of: prefix))
             text.append(UInt8(ascii: "}"))
         case .transaction(let transaction):
             text += "{\"request_txn\":".utf8

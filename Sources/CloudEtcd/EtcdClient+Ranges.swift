@@ -1,0 +1,23 @@
+extension EtcdClient {
+    private static let entriesPerPage = 2000
+
+    /// Reads a range in pages, all of one state, or all that are of the present one where `isOfOneState` is false.
+    ///
+    /// - Returns: the revision at which the reading began.
+    @discardableResult
+    func readAll(
+        _ range: EtcdRange, isOfOneState: Bool = true, _ body: (EtcdEntry) throws -> Void
+    ) async throws -> Int64 {
+        var range = range
+        range.limit = Self.entriesPerPage
+        var revision: Int64 = 0
+        while true {
+            let found = try await read([range])
+            if revision == 0 { revision = found.revision }
+            if isOfOneState { range.revision = revision }
+            for entry in found.ranges[0].entries { try body(entry) }
+            guard found.ranges[0].hasMore, let last = found.ranges[0].entries.last else { return revision }
+            range.key = last.key + [0]
+        }
+    }
+}

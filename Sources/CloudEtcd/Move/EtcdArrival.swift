@@ -1,0 +1,133 @@
+package import Cloud
+import LeaseCore
+package import Logging
+package import MeterModel
+
+/// Brings everything that another store has into an etcd that has no cloud yet (`metercloud migrate`).
+///
+/// Nothing that hosts rely on changes: the epoch and the sequences stay, so that their change tokens are good; so do the
+/// fencing tokens, and who holds what. At no time can two stores be opened: before the new one has its epoch, nobody opens
+/// it, and before it is given that, the old one is closed for good. An attempt that was interrupted, wherever, is made
+/// once more and begins anew.
+package struct EtcdArrival: Hashable, Sendable {
+    package var zones = 0
+    package var credentials = 0
+    package var leases = 0
+    package var records = 0
+    /// An earlier attempt had brought all this already.
+    package var wasThere = false
+
+    /// - Parameters:
+    ///   - store: is marked as left before etcd's is opened to anybody.
+    ///   - dice: for this attempt's name.
+    ///   - progress: is told now and then what has arrived.
+    /// - Throws: `badSetting` where etcd has a cloud, or something else, under this prefix, and where the store went
+    ///   somewhere else before; `damaged` where etcd does not have what was written; what the store throws.
+    package static func run(
+        from store: some DepartingStore, to settings: EtcdSettings, at now: WallTime, clock: CloudClock,
+        dice: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void
+    ) async throws -> EtcdArrival {
+        let client = try EtcdClient(settings, clock: clock, logger: logger)
+        let attempt = UniqueID<Never>(using: &dice).description
+        let result: Result<EtcdArrival, any Error>
+        do {
+            let gate = ArrivalGate(client: client, keys: StoreKeys(prefix: settings.prefix), prefix: settings.prefix)
+            result = .success(try await bring(store, through: gate, attempt: attempt, at: now, progress))
+        } catch {
+            result = .failure(error)
+        }
+        await client.shutdown()
+        return try result.get()
+    }
+
+    private static func bring(
+        _ store: some DepartingStore, through gate: ArrivalGate, attempt: String, at now: WallTime,
+        _ progress: @Sendable (EtcdArrival) -> Void
+    ) async throws -> EtcdArrival {
+        let contents = try await store.contents()
+        var arrival = EtcdArrival(zones: contents.zones.count, credentials: contents.credentials.count)
+        guard let revision = try await gate.begin(contents, attempt: attempt) else {
+            arrival.wasThere = true
+            return arrival
+        }
+        try await gate.clear(revision)
+        var load = ArrivalLoad(client: gate.client, guarding: EtcdCompare(key: gate.keys.arriving, revision: revision))
+        try await load.put(try contents.puts(gate.keys))
+        for zone in contents.zones.map(\.zone.name) {
+            try await bringLeases(of: zone, from: store, gate.keys, &load, &arrival, progress)
+            try await bringRecords(of: zone, from: store, gate.keys, &load, &arrival, progress)
+        }
+        try await load.check(gate.keys)
+        try await store.depart(to: gate.destination, at: now)
+        try await gate.open(contents, revision)
+        return arrival
+    }
+
+    private static let pageLength = 1200
+
+    private static func bringLeases(
+        of zone: String, from store: some DepartingStore, _ keys: StoreKeys, _ load: inout ArrivalLoad,
+        _ arrival: inout EtcdArrival, _ progress: @Sendable (EtcdArrival) -> Void
+    ) async throws {
+        var last: String?
+        while true {
+            let page = try await store.leases(in: zone, after: last, limit: pageLength)
+            guard let end = page.last else { return }
+            try await load.put(
+                page.map { meter, record in
+                    let value = try StoredLease(record, writer: ArrivalGate.writer).bytes
+                    return EtcdPut(key: keys.lease(of: meter, in: zone), value: value)
+                })
+            last = end.meter
+            arrival.leases += page.count
+            progress(arrival)
+        }
+    }
+
+    private static func bringRecords(
+        of zone: String, from store: some DepartingStore, _ keys: StoreKeys, _ load: inout ArrivalLoad,
+        _ arrival: inout EtcdArrival, _ progress: @Sendable (EtcdArrival) -> Void
+    ) async throws {
+        var last: UInt64 = 0
+        while true {
+            let page = try await store.records(in: zone, after: last, limit: pageLength)
+            guard let end = page.last else { return }
+            try await load.put(page.flatMap { $0.puts(in: zone, keys) })
+            last = end.sequence
+            arrival.records += page.count
+            progress(arrival)
+        }
+    }
+}
+
+extension StoreContents {
+    /// What lies in etcd for all this, but for what belongs to the store as a whole.
+    fileprivate func puts(_ keys: StoreKeys) throws -> [EtcdPut] {
+        var puts: [EtcdPut] = []
+        for zone in zones {
+            var head = StoredHead(sequence: zone.zone.sequence, accepted: zone.accepted, floor: zone.floor)
+            head.before = head.sequence
+            head.writer = ArrivalGate.writer
+            puts.append(EtcdPut(key: keys.zone(zone.zone.name), value: try StoredTerms(zone.zone.terms).bytes))
+            puts.append(EtcdPut(key: keys.head(zone.zone.name), value: try head.bytes))
+        }
+        var bindings: [[UInt8]: StoredBindings] = [:]
+        for credential in credentials {
+            let value = try StoredCredential(credential, writer: ArrivalGate.writer).bytes
+            puts.append(EtcdPut(key: keys.credential(hash: credential.hash), value: value))
+            puts.append(EtcdPut(key: keys.credentialID(credential.id), value: credential.hash))
+            guard let host = credential.binding?.host else { continue }
+            bindings[keys.bindings(of: host, in: credential.zone), default: StoredBindings()].hashes
+                .append(credential.hash)
+        }
+        for (key, value) in bindings { puts.append(EtcdPut(key: key, value: try value.bytes)) }
+        return puts
+    }
+}
+
+extension PlacedRecord {
+    fileprivate func puts(in zone: String, _ keys: StoreKeys) -> [EtcdPut] {
+        let stored = StoredRecord(record: record, sequence: sequence, tombstoneTime: tombstoneTime)
+        return RecordPlan.puts(of: stored, in: zone, keys)
+    }
+}

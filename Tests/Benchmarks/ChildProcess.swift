@@ -36,10 +36,10 @@ final class ChildProcess: Sendable {
         return (kilobytes ?? 0) / 1024
     }
 
-    /// Asks it to end, and waits until it has.
-    func end() {
+    /// Asks it to end, or makes it, and waits until it has.
+    func end(by signal: Int32 = SIGTERM) {
         guard !hasEnded.load(ordering: .relaxed) else { return }
-        kill(pid, SIGTERM)
+        kill(pid, signal)
         _ = wait()
     }
 

@@ -1,10 +1,15 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [disk] [series] [daemon] [throughput] [web] [radios] [gatt] [cloud | leases | records | sync | visibility]
+// Benchmarks [decode] [path] [radios] [disk] [series] [daemon] [throughput] [web] [radios] [gatt] [cloud | leases | records | sync | visibility | copies]
 //
-// All of them where none is named; `cloud` is the last four.
+// All of them where none is named; `cloud` is the last five.
 //
 // Absolute figures mean something on a quiet machine only; the ratios hold on a busy one, too.
+
+//
+// Benchmarks fleet [--sizes 1000,10000,100000] [--seconds 60] [--engine sqlite|etcd] [--streams 1000] [--no-expiry]
+//
+// How a cloud carries many hosts (make load).
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "--simulate" {
@@ -17,6 +22,7 @@ func isWanted(_ part: String, of whole: String? = nil) -> Bool {
 let began = Clocks.wall
 Report.machine()
 do {
+    if arguments.first == "fleet" { try await FleetBenchmark.run(.init(Array(arguments.dropFirst()))) }
     if isWanted("decode") { DecodeBenchmark.run() }
     if isWanted("path") { try await PathBenchmark.run() }
     if isWanted("radios") { try await RadioBenchmark.run() }
@@ -30,6 +36,7 @@ do {
     if isWanted("records", of: "cloud") { try await RecordBenchmark.run() }
     if isWanted("sync", of: "cloud") { try await SyncBenchmark.run() }
     if isWanted("visibility", of: "cloud") { try await VisibilityBenchmark.run() }
+    if isWanted("copies", of: "cloud") { try await CopiesBenchmark.run() }
 } catch {
     Report.line("Benchmarks: error: \(error)")
     exit(1)

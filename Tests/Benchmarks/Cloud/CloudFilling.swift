@@ -15,6 +15,7 @@ struct CloudHost: Sendable {
     /// Its bearer token.
     let token: String
     var leases: [RenewRequest.Lease] = []
+    var zone = CloudFilling.zone
 }
 
 /// Fills a cloud's folder before a server has it: what stands there long since when a measurement begins.
@@ -38,35 +39,42 @@ struct CloudFilling: Sendable {
 
     func close() throws { try engine.close() }
 
-    /// Hosts that hold so many leases each.
-    func addHosts(_ count: Int, leasesEach: Int) async throws -> [CloudHost] {
-        try await withThrowingTaskGroup(of: CloudHost.self) { group in
-            var hosts: [CloudHost] = []
+    /// Hosts that hold so many leases each, in the order of their numbers.
+    ///
+    /// - Parameter hostsPerZone: nil: all are in the first zone.
+    func addHosts(_ count: Int, leasesEach: Int, hostsPerZone: Int? = nil) async throws -> [CloudHost] {
+        try await withThrowingTaskGroup(of: (Int, CloudHost).self) { group in
+            var hosts: [Int: CloudHost] = [:]
             for number in 0..<count {
-                if number >= Self.width, let host = try await group.next() { hosts.append(host) }
-                group.addTask { try await addHost(number, leases: leasesEach) }
+                if number >= Self.width, let (number, host) = try await group.next() { hosts[number] = host }
+                let place = number / (hostsPerZone ?? count)
+                let zone = place == 0 ? Self.zone : "\(Self.zone)-\(place)"
+                if number % (hostsPerZone ?? count) == 0 {
+                    _ = try await service.createZone(zone, terms: .standard)
+                }
+                group.addTask { (number, try await addHost(number, leases: leasesEach, in: zone)) }
             }
-            for try await host in group { hosts.append(host) }
-            return hosts
+            for try await (number, host) in group { hosts[number] = host }
+            return hosts.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 
-    private func addHost(_ number: Int, leases: Int) async throws -> CloudHost {
+    private func addHost(_ number: Int, leases: Int, in zone: String) async throws -> CloudHost {
         var dice = SystemRandomNumberGenerator()
         let token = BearerToken(using: &dice)
         var credential = Credential(
-            id: "host-\(number)", hash: token.hash, zone: Self.zone, kind: .host, label: "host-\(number)",
+            id: "host-\(number)", hash: token.hash, zone: zone, kind: .host, label: "host-\(number)",
             createdAt: LinuxClock.wallNow)
         credential.binding = Credential.Binding(
             host: HostID(using: &dice), hostName: "host-\(number)", machine: "machine-\(number)")
         try await engine.add(credential)
-        var host = CloudHost(session: SessionID(using: &dice), token: token.text)
+        var host = CloudHost(session: SessionID(using: &dice), token: token.text, zone: zone)
         for place in 0..<leases {
             let meter = MeterID.mac(MACAddress(bits: 0x02AB_0000_0000 + UInt64(number * leases + place)))
             let request = AcquireRequest(
                 requestID: RequestID(using: &dice).description, session: host.session.description, transport: "usb")
             let lease = try await service.acquire(
-                request, meter: meter.description, in: Self.zone, by: Principal(credential: credential))
+                request, meter: meter.description, in: zone, by: Principal(credential: credential))
             host.leases.append(RenewRequest.Lease(meter: lease.meter, token: lease.token))
         }
         return host

@@ -9,6 +9,8 @@ import NIOCore
 /// the disk before it is answered. One of its own on ports of its own.
 final class EtcdControl: Sendable {
     let client: LoadClient
+    /// With which metercloud is told of it.
+    let serving: [String]
     let process: ChildProcess
     private let folder: TemporaryFolder
 
@@ -39,6 +41,7 @@ final class EtcdControl: Sendable {
                 "--initial-cluster", "bench=\(peerURL)", "--max-txn-ops", "512", "--log-level", "error",
             ], output: "\(folder.path)/output", errors: "\(folder.path)/errors")
         client = LoadClient(url, connections: 64)
+        serving = ["--engine", "etcd", "--etcd", url, "--etcd-ca", cloud.certificatePath]
         let deadline = Clocks.wall + 20
         var isUp = false
         while !isUp {

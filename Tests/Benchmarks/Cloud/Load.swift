@@ -1,3 +1,5 @@
+import Synchronization
+
 /// How long each of many calls took.
 struct CallTimes: Sendable {
     /// In ascending order; seconds.
@@ -61,6 +63,14 @@ enum Load {
             return CallTimes(times, total: Clocks.wall - begin)
         }
     }
+}
+
+/// Counts from any task.
+final class CallCounter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+    func add() { count.wrappingAdd(1, ordering: .relaxed) }
 }
 
 extension Array<Double> {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 import NIOSSL
+import Synchronization
 
 /// Sends prepared requests, and leaves the answers unread but for their status: little work beside the server's.
 ///
@@ -10,7 +11,11 @@ import NIOSSL
 /// connection.
 final class LoadClient: Sendable {
     private let http: HTTPClient
-    private let url: String
+    let url: String
+    private let bytes = Atomic<Int>(0)
+
+    /// Bytes of HTTP both ways so far, without what TLS and TCP add.
+    var traffic: Int { bytes.load(ordering: .relaxed) }
 
     /// - Parameter connections: as many as there are calls at a time, so that none waits for one.
     init(_ url: String, connections: Int) {
@@ -32,6 +37,26 @@ final class LoadClient: Sendable {
     @discardableResult func post(
         _ path: String, _ body: ByteBuffer, token: String? = nil, isLast: Bool = false
     ) async throws -> ByteBuffer {
+        let (status, answer) = try await exchange(path, body, token: token, isLast: isLast)
+        guard status == .ok else {
+            throw BenchmarkError("\(path): \(status): \(String(buffer: answer).prefix(300))")
+        }
+        return answer
+    }
+
+    /// - Returns: the answer's body; nil where the answer is that somebody else has it.
+    func postUnlessConflict(_ path: String, _ body: ByteBuffer, token: String) async throws -> ByteBuffer? {
+        let (status, answer) = try await exchange(path, body, token: token, isLast: false)
+        guard status != .conflict else { return nil }
+        guard status == .ok else {
+            throw BenchmarkError("\(path): \(status): \(String(buffer: answer).prefix(300))")
+        }
+        return answer
+    }
+
+    private func exchange(
+        _ path: String, _ body: ByteBuffer, token: String?, isLast: Bool
+    ) async throws -> (HTTPResponseStatus, ByteBuffer) {
         var request = HTTPClientRequest(url: url + path)
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
@@ -40,10 +65,10 @@ final class LoadClient: Sendable {
         request.body = .bytes(body)
         let response = try await http.execute(request, timeout: .seconds(30))
         let answer = try await response.body.collect(upTo: 16 << 20)
-        guard response.status == .ok else {
-            throw BenchmarkError("\(path): \(response.status): \(String(buffer: answer).prefix(300))")
-        }
-        return answer
+        let count = request.headers.byteCount + response.headers.byteCount + body.readableBytes + answer.readableBytes
+        // Both first lines, and the two headers that the client adds.
+        bytes.wrappingAdd(count + path.utf8.count + 70, ordering: .relaxed)
+        return (response.status, answer)
     }
 
     /// An answer without an end. Its pieces come as they come.
@@ -62,4 +87,9 @@ final class LoadClient: Sendable {
 
 extension ByteBuffer {
     init(json value: some Encodable) throws { self.init(bytes: try JSONEncoder().encode(value)) }
+}
+
+extension HTTPHeaders {
+    /// As they are sent in HTTP/1.1.
+    fileprivate var byteCount: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } }
 }

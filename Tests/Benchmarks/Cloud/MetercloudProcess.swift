@@ -14,7 +14,8 @@ final class MetercloudProcess: Sendable {
     private let pin: CertificatePin
     let process: ChildProcess
 
-    init(_ folder: TemporaryFolder) throws {
+    /// - Parameter options: more of them, as people give them.
+    init(_ folder: TemporaryFolder, options: [String] = []) throws {
         self.folder = folder
         let output = "\(folder.path)/output"
         // One token, or one address, may ask as often as it likes here: what is measured is the work, not the gate.
@@ -22,7 +23,7 @@ final class MetercloudProcess: Sendable {
             OwnProgram.neighbour("metercloud"),
             [
                 "serve", "--data", folder.path, "--listen", "127.0.0.1:0", "--rate", "1000000", "--log-level", "error",
-            ], output: output, errors: "\(folder.path)/errors")
+            ] + options, output: output, errors: "\(folder.path)/errors")
         let deadline = Clocks.wall + 30
         while true {
             if let port = Self.port(in: Report.file(output)) {

@@ -1,0 +1,120 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import LeaseCore
+import MeterModel
+import NIOCore
+import NIOHTTP1
+
+/// Two copies of metercloud over one etcd, beside the same etcd asked directly, in turns within one run.
+struct CopiesBenchmark: Sendable {
+    private static let rounds = 3
+    private static let seconds = 3.0
+    private static let workers = 16
+    private static let leaseBytes = 300
+
+    private let fleet: Fleet
+    private let etcd: EtcdControl
+
+    static func run() async throws {
+        Report.title("Two copies over one etcd, beside etcd alone (medians of 3 rounds)")
+        guard OwnProgram.installed("etcd") != nil else {
+            Report.line("  \(EtcdControl.missing)")
+            return
+        }
+        let folder = try TemporaryFolder()
+        let filling = try await CloudFilling(folder)
+        let hosts = try await filling.addHosts(
+            1000, leasesEach: Fleet.metersEach, hostsPerZone: Fleet.hostsPerZone)
+        try filling.close()
+        let cloud = try await FleetCloud(.etcd, folder: folder)
+        guard let etcd = cloud.etcd else { return }
+        let fleet = Fleet(hosts, clients: cloud.copies.map { LoadClient($0.url, connections: 64) })
+        let benchmark = CopiesBenchmark(fleet: fleet, etcd: etcd)
+        try await benchmark.acquires()
+        try await benchmark.renewals()
+        try await benchmark.visibility()
+        for client in fleet.clients { try await client.shutdown() }
+        try await cloud.end()
+    }
+
+    private func acquires() async throws {
+        var (ours, theirs) = ([CallTimes](), [CallTimes]())
+        let refused = CallCounter()
+        for round in 0..<Self.rounds {
+            ours.append(
+                try await Load.closed(workers: Self.workers, seconds: Self.seconds) { number in
+                    let meter = MACAddress(bits: 0x02EF_0000_0000 + UInt64(round << 24 + number)).description
+                    if try await !fleet.acquire(meter, by: number) { refused.add() }
+                })
+            theirs.append(
+                try await Load.closed(workers: Self.workers, seconds: Self.seconds) { number in
+                    let key = round << 20 + number
+                    try await etcd.client.post(
+                        "/v3/kv/txn",
+                        EtcdControl.put(
+                            key..<(key + 1), prefix: "acquire-", bytesEach: Self.leaseBytes, isNew: true))
+                })
+        }
+        let (mine, control) = (ours.middle, theirs.middle)
+        Report.figure(
+            "acquire, \(Self.workers) at a time", "\(mine.perSecond.grouped)/s, \(mine.words)",
+            goal: (mine.perSecond >= 0.5 * control.perSecond, "0.5 x etcd alone"))
+        Report.control("etcd, compare and put", control.perSecond, "/s", of: mine.perSecond)
+        Report.figure("of those refused", "\(refused.value)", goal: (refused.value == 0, "none"))
+    }
+
+    /// A heartbeat is for all of a host's leases; those of several hosts share a transaction.
+    private func renewals() async throws {
+        var (ours, theirs) = ([Double](), [Double]())
+        let lost = CallCounter()
+        for round in 0..<Self.rounds {
+            let times = try await Load.closed(workers: 64, seconds: Self.seconds) { number in
+                if try await fleet.renew(number).lost > 0 { lost.add() }
+            }
+            ours.append(times.perSecond * Double(Fleet.metersEach))
+            theirs.append(
+                try await Load.closed(workers: 64, seconds: Self.seconds) { number in
+                    let key = round << 20 + number % 1000
+                    try await etcd.client.post(
+                        "/v3/kv/txn", EtcdControl.put(key..<(key + 1), prefix: "renew-", bytesEach: Self.leaseBytes))
+                }.perSecond)
+        }
+        Report.figure(
+            "renewals, 10 a call, 64 calls at a time", "\(ours.median.grouped)/s",
+            goal: (ours.median >= 5 * theirs.median, "5 x etcd alone"))
+        Report.control("etcd, one key a transaction", theirs.median, "/s", of: ours.median)
+        Report.figure("calls that lost a lease", "\(lost.value)", goal: (lost.value == 0, "none"))
+    }
+
+    /// From before a host of one copy asks for a meter until a host of the other copy is told who has it.
+    private func visibility() async throws {
+        // Hosts 0 and 1 are of one zone, and of different copies.
+        let listener = fleet.host(1)
+        let client = LoadClient(fleet.client(of: 1).url, connections: 1)
+        let body = try await client.stream(.GET, Fleet.path(listener.zone, "events"), token: listener.token)
+        var pieces = body.makeAsyncIterator()
+        // That it is open.
+        _ = try await pieces.next()
+        var times: [Double] = []
+        for number in 0..<300 {
+            let meter = MACAddress(bits: 0x02AA_0000_0000 + UInt64(number)).description
+            let begin = Clocks.wall
+            async let isGranted = fleet.acquire(meter, by: 0)
+            var text = ""
+            while !text.contains(meter) {
+                guard let piece = try await pieces.next() else { throw BenchmarkError("the event stream ended") }
+                text += String(buffer: piece)
+            }
+            times.append(Clocks.wall - begin)
+            guard try await isGranted else { throw BenchmarkError("\(meter) was refused") }
+            try await Clocks.wait(until: Clocks.wall + 0.03)
+        }
+        let seen = CallTimes(times, total: times.reduce(0, +))
+        Report.figure(
+            "a holder seen through the other copy", "p50 \(seen.quantile(0.5).milliseconds)",
+            goal: (seen.quantile(0.5) <= 0.05, "50 ms"))
+        Report.figure("", "p99 \(seen.quantile(0.99).milliseconds)", goal: (seen.quantile(0.99) <= 0.25, "250 ms"))
+        // The stream has no end of its own: its client's end is its end.
+        try await client.shutdown()
+    }
+}

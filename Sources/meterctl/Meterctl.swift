@@ -1,4 +1,5 @@
 import ArgumentParser
+import GatewayAPI
 import ProgramKit
 
 @main
@@ -11,6 +12,9 @@ struct Meterctl: AsyncParsableCommand {
 
             Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission, \
             7 daemon not running.
+            """,
+        version: """
+            meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))
             """,
         subcommands: [
             Scan.self, Connect.self, Disconnect.self, Status.self, Who.self, Watch.self, Set.self, Get.self,

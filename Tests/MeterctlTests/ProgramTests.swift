@@ -290,6 +290,7 @@ enum Program {
         USAGE: meterctl <subcommand>
 
         OPTIONS:
+          --version               Show the version.
           -h, --help              Show help information.
 
         SUBCOMMANDS:

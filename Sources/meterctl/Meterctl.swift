@@ -25,6 +25,18 @@ struct Meterctl: AsyncParsableCommand {
         ]
     )
 
+    /// Without a command: what to type first, or next.
+    func run() async throws {
+        let daemon = FirstSteps.Daemon.onThisMachine
+        do {
+            let status: GatewayStatus = try await DaemonOptions.parse([]).client.call(.get, "/v1/status")
+            Terminal.line(FirstSteps.text(status, daemon: daemon, path: TypedProgram.own))
+        } catch let failure as CommandFailure where failure.status == .daemonNotRunning {
+            Terminal.line(FirstSteps.text(nil, daemon: daemon, path: TypedProgram.own))
+            Terminal.exit(.daemonNotRunning)
+        }
+    }
+
     static func command(for arguments: [String]) throws -> any ParsableCommand {
         try parseAsRoot(Connect.spelledOut(arguments))
     }

@@ -31,7 +31,10 @@ struct Status: AsyncParsableCommand {
 
     private func showAll(_ status: GatewayStatus) throws {
         if json { return Terminal.line(watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)) }
-        if watch { Terminal.clear() }
+        if watch {
+            Terminal.clear()
+            if Terminal.isOutputATerminal { Terminal.line(heading(status) + "\n") }
+        }
         guard !status.meters.isEmpty else {
             Terminal.talk("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
             if !status.adapters.isEmpty { AdapterWords.table(status.adapters).print() }
@@ -50,6 +53,14 @@ struct Status: AsyncParsableCommand {
         }
         AdapterWords.talk(status.adapters)
         if let error = status.store.error { Terminal.talk("store: \(error)") }
+    }
+
+    private func heading(_ status: GatewayStatus) -> String {
+        let live = status.meters.count { $0.state == ConnectionState.dataAvailable.rawValue }
+        let power = status.meters.lazy.filter { $0.state == ConnectionState.dataAvailable.rawValue }
+            .compactMap { $0.reading?.reading[.power] }.reduce(0, +)
+        return "\(status.meters.count) meters, \(live) with data, together \(Words.quantity(.power, power))"
+            + " · Ctrl-C ends"
     }
 
     private func row(_ meter: MeterStatus) -> [Table.Cell] {

@@ -57,6 +57,7 @@ let package = Package(
         .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
         .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
         .target(name: "MetricsCore", swiftSettings: strict),
+        .target(name: "HomeAutomationCore", dependencies: ["MeterModel"], swiftSettings: strict),
         .target(name: "CBuildInfo"),
         .target(name: "GatewayAPI", dependencies: ["MeterModel", "CBuildInfo"], swiftSettings: strict),
         .target(name: "CloudAPI", dependencies: ["MeterModel", "SettingsCore", "LeaseCore"], swiftSettings: strict),
@@ -362,6 +363,10 @@ let package = Package(
         ),
         .testTarget(
             name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "HomeAutomationCoreTests", dependencies: ["MeterModel", "HomeAutomationCore", "MeterTestKit"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -14,6 +14,7 @@ private let allowedImports: [String: Set<String>] = [
     "LeaseCore": ["MeterModel"],
     "SyncCore": ["MeterModel", "SettingsCore"],
     "MetricsCore": [],
+    "HomeAutomationCore": ["MeterModel"],
     "RecordingCore": ["MeterModel", "SettingsCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],

@@ -1,0 +1,135 @@
+package import MeterModel
+
+/// What is told of the meters.
+extension BridgeMachine {
+    /// Looks at all meters, tells what changed, and lets time pass.
+    ///
+    /// - Parameter dice: any number.
+    package mutating func observed(_ seen: [BridgedMeter], at now: MonotonicTime, dice: UInt64) -> [Action] {
+        var actions = woke(at: now, dice: dice)
+        switch link {
+        case .closing, .stopped: return actions
+        case .waiting, .opening, .open: break
+        }
+        for meter in seen { actions += take(meter, at: now) }
+        let gone = Set(meters.keys).subtracting(seen.map(\.id))
+        for id in gone.sorted() { actions += remove(id) }
+        requestsLeft = Self.requestsPerTick
+        if ignoredRequests > 0 {
+            actions.append(.tell(.requestsIgnored(ignoredRequests)))
+            ignoredRequests = 0
+        }
+        // One line when it begins; how many it were is said with the next connection.
+        if !hasToldOverflow, outbox.backlog.dropped > droppedBefore {
+            hasToldOverflow = true
+            actions.append(.tell(.backlogFull))
+        }
+        return actions + send(at: now)
+    }
+
+    private mutating func take(_ meter: BridgedMeter, at now: MonotonicTime) -> [Action] {
+        var entry = meters[meter.id] ?? Entry(meter: meter)
+        entry.meter = meter
+        if let reading = meter.reading { entry.quantities.formUnion(reading.reading.supported) }
+        defer { meters[meter.id] = entry }
+        // What somebody let go stays announced, so that it can be connected again from there.
+        guard !meter.isElsewhere, meter.isWanted || entry.wasAnnounced else {
+            return entry.isOurs ? yield(&entry) : []
+        }
+        entry.isOurs = true
+        let actions = isConnected ? tell(&entry, at: now) : []
+        takeReading(&entry, at: now)
+        return actions
+    }
+
+    /// Whatever differs from what was told.
+    private mutating func tell(_ entry: inout Entry, at now: MonotonicTime) -> [Action] {
+        let (meter, topics, wasAnnounced) = (entry.meter, settings.topics, entry.wasAnnounced)
+        // Before its first reading nobody knows what it measures: what the broker keeps of an earlier run knows more.
+        if !entry.quantities.isEmpty {
+            let facts = DeviceDiscovery.Facts(meter, entry.quantities)
+            if entry.announced != facts {
+                outbox.put(discovery.announcement(of: meter, quantities: entry.quantities))
+            }
+            entry.announced = facts
+            entry.wasAnnounced = true
+        }
+        // A host that let go of the meter may have said its last word after our first.
+        if let due = entry.refreshAt, due <= now { (entry.status, entry.isOnline) = (nil, nil) }
+        let status = MeterPayloads.status(meter, gateway: topics.gateway)
+        if entry.status != status {
+            outbox.put(BrokerMessage(topics.status(meter.id), status, isRetained: true))
+            entry.status = status
+        }
+        if entry.isOnline != meter.hasData {
+            outbox.put(
+                BrokerMessage(
+                    topics.availability(meter.id), Availability(meter.hasData).rawValue, isRetained: true))
+            entry.isOnline = meter.hasData
+            entry.refreshAt = now + settings.refreshInterval
+        }
+        return entry.wasAnnounced && !wasAnnounced ? [.tell(.announced(meter.id))] : []
+    }
+
+    /// Takes the meter's reading where one is due: for the broker, or for the backlog while there is none.
+    private mutating func takeReading(_ entry: inout Entry, at now: MonotonicTime) {
+        guard let reading = entry.meter.reading, entry.meter.hasData, reading.time != entry.takenAt else { return }
+        if let due = entry.nextReadingAt, now < due { return }
+        entry.takenAt = reading.time
+        entry.nextReadingAt = now + settings.interval
+        let payload = MeterPayloads.state(reading)
+        entry.state = payload
+        readingNumber += 1
+        let kept = Backlog.Entry(
+            number: readingNumber, message: BrokerMessage(settings.topics.backlog(entry.meter.id), payload))
+        guard isConnected else { return outbox.backlog.add(kept) }
+        outbox.put(
+            BrokerMessage(settings.topics.state(entry.meter.id), payload, isRetained: true), .reading(kept))
+    }
+
+    /// Another host has it now: the last word of this one, which that one's first overrules.
+    private mutating func yield(_ entry: inout Entry) -> [Action] {
+        let meter = entry.meter
+        entry.isOurs = false
+        forget(&entry)
+        guard isConnected else { return [] }
+        outbox.put(
+            BrokerMessage(
+                settings.topics.status(meter.id), MeterPayloads.status(meter, gateway: settings.topics.gateway),
+                isRetained: true))
+        outbox.put(
+            BrokerMessage(
+                settings.topics.availability(meter.id), Availability.offline.rawValue, isRetained: true))
+        return [.tell(.yielded(meter.id, holder: meter.holder))]
+    }
+
+    /// It is no meter of this host's any more, as one that turned out to be another by a second address.
+    private mutating func remove(_ id: MeterID) -> [Action] {
+        guard let entry = meters.removeValue(forKey: id), entry.isOurs else { return [] }
+        guard isConnected else { return [] }
+        outbox.put(discovery.removal(of: id))
+        for topic in [settings.topics.state(id), settings.topics.status(id), settings.topics.availability(id)] {
+            outbox.put(BrokerMessage(topic, [], isRetained: true))
+        }
+        return [.tell(.removed(id))]
+    }
+
+    private func forget(_ entry: inout Entry) {
+        (entry.announced, entry.status, entry.isOnline, entry.refreshAt) = (nil, nil, nil, nil)
+    }
+
+    /// Tells everything anew: to a broker that may have forgotten, or to a Home Assistant that has.
+    mutating func announceAll(at now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        for id in meters.keys.sorted() {
+            guard var entry = meters[id], entry.isOurs else { continue }
+            forget(&entry)
+            actions += tell(&entry, at: now)
+            if let state = entry.state {
+                outbox.put(BrokerMessage(settings.topics.state(id), state, isRetained: true))
+            }
+            meters[id] = entry
+        }
+        return actions
+    }
+}

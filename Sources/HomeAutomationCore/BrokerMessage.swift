@@ -1,0 +1,27 @@
+/// What is published or was heard. Everything is sent with quality of service 1, so that the broker says what it has.
+package struct BrokerMessage: Hashable, Sendable {
+    package var topic: String
+    package var payload: [UInt8]
+    /// The broker keeps it for those who subscribe later. On a message that was heard: it was kept so.
+    package var isRetained: Bool
+
+    package init(_ topic: String, _ payload: [UInt8], isRetained: Bool = false) {
+        self.topic = topic
+        self.payload = payload
+        self.isRetained = isRetained
+    }
+
+    package init(_ topic: String, _ text: String, isRetained: Bool = false) {
+        self.init(topic, Array(text.utf8), isRetained: isRetained)
+    }
+
+    package var text: String { String(decoding: payload, as: UTF8.self) }
+}
+
+/// The words that availability topics take, which are Home Assistant's defaults.
+package enum Availability: String, Sendable {
+    case online
+    case offline
+
+    package init(_ isOnline: Bool) { self = isOnline ? .online : .offline }
+}

@@ -1,0 +1,109 @@
+package import MeterModel
+
+/// Where everything is published, and where requests are heard. Levels are made of letters, digits, `-` and `_` only, so
+/// that no name can reach into another topic.
+package struct BrokerTopics: Hashable, Sendable {
+    /// The first level or levels of everything that is ours.
+    package let base: String
+    /// What Home Assistant looks below.
+    package let discoveryPrefix: String
+    /// This gateway's level: unlike a meter's topics, these are its own.
+    package let gateway: String
+
+    /// - Parameters:
+    ///   - base: one level or several, `isPrefix`.
+    ///   - host: the host's name for people and its id: two hosts of one name are still two.
+    package init(base: String = "metergateway", discoveryPrefix: String = "homeassistant", host: String, id: HostID) {
+        self.base = base
+        self.discoveryPrefix = discoveryPrefix
+        gateway = "\(Self.level(host))-\(id.description.prefix(8))"
+    }
+
+    /// One level or several that may stand in front of all others: not empty, no wildcard, not the broker's own `$…`.
+    package static func isPrefix(_ text: String) -> Bool {
+        let levels = text.split(separator: "/", omittingEmptySubsequences: false)
+        return text.utf8.count <= 100
+            && levels.allSatisfy { level in
+                !level.isEmpty && level.utf8.allSatisfy { $0.isTopicSafe || $0 == UInt8(ascii: ".") }
+            }
+    }
+
+    /// A name as a level, with `_` for what cannot stand there.
+    private static func level(_ name: String) -> String {
+        let safe = name.unicodeScalars.prefix(64).map { scalar in
+            scalar.isASCII && UInt8(truncatingIfNeeded: scalar.value).isTopicSafe ? Character(scalar) : "_"
+        }
+        return safe.isEmpty ? "gateway" : String(safe)
+    }
+
+    // MARK: This gateway's own
+
+    /// `online` or `offline`, retained; the broker says `offline` by itself when it loses us.
+    package var bridge: String { "\(base)/bridge/\(gateway)/state" }
+    /// What people ask of any meter.
+    package var allRequests: String { "\(base)/bridge/\(gateway)/request/+" }
+    package func request(_ meter: MeterID) -> String { "\(base)/bridge/\(gateway)/request/\(meter.topicKey)" }
+    package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
+
+    /// The level that names the meter in a request's topic; nil for any other topic.
+    package func requestKey(in topic: String) -> String? {
+        let prefix = "\(base)/bridge/\(gateway)/request/"
+        guard topic.hasPrefix(prefix) else { return nil }
+        let key = topic.dropFirst(prefix.count)
+        guard (1...200).contains(key.utf8.count), key.utf8.allSatisfy(\.isTopicSafe) else { return nil }
+        return String(key)
+    }
+
+    // MARK: A meter's, whichever gateway has it
+
+    /// The latest reading, retained.
+    package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
+    /// How it is connected, and who has it, retained.
+    package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
+    /// `online` while it has data, retained.
+    package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
+    /// Readings that could not be delivered in time, each with its own time.
+    package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
+
+    // MARK: Home Assistant's
+
+    /// Where it says `online` once it has started.
+    package var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
+    package func discovery(_ meter: MeterID) -> String {
+        "\(discoveryPrefix)/device/\(meter.homeAssistantID)/config"
+    }
+}
+
+extension MeterID {
+    /// The id as one level of a topic, of letters, digits, `-` and `_`. Two ids never have the same.
+    package var topicKey: String {
+        if case .mac(let address) = self { return address.description.filter { $0 != ":" }.lowercased() }
+        var key = ""
+        for byte in description.utf8 {
+            switch byte {
+            case UInt8(ascii: ":"): key += "-"
+            case _ where byte.isLetterOrDigit: key.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16)
+                key += digits.count == 1 ? "_0\(digits)" : "_\(digits)"
+            }
+        }
+        return key
+    }
+
+    /// What Home Assistant knows the device by; also what its entities' ids begin with.
+    package var homeAssistantID: String { "metergateway_\(topicKey)" }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"):
+            true
+        default: false
+        }
+    }
+
+    fileprivate var isTopicSafe: Bool { isLetterOrDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: "_") }
+}

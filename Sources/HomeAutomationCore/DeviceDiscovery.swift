@@ -1,0 +1,83 @@
+package import MeterModel
+
+/// What Home Assistant is told of one meter: one retained message for the device with all its entities.
+///
+/// Form: <https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload>.
+package struct DeviceDiscovery: Hashable, Sendable {
+    let topics: BrokerTopics
+    /// Of the program: what `origin` names.
+    let version: String
+    /// How often a reading is published.
+    let interval: Duration
+
+    package init(topics: BrokerTopics, version: String, interval: Duration) {
+        self.topics = topics
+        self.version = version
+        self.interval = interval
+    }
+
+    /// What an announcement is made of, so that it is only made where that changed.
+    struct Facts: Hashable, Sendable {
+        private var names: [String?]
+        private var abilities: [BridgedMeter.Ability]
+        private var quantities: QuantitySet
+
+        init(_ meter: BridgedMeter, _ quantities: QuantitySet) {
+            names = [meter.name, meter.model, meter.serial, meter.firmware, meter.hardware]
+            abilities = meter.abilities
+            self.quantities = quantities
+        }
+    }
+
+    /// - Parameter quantities: all that the meter is known to report.
+    package func announcement(of meter: BridgedMeter, quantities: QuantitySet) -> BrokerMessage {
+        BrokerMessage(topics.discovery(meter.id), payload(of: meter, quantities).bytes, isRetained: true)
+    }
+
+    /// Takes the device away, with its entities.
+    package func removal(of meter: MeterID) -> BrokerMessage {
+        BrokerMessage(topics.discovery(meter), [], isRetained: true)
+    }
+
+    private func payload(of meter: BridgedMeter, _ quantities: QuantitySet) -> JSONValue {
+        // Three missed readings, and a minute for a broker that is busy.
+        let maker = EntityMaker(
+            meter: meter, topics: topics, expiresAfter: Int(interval.components.seconds) * 3 + 60)
+        var entities: [JSONValue.Member] = []
+        quantities.forEach { entities.append(maker.sensor($0)) }
+        entities += [maker.status, maker.connection]
+        entities += meter.abilities.compactMap { maker.command($0) }
+        return .members([
+            ("device", device(meter)),
+            (
+                "origin",
+                .members([
+                    ("name", .string("MeterGateway")), ("sw_version", .string(version)),
+                ])
+            ),
+            ("components", .object(entities)),
+            ("command_topic", .string(topics.request(meter.id))),
+            ("availability", EntityMaker.availability([topics.bridge, topics.availability(meter.id)])),
+            ("availability_mode", .string("all")),
+            ("qos", .int(1)),
+        ])
+    }
+
+    private func device(_ meter: BridgedMeter) -> JSONValue {
+        var connections: JSONValue?
+        if case .mac(let address) = meter.id {
+            // The second one is what integrations over Bluetooth go by: a meter that one of them knows is the same device.
+            connections = .array(
+                ["mac", "bluetooth"].map { .array([.string($0), .string(address.description)]) })
+        }
+        return .members([
+            ("identifiers", .array([.string(meter.id.homeAssistantID)])),
+            ("connections", connections),
+            ("name", .string(meter.name ?? meter.model.map { "\($0) \(meter.id)" } ?? "\(meter.id)")),
+            ("model", meter.model.map { .string($0) }),
+            ("serial_number", meter.serial.map { .string($0) }),
+            ("sw_version", meter.firmware.map { .string($0) }),
+            ("hw_version", meter.hardware.map { .string($0) }),
+        ])
+    }
+}

@@ -1,0 +1,61 @@
+import MeterModel
+
+/// What is published of a meter besides the discovery.
+enum MeterPayloads {
+    /// The values with the time at which they were measured. Unknown is null.
+    static func state(_ reading: TimedReading) -> [UInt8] {
+        var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
+        reading.reading.forEach { quantity, value in
+            members.append(.init(quantity.key, value.map { .number($0) } ?? .null))
+        }
+        return JSONValue.object(members).bytes
+    }
+
+    /// - Parameter gateway: who says so.
+    static func status(_ meter: BridgedMeter, gateway: String) -> [UInt8] {
+        JSONValue.object([
+            .init("state", .string(meter.state.rawValue)),
+            .init("since", .string(meter.since)),
+            .init("wanted", .bool(meter.isWanted)),
+            .init("holder", .text(meter.holder)),
+            .init("gateway", .string(gateway)),
+            .init("transport", .text(meter.transport)),
+            .init("error", .text(meter.error)),
+        ]).bytes
+    }
+
+    /// The answer to a request.
+    static func response(_ request: MeterRequest?, meter: String, _ outcome: RequestOutcome, transaction: String?)
+        -> [UInt8]
+    {
+        var members: [JSONValue.Member] = [
+            .init("meter", .string(meter)), .init("request", .text(request.map { "\($0)" })),
+        ]
+        switch outcome {
+        case .done(let state):
+            members += [.init("status", .string("ok")), .init("state", .string(state))]
+        case .failed(let code, let message, let next):
+            members += [
+                .init("status", .string("error")),
+                .init(
+                    "error",
+                    .object([
+                        .init("code", .string(code)), .init("message", .string(message)), .init("next", .string(next)),
+                    ])),
+            ]
+        }
+        if let transaction { members.append(.init("transaction", .string(transaction))) }
+        return JSONValue.object(members).bytes
+    }
+}
+
+/// How a request went.
+package enum RequestOutcome: Hashable, Sendable {
+    /// It is done; the meter's state afterwards.
+    case done(state: String)
+    /// - Parameters:
+    ///   - code: for programs, as in the API.
+    ///   - message: what failed, with which value.
+    ///   - next: what to do.
+    case failed(code: String, message: String, next: String)
+}

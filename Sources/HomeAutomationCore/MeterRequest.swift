@@ -1,0 +1,147 @@
+package import MeterModel
+
+/// What somebody asks of a meter through the broker.
+package struct MeterRequest: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case connect(takeover: Bool)
+        case disconnect
+        case command(MeterCommand)
+    }
+
+    package var kind: Kind
+    /// The asker's own mark, which the response repeats.
+    package var transaction: String?
+
+    package init(_ kind: Kind, transaction: String? = nil) {
+        self.kind = kind
+        self.transaction = transaction
+    }
+
+    /// Why a payload is no request: what the response says.
+    package struct Problem: Error, Hashable, Sendable {
+        package var message: String
+        package var next: String
+        /// As far as it could be read.
+        package var transaction: String?
+    }
+
+    /// A longer payload is no request.
+    package static let payloadMax = 1024
+    private static let transactionMax = 100
+
+    /// Reads `connect`, `disconnect`, `next-screen`, `brightness 3`, or the same as JSON:
+    /// `{"command":"brightness","number":3,"transaction":"a1"}`, `{"command":"connect","takeover":true}`.
+    package init(_ payload: [UInt8]) throws(Problem) {
+        guard payload.count <= Self.payloadMax else {
+            throw Problem(
+                message: "the payload has \(payload.count) bytes", next: "at most \(Self.payloadMax) are read")
+        }
+        guard payload.first(where: { $0 > 0x20 }) != UInt8(ascii: "{") else {
+            try self.init(json: payload)
+            return
+        }
+        let words = String(decoding: payload, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: true)
+            .map { $0.trimmingBlanks }.filter { !$0.isEmpty }
+        guard let name = words.first, words.count <= 2 else {
+            throw Problem(message: "\"\(words.joined(separator: " ").shortened)\" is no command", next: Self.help)
+        }
+        var number: Int?
+        if words.count == 2 {
+            guard let parsed = Int(words[1]) else {
+                throw Problem(message: "\"\(words[1].shortened)\" is no whole number", next: Self.help)
+            }
+            number = parsed
+        }
+        self.init(try Self.kind(name, number, takeover: nil))
+    }
+
+    private init(json payload: [UInt8]) throws(Problem) {
+        let values: [String: JSONValue]
+        do throws(FlatJSON.Problem) {
+            values = try FlatJSON(payload).values
+        } catch {
+            throw Problem(message: "the payload is no JSON object: \(error.message)", next: Self.help)
+        }
+        var transaction: String?
+        switch values["transaction"] {
+        case nil, .null: break
+        case .string(let text)? where text.count <= Self.transactionMax: transaction = text
+        case .int(let number)?: transaction = "\(number)"
+        default:
+            throw Problem(
+                message: "the transaction is no text", next: "it takes at most \(Self.transactionMax) characters")
+        }
+        do throws(Problem) {
+            kind = try Self.kind(values)
+        } catch {
+            throw Problem(message: error.message, next: error.next, transaction: transaction)
+        }
+        self.transaction = transaction
+    }
+
+    private static func kind(_ values: [String: JSONValue]) throws(Problem) -> Kind {
+        let known = ["command", "number", "takeover", "transaction"]
+        if let other = values.keys.sorted().first(where: { !known.contains($0) }) {
+            throw Problem(message: "\"\(other.shortened)\" is unknown", next: help)
+        }
+        guard case .string(let name)? = values["command"] else {
+            throw Problem(message: "the payload names no command", next: help)
+        }
+        var number: Int?
+        switch values["number"] {
+        case nil, .null: break
+        case .int(let given): number = given
+        default: throw Problem(message: "the number is no whole number", next: help)
+        }
+        var takeover: Bool?
+        switch values["takeover"] {
+        case nil, .null: break
+        case .bool(let given): takeover = given
+        default: throw Problem(message: "takeover is neither true nor false", next: help)
+        }
+        return try kind(name, number, takeover: takeover)
+    }
+
+    private static func kind(_ name: String, _ number: Int?, takeover: Bool?) throws(Problem) -> Kind {
+        switch name {
+        case "connect", "disconnect":
+            guard number == nil, takeover == nil || name == "connect" else {
+                throw Problem(message: "\(name) takes no such value", next: help)
+            }
+            return name == "connect" ? .connect(takeover: takeover ?? false) : .disconnect
+        default:
+            guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
+                throw Problem(message: "\"\(name.shortened)\" is no command", next: help)
+            }
+            return .command(MeterCommand(kind, number))
+        }
+    }
+
+    private static var help: String {
+        "it takes connect, disconnect, " + MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+}
+
+extension MeterRequest: CustomStringConvertible {
+    package var description: String {
+        switch kind {
+        case .connect(let takeover): takeover ? "connect with takeover" : "connect"
+        case .disconnect: "disconnect"
+        case .command(let command): "\(command)"
+        }
+    }
+}
+
+extension String {
+    /// For messages: what a stranger sent is repeated in part only, and nothing that does not print.
+    fileprivate var shortened: String {
+        let printable = String(String.UnicodeScalarView(unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
+        return printable.count > 40 ? "\(printable.prefix(40))…" : printable
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingBlanks: String {
+        String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}

@@ -1,0 +1,256 @@
+import HomeAutomationCore
+import MeterModel
+import MeterTestKit
+import Testing
+
+/// What is asked through the broker.
+struct MeterRequestTests {
+    @Test(arguments: [
+        ("connect", MeterRequest(.connect(takeover: false))),
+        ("  disconnect \n", MeterRequest(.disconnect)),
+        ("next-screen", MeterRequest(.command(MeterCommand(.nextScreen)))),
+        ("brightness 3", MeterRequest(.command(MeterCommand(.brightness, 3)))),
+        (#"{"command":"connect","takeover":true}"#, MeterRequest(.connect(takeover: true))),
+        (
+            #" { "command" : "brightness" , "number" : -2 , "transaction" : "a\u0031\n" } "#,
+            MeterRequest(.command(MeterCommand(.brightness, -2)), transaction: "a1\n")
+        ),
+        (#"{"transaction":7,"number":null,"command":"disconnect"}"#, MeterRequest(.disconnect, transaction: "7")),
+    ])
+    func payload_isRead(text: String, request: MeterRequest) throws {
+        #expect(try MeterRequest(Array(text.utf8)) == request)
+    }
+
+    @Test(arguments: [
+        "", " ", "fly", "brightness three", "brightness 3 4", "connect 1", "{", "{}", "[]", #"{"command":3}"#,
+        #"{"command":"brightness","number":"3"}"#, #"{"command":"brightness","number":3.5}"#,
+        #"{"command":"rotate","command":"rotate"}"#, #"{"command":"rotate"} x"#, #"{"command":{"command":"rotate"}}"#,
+        #"{"command":"rotate","also":1}"#, #"{"command":"disconnect","takeover":true}"#, #"{"command":"rot"#,
+        #"{"command":"\ud800"}"#, #"{"command":"rotate","number":99999999999999999999}"#, #"{"command":"rotate",}"#,
+    ])
+    func nonsense_isRefused_withWhatIsLegal(text: String) {
+        do {
+            _ = try MeterRequest(Array(text.utf8))
+            Issue.record("\(text) was taken")
+        } catch {
+            #expect(!error.message.isEmpty && !error.next.isEmpty)
+        }
+    }
+
+    @Test func transactionOfAWrongRequest_isKept() {
+        var transaction: String?
+
+        do { _ = try MeterRequest(Array(#"{"command":"fly","transaction":"t1"}"#.utf8)) } catch {
+            transaction = error.transaction
+        }
+
+        #expect(transaction == "t1")
+    }
+
+    @Test func longPayload_isNotLookedAt() {
+        var message: String?
+
+        do { _ = try MeterRequest([UInt8](repeating: 0x7B, count: 1025)) } catch { message = error.message }
+
+        #expect(message == "the payload has 1025 bytes")
+    }
+
+    /// What a stranger sends comes back to him, so in part only, and nothing that a terminal would obey.
+    @Test func message_doesNotRepeatWhateverIsSent() {
+        var message = ""
+        let text = "\u{1B}[2J" + String(repeating: "x", count: 900)
+
+        do { _ = try MeterRequest(Array(text.utf8)) } catch { message = error.message }
+
+        #expect(message.count < 80)
+        #expect(!message.contains("\u{1B}"))
+    }
+
+    /// Bytes from anywhere never trap, and what is taken is a request.
+    @Test(arguments: 0..<10)
+    func anyBytes_areARequestOrRefused(_ portion: Int) {
+        let pieces = [
+            "{", "}", "\"", ":", ",", "command", "connect", "brightness", "number", "3", "-", " ", "\\", "\\u", "d83d",
+            "de00", "transaction", "takeover", "true", "null", "[", "9999999999999999999", "\u{0}", "é", "\n",
+        ]
+        for seed in UInt64(portion * 200)..<UInt64(portion * 200 + 200) {
+            var dice = Dice(seed: seed)
+            var bytes: [UInt8] = dice.chance(50) ? Array("{\"command\":".utf8) : []
+            for _ in 0..<dice.below(20) {
+                bytes += dice.chance(90) ? Array(dice.pick(pieces).utf8) : [UInt8(truncatingIfNeeded: dice.next())]
+            }
+
+            do {
+                let request = try MeterRequest(bytes)
+                #expect(!request.description.isEmpty, "seed \(seed)")
+            } catch {
+                #expect(error.message.count < 200, "seed \(seed)")
+            }
+        }
+    }
+}
+
+struct FlatJSONTests {
+    /// What one writes the other reads.
+    @Test(arguments: 0..<10)
+    func writtenObject_isReadAsItWas(_ portion: Int) throws {
+        for seed in UInt64(portion * 100)..<UInt64(portion * 100 + 100) {
+            var dice = Dice(seed: seed)
+            var values: [String: JSONValue] = [:]
+            for _ in 0..<dice.below(6) {
+                let key = Self.text(&dice)
+                values[key] = dice.pick([
+                    JSONValue.null, .bool(true), .bool(false), .int(dice.below(1000) - 500), .string(Self.text(&dice)),
+                ])
+            }
+            let object = JSONValue.object(values.map { JSONValue.Member($0.key, $0.value) })
+
+            #expect(try FlatJSON(object.bytes).values == values, "seed \(seed)")
+        }
+    }
+
+    private static func text(_ dice: inout Dice) -> String {
+        var text = ""
+        for _ in 0..<dice.below(8) {
+            text.unicodeScalars.append(Unicode.Scalar(UInt32(dice.below(0x250))) ?? "x")
+            if dice.chance(20) { text += dice.pick(["\"", "\\", "/", "😀", "\u{1F}", "\u{7F}"]) }
+        }
+        return text
+    }
+
+    @Test func surrogates_areJoined() throws {
+        #expect(try FlatJSON(Array(#"{"a":"\ud83d\ude00"}"#.utf8)).values == ["a": .string("😀")])
+    }
+
+    @Test(arguments: [#"{"a":"\ud83d"}"#, #"{"a":"\ud83dx"}"#, #"{"a":"\ud83d\u0041"}"#, #"{"a":"\ude00"}"#])
+    func halfACharacter_isRefused(text: String) {
+        #expect(throws: FlatJSON.Problem(message: "a text has half a character")) { try FlatJSON(Array(text.utf8)) }
+    }
+}
+
+/// Requests as the machine treats them.
+struct BridgeRequestTests {
+    private let topics = Sample.topics
+
+    private func bench() -> Bench {
+        var bench = Bench.open()
+        bench.observe([Sample.meter(), Sample.meter(Sample.other)], at: 1)
+        bench.acknowledgeAll(at: 1)
+        bench.clear()
+        return bench
+    }
+
+    @Test func request_isCarriedOut_andAnswered() throws {
+        var bench = bench()
+
+        bench.ask(#"{"command":"brightness","number":3,"transaction":"t1"}"#, at: 2)
+        let (number, request, id) = try #require(bench.requests.first)
+        bench.take(bench.machine.answered(number, .done(state: "data-available"), at: Sample.at(3)))
+
+        #expect(request.kind == .command(MeterCommand(.brightness, 3)))
+        #expect(id == Sample.id)
+        let response = try #require(bench.last(topics.response(Sample.id.topicKey)))
+        #expect(!response.isRetained)
+        #expect(
+            response.text
+                == #"{"meter":"02:00:00:00:25:0C","request":"brightness 3","status":"ok","state":"data-available","#
+                + #""transaction":"t1"}"#)
+    }
+
+    @Test func failure_isAnswered_withWhatToDo() throws {
+        var bench = bench()
+
+        bench.ask("connect", of: Sample.other, at: 2)
+        let (number, _, _) = try #require(bench.requests.first)
+        bench.take(
+            bench.machine.answered(
+                number, .failed(code: "held", message: "attic has it", next: "take it"), at: Sample.at(3)))
+
+        #expect(
+            bench.last(topics.response(Sample.other.topicKey))?.text
+                == #"{"meter":"usb:5fc9:0063:DEMO003C","request":"connect","status":"error","#
+                + #""error":{"code":"held","message":"attic has it","next":"take it"}}"#)
+    }
+
+    @Test func nonsense_isAnswered_andNotCarriedOut() {
+        var bench = bench()
+
+        bench.ask(#"{"command":"fly","transaction":"t2"}"#, at: 2)
+
+        #expect(bench.requests.isEmpty)
+        let text = bench.last(topics.response(Sample.id.topicKey))?.text
+        #expect(text?.contains(#""code":"bad-request""#) == true)
+        #expect(text?.contains(#""transaction":"t2""#) == true)
+    }
+
+    @Test func unknownMeter_isAnswered() {
+        var bench = bench()
+
+        bench.take(
+            bench.machine.received(
+                BrokerMessage("\(topics.base)/bridge/\(topics.gateway)/request/nobody", "connect"), at: Sample.at(2)))
+
+        #expect(bench.requests.isEmpty)
+        #expect(bench.last(topics.response("nobody"))?.text.contains("no-such-meter") == true)
+    }
+
+    /// The broker would send it at each connection, long after somebody wanted it.
+    @Test func retainedRequest_isNotCarriedOut() {
+        var bench = bench()
+
+        bench.take(
+            bench.machine.received(
+                BrokerMessage(topics.request(Sample.id), "disconnect", isRetained: true), at: Sample.at(2)))
+
+        #expect(bench.requests.isEmpty)
+        #expect(bench.notices == [.requestRefused(key: Sample.id.topicKey, cause: "it is a retained message")])
+    }
+
+    @Test(arguments: ["", "a/b", "a b", "é", "+", "#", String(repeating: "x", count: 201)])
+    func topicThatIsNoMeters_isIgnored(key: String) {
+        var bench = bench()
+
+        bench.take(
+            bench.machine.received(
+                BrokerMessage("\(topics.base)/bridge/\(topics.gateway)/request/\(key)", "connect"), at: Sample.at(2)))
+
+        #expect(bench.others.isEmpty && bench.published.isEmpty)
+    }
+
+    @Test func flood_isBounded_andSaidOnce() {
+        var bench = bench()
+
+        for _ in 0..<10_000 { bench.ask("next-screen", at: 2) }
+        let carriedOut = bench.requests.count
+        bench.observe([Sample.meter(), Sample.meter(Sample.other)], at: 3)
+        bench.acknowledgeAll(at: 3)
+
+        #expect(carriedOut == 8)
+        #expect(bench.count(topics.response(Sample.id.topicKey)) == 20 - 8)
+        #expect(
+            bench.notices.compactMap { if case .requestsIgnored(let count) = $0 { count } else { nil } } == [9980])
+    }
+
+    @Test func floodOfNonsense_fillsNoLog() {
+        var bench = bench()
+
+        for _ in 0..<10_000 { bench.ask("fly", at: 2) }
+        bench.observe([Sample.meter(), Sample.meter(Sample.other)], at: 3)
+
+        #expect(bench.notices.count == 20 + 1)
+    }
+
+    @Test func answerAfterTheLinkIsGone_isNotKept() throws {
+        var bench = bench()
+        bench.ask("connect", at: 2)
+        let (number, _, _) = try #require(bench.requests.first)
+        bench.lose(at: 3)
+        bench.clear()
+
+        bench.take(bench.machine.answered(number, .done(state: "x"), at: Sample.at(4)))
+        bench.reopen(at: 10)
+        bench.acknowledgeAll(at: 10)
+
+        #expect(bench.count(topics.response(Sample.id.topicKey)) == 0)
+    }
+}

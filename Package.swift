@@ -88,6 +88,7 @@ let package = Package(
         .target(
             name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "MetricsCore", "Gateway"], swiftSettings: strict
         ),
+        .systemLibrary(name: "CMosquitto"),
         .systemLibrary(name: "CUdev"),
         .systemLibrary(name: "CZlib"),
         // What two servers have in common: who may ask how often, and how slowly.
@@ -138,6 +139,15 @@ let package = Package(
             ],
             // The web page is a part of the program (Docs/Decisions/0009).
             resources: webPage.map { .embedInCode("Page/\($0)") },
+            swiftSettings: strict
+        ),
+
+        .target(
+            name: "HomeAutomation",
+            dependencies: [
+                "CMosquitto", "MeterModel", "HomeAutomationCore", "CloudAPI", "Gateway", "LinuxIO",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
 
@@ -367,6 +377,14 @@ let package = Package(
         ),
         .testTarget(
             name: "HomeAutomationCoreTests", dependencies: ["MeterModel", "HomeAutomationCore", "MeterTestKit"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "HomeAutomationTests",
+            dependencies: [
+                "MeterModel", "HomeAutomationCore", "HomeAutomation", "CloudAPI", "Gateway", "LinuxIO", "MeterTestKit",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(

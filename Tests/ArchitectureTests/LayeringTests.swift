@@ -31,6 +31,10 @@ private let allowedImports: [String: Set<String>] = [
         "MeterModel", "BluetoothCore", "Gateway", "GatewayAPI", "LinuxIO", "CBluetooth", "Glibc", "Logging",
         "Synchronization",
     ],
+    "HomeAutomation": [
+        "MeterModel", "HomeAutomationCore", "CloudAPI", "Gateway", "LinuxIO", "CMosquitto", "Glibc", "Logging",
+        "Synchronization",
+    ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
     "MeterStore": [
         "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "Gateway", "LinuxIO", "GRDB", "Foundation", "Glibc",
@@ -97,6 +101,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "CLinux": [],
     "CBluetooth": [],
+    "CMosquitto": [],
     "CUdev": [],
     "CZlib": [],
     "CBuildInfo": [],

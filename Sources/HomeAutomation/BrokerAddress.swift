@@ -1,0 +1,54 @@
+import CloudAPI
+
+/// Where the broker is: `mqtt://host[:port]` or, over TLS, `mqtts://host[:port]`.
+package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Name or address, without brackets.
+    package let host: String
+    package let port: UInt16
+    package let isEncrypted: Bool
+    /// What is sent there does not leave this machine.
+    package let isLoopback: Bool
+
+    /// The ports that IANA registered for MQTT and for MQTT over TLS.
+    private static let ports: (plain: UInt16, encrypted: UInt16) = (1883, 8883)
+
+    package init(_ text: String) throws(HomeAutomationError) {
+        let example = "it takes mqtts://host or, on this machine, mqtt://localhost"
+        let schemes = [("mqtt://", false), ("mqtts://", true)]
+        guard let (scheme, isEncrypted) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else {
+            // A user and a password may be in it, so it is not repeated.
+            throw HomeAutomationError(
+                "the broker's address begins neither with mqtt:// nor with mqtts://", next: example)
+        }
+        var rest = text.dropFirst(scheme.count)
+        guard !rest.contains("@") else {
+            throw HomeAutomationError(
+                "the broker's address has a user in it", next: "user and password go into the credentials file")
+        }
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        guard let authority = URLAuthority(rest), authority.host.utf8.allSatisfy({ $0.isHostByte }) else {
+            throw HomeAutomationError("\"\(text)\" is no address of a broker", next: example)
+        }
+        host = authority.host
+        port = authority.port ?? (isEncrypted ? Self.ports.encrypted : Self.ports.plain)
+        self.isEncrypted = isEncrypted
+        isLoopback = authority.isLoopback
+    }
+
+    package var description: String {
+        "\(isEncrypted ? "mqtts" : "mqtt")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+}
+
+extension UInt8 {
+    /// Of a name, an IPv4 or an IPv6 address.
+    fileprivate var isHostByte: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"),
+            UInt8(ascii: "_"), UInt8(ascii: "%"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package import HomeAutomationCore
+
+/// A way to a broker, as `HomeBridge` uses it: one attempt or link at a time. Nothing here waits; what comes of it is told
+/// to the listener given with the attempt, from any thread.
+package protocol BrokerLink: Sendable {
+    /// Begins an attempt. Whatever was before it is over, and its listener hears nothing more of use.
+    ///
+    /// - Parameter will: what the broker is to say once it loses us.
+    func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void)
+    /// Cuts the link, or the attempt. The listener need not hear of it.
+    func close()
+    func subscribe(_ topics: [String])
+    func publish(_ number: PacketNumber, _ message: BrokerMessage)
+}
+
+/// What came of an attempt.
+package enum BrokerEvent: Hashable, Sendable {
+    /// The broker took us.
+    case opened
+    /// There is no link, with the cause for the log. The last event of an attempt.
+    case lost(String)
+    /// The broker has a message, or says why it does not take it.
+    case acknowledged(PacketNumber, refusal: String?)
+    case received(BrokerMessage)
+    /// The broker does not let us hear anything.
+    case subscriptionRefused(String)
+}

@@ -1,0 +1,13 @@
+/// What is wrong with how the broker is to be reached, and what to do.
+package struct HomeAutomationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What failed, with which value. Never a password.
+    package var message: String
+    package var next: String
+
+    package init(_ message: String, next: String) {
+        self.message = message
+        self.next = next
+    }
+
+    package var description: String { "\(message) (\(next))" }
+}

@@ -1,0 +1,90 @@
+package import HomeAutomationCore
+import LinuxIO
+import Synchronization
+
+/// A way to a broker through libmosquitto, over MQTT 5.
+///
+/// Each attempt has a thread of its own, which alone touches the library: connecting may block there for as long as the
+/// kernel tries (two minutes for a host that answers nothing), and nobody else waits. While one such thread is not done,
+/// the next attempt fails at once, so that there is never more than one.
+package final class MosquittoLink: BrokerLink {
+    package struct Settings: Hashable, Sendable {
+        package var address: BrokerAddress
+        /// Unique among all clients of the broker: it throws the older of two out.
+        package var clientID: String
+        /// The file with user and password; nil: the broker wants none.
+        package var credentialsPath: String?
+        /// The certificates, in PEM, one of which the broker's must come from; nil: those that the system trusts.
+        package var certificatePath: String?
+        /// How often the broker hears from us at least.
+        package var keepAlive = Duration.seconds(30)
+
+        package init(address: BrokerAddress, clientID: String) {
+            self.address = address
+            self.clientID = clientID
+        }
+    }
+
+    private struct State {
+        /// The attempt or link of now.
+        var orders: MosquittoOrders?
+        /// A thread is not done yet.
+        var isBusy = false
+    }
+
+    private let settings: Settings
+    private let state: Shared<State>
+
+    package init(_ settings: Settings) {
+        self.settings = settings
+        state = Shared(State())
+    }
+
+    deinit { close() }
+
+    package func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void) {
+        close()
+        let orders: MosquittoOrders
+        do {
+            orders = try MosquittoOrders()
+        } catch {
+            return listener(.lost("no pair of sockets can be had: \(error.words)"))
+        }
+        let isFree = state.lock.withLock { state in
+            guard !state.isBusy else { return false }
+            state = State(orders: orders, isBusy: true)
+            return true
+        }
+        guard isFree else {
+            return listener(.lost("the attempt before has not ended yet: the network does not answer"))
+        }
+        BackgroundThread.run { [settings, state] in
+            let cause = MosquittoSession.run(settings, will: will, orders: orders, tell: listener)
+            state.lock.withLock { state in
+                state.isBusy = false
+                if state.orders === orders { state.orders = nil }
+            }
+            listener(.lost(cause))
+        }
+    }
+
+    package func close() {
+        let orders = state.lock.withLock { state in state.orders.take() }
+        orders?.add(.close)
+    }
+
+    package func subscribe(_ topics: [String]) { add(.subscribe(topics)) }
+
+    package func publish(_ number: PacketNumber, _ message: BrokerMessage) { add(.publish(number, message)) }
+
+    private func add(_ order: MosquittoOrders.Order) {
+        state.lock.withLock { $0.orders }?.add(order)
+    }
+
+    /// A lock that the thread keeps alive, not the link.
+    private final class Shared<Value: Sendable>: Sendable {
+        let lock: Mutex<Value>
+
+        init(_ value: Value) { lock = Mutex(value) }
+    }
+}

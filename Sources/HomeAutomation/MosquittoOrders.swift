@@ -1,0 +1,62 @@
+import Glibc
+import HomeAutomationCore
+import LinuxIO
+import Synchronization
+
+/// What the thread of an attempt is to do, given by others. Those who give never wait.
+///
+/// Bounded by who gives: the machine has never more than a window of messages on their way.
+final class MosquittoOrders: Sendable {
+    enum Order: Sendable {
+        case publish(PacketNumber, BrokerMessage)
+        case subscribe([String])
+        case close
+    }
+
+    private let orders = Mutex<[Order]>([])
+    /// A byte between the two says that there is an order.
+    private let input: FileDescriptor
+    private let output: FileDescriptor
+
+    init() throws(Errno) {
+        var ends: [Int32] = [-1, -1]
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        try Errno.check { socketpair(AF_UNIX, Int32(kind), 0, &ends) }
+        input = FileDescriptor(owning: ends[0])
+        output = FileDescriptor(owning: ends[1])
+    }
+
+    func add(_ order: Order) {
+        let isFirst = orders.withLock { orders in
+            orders.append(order)
+            return orders.count == 1
+        }
+        guard isFirst else { return }
+        // One that is full wakes as well.
+        _ = try? withUnsafeBytes(of: UInt8(1)) { byte throws(Errno) -> Int? in try output.write(byte) }
+    }
+
+    func take() -> [Order] {
+        orders.withLock { orders in
+            defer { orders = [] }
+            return orders
+        }
+    }
+
+    /// Waits until there is an order, a socket can be used, or the time has passed.
+    ///
+    /// - Parameter wantsToWrite: wait also for the socket to take something.
+    func wait(beside socket: Int32, wantsToWrite: Bool, milliseconds: Int32) {
+        let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
+        var states = [
+            pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: socket, events: Int16(events), revents: 0),
+        ]
+        // Failing, as for want of memory, it only comes round sooner.
+        _ = poll(&states, nfds_t(states.count), milliseconds)
+        guard states[0].revents != 0 else { return }
+        var buffer = [UInt8](repeating: 0, count: 64)
+        // Nothing there is what is wanted.
+        _ = try? buffer.withUnsafeMutableBytes { buffer throws(Errno) -> Int? in try input.read(into: buffer) }
+    }
+}

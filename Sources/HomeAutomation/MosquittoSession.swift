@@ -1,0 +1,241 @@
+import CMosquitto
+import Glibc
+import HomeAutomationCore
+
+/// One attempt, and the link that comes of it, on the thread that alone uses it. libmosquitto calls back on that thread.
+final class MosquittoSession {
+    /// Bigger packets the broker keeps to itself.
+    private static let packetMax: UInt32 = 8192
+    /// The library waits with select(2), which knows no descriptors beyond.
+    private static let descriptorMax = 1024
+
+    private let client: OpaquePointer
+    private let orders: MosquittoOrders
+    private let tell: @Sendable (BrokerEvent) -> Void
+    /// The machine's numbers by the library's.
+    private var numbers: [Int32: PacketNumber] = [:]
+    private var isClosed = false
+    private var isOpen = false
+    /// Why the broker did not take us, or let us go.
+    private var refusal: String?
+    /// The library's last complaint: what a certificate is wrong about is only there.
+    private var complaint: String?
+
+    private static let isReady: Bool = mosquitto_lib_init() == MosquittoCode.success
+
+    /// Runs an attempt and its link to their end.
+    ///
+    /// - Returns: why it ended.
+    static func run(
+        _ settings: MosquittoLink.Settings, will: BrokerMessage, orders: MosquittoOrders,
+        tell: @escaping @Sendable (BrokerEvent) -> Void
+    ) -> String {
+        guard isReady, let client = mosquitto_new(settings.clientID, true, nil) else {
+            return "libmosquitto cannot be used: \(MosquittoCode.errnoWords)"
+        }
+        defer { mosquitto_destroy(client) }
+        let session = MosquittoSession(client, orders, tell)
+        do throws(HomeAutomationError) {
+            try session.prepare(settings, will)
+        } catch {
+            return error.description
+        }
+        return session.run(settings)
+    }
+
+    private init(
+        _ client: OpaquePointer, _ orders: MosquittoOrders, _ tell: @escaping @Sendable (BrokerEvent) -> Void
+    ) {
+        self.client = client
+        self.orders = orders
+        self.tell = tell
+    }
+
+    // MARK: Before the link
+
+    private func prepare(_ settings: MosquittoLink.Settings, _ will: BrokerMessage) throws(HomeAutomationError) {
+        mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
+        setCallbacks()
+        try check("MQTT 5", mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5))
+        try check("no delay", mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1))
+        try check(
+            "will",
+            mosquitto_will_set_v5(
+                client, will.topic, Int32(will.payload.count), will.payload, 1, will.isRetained, nil))
+        if let path = settings.credentialsPath {
+            // Read at each attempt, so that a new password takes no restart.
+            let credentials = try BrokerCredentials(file: path)
+            try check("credentials", mosquitto_username_pw_set(client, credentials.user, credentials.password))
+        }
+        guard settings.address.isEncrypted else { return }
+        // 1: the broker's certificate is verified, and with it its name.
+        try check("TLS 1.2", mosquitto_tls_opts_set(client, 1, "tlsv1.2", nil))
+        if let path = settings.certificatePath {
+            guard mosquitto_tls_set(client, path, nil, nil, nil, nil) == MosquittoCode.success else {
+                throw HomeAutomationError(
+                    "the certificates cannot be read from \(path)", next: "check the path, and that it is PEM")
+            }
+        } else {
+            try check("the system's certificates", mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
+        }
+    }
+
+    private func check(_ what: String, _ code: Int32) throws(HomeAutomationError) {
+        guard code != MosquittoCode.success else { return }
+        throw HomeAutomationError(
+            "libmosquitto does not take \(what): \(MosquittoCode.words(code))", next: "is it version 2.0 or later?")
+    }
+
+    private func setCallbacks() {
+        mosquitto_connect_v5_callback_set(client) { _, object, code, _, _ in
+            MosquittoSession.from(object)?.connected(code)
+        }
+        mosquitto_disconnect_v5_callback_set(client) { _, object, code, _ in
+            MosquittoSession.from(object)?.disconnected(code)
+        }
+        mosquitto_publish_v5_callback_set(client) { _, object, number, code, _ in
+            MosquittoSession.from(object)?.published(number, code)
+        }
+        mosquitto_subscribe_v5_callback_set(client) { _, object, _, count, granted, _ in
+            MosquittoSession.from(object)?.subscribed(
+                Array(UnsafeBufferPointer(start: granted, count: Int(max(count, 0)))))
+        }
+        mosquitto_message_v5_callback_set(client) { _, object, message, _ in
+            if let message { MosquittoSession.from(object)?.received(message.pointee) }
+        }
+        mosquitto_log_callback_set(client) { _, object, level, text in
+            guard level & Int32(MOSQ_LOG_ERR) != 0, let text else { return }
+            MosquittoSession.from(object)?.complaint = String(cString: text)
+        }
+    }
+
+    private static func from(_ object: UnsafeMutableRawPointer?) -> MosquittoSession? {
+        object.map { Unmanaged<MosquittoSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    // MARK: The link
+
+    private func run(_ settings: MosquittoLink.Settings) -> String {
+        var properties: OpaquePointer?
+        defer { mosquitto_property_free_all(&properties) }
+        _ = mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), Self.packetMax)
+        var code = mosquitto_connect_bind_v5(
+            client, settings.address.host, Int32(settings.address.port), Int32(settings.keepAlive.components.seconds),
+            nil, properties)
+        while code == MosquittoCode.success {
+            carryOut()
+            let socket = mosquitto_socket(client)
+            guard !isClosed, socket >= 0 else { break }
+            guard socket < Self.descriptorMax else { return "too many files are open for libmosquitto" }
+            orders.wait(beside: socket, wantsToWrite: mosquitto_want_write(client), milliseconds: 1000)
+            // Does what can be done now, without waiting.
+            code = mosquitto_loop(client, 0, 1)
+        }
+        let system = MosquittoCode.errnoWords
+        if isClosed { return "closed" }
+        return cause(code, system)
+    }
+
+    private func carryOut() {
+        for order in orders.take() {
+            switch order {
+            case .publish(let number, let message): publish(number, message)
+            case .subscribe(let topics): subscribe(topics)
+            case .close:
+                isClosed = true
+                // The broker says the will all the same: that we are gone is true, whoever cut the link and why.
+                if isOpen { _ = mosquitto_disconnect_v5(client, Int32(MQTT_RC_DISCONNECT_WITH_WILL_MSG.rawValue), nil) }
+            }
+        }
+    }
+
+    private func publish(_ number: PacketNumber, _ message: BrokerMessage) {
+        var libraryNumber: Int32 = 0
+        let code = mosquitto_publish_v5(
+            client, &libraryNumber, message.topic, Int32(clamping: message.payload.count), message.payload, 1,
+            message.isRetained, nil)
+        switch code {
+        case MosquittoCode.success: numbers[libraryNumber] = number
+        // The loop says the rest.
+        case MosquittoCode.noConnection, MosquittoCode.connectionLost: break
+        default: tell(.acknowledged(number, refusal: MosquittoCode.words(code)))
+        }
+    }
+
+    private func subscribe(_ topics: [String]) {
+        for topic in topics {
+            let code = mosquitto_subscribe_v5(client, nil, topic, 1, 0, nil)
+            if code != MosquittoCode.success { tell(.subscriptionRefused(MosquittoCode.words(code))) }
+        }
+    }
+
+    // MARK: What the library calls
+
+    private func connected(_ code: Int32) {
+        guard code == 0 else {
+            refusal =
+                MosquittoCode.isUnknownProtocol(code)
+                ? "the broker does not speak MQTT 5" : "the broker refuses us: \(MosquittoCode.reason(code))"
+            return
+        }
+        isOpen = true
+        tell(.opened)
+    }
+
+    private func disconnected(_ code: Int32) {
+        // Below 128 it is the library's own code, which `run` has as well.
+        if code >= 128, refusal == nil { refusal = "the broker closed the link: \(MosquittoCode.reason(code))" }
+    }
+
+    private func published(_ libraryNumber: Int32, _ code: Int32) {
+        guard let number = numbers.removeValue(forKey: libraryNumber) else { return }
+        tell(.acknowledged(number, refusal: code >= 128 ? MosquittoCode.reason(code) : nil))
+    }
+
+    private func subscribed(_ granted: [Int32]) {
+        for code in granted where code >= 128 { tell(.subscriptionRefused(MosquittoCode.reason(code))) }
+    }
+
+    private func received(_ message: mosquitto_message) {
+        guard let topic = message.topic else { return }
+        // One byte more than is read shows that there was too much; the rest need not be copied.
+        let count = min(Int(max(message.payloadlen, 0)), MeterRequest.payloadMax + 1)
+        let payload = message.payload.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
+        tell(.received(BrokerMessage(String(cString: topic), payload, isRetained: message.retain)))
+    }
+
+    private func cause(_ code: Int32, _ system: String) -> String {
+        if let refusal { return refusal }
+        switch code {
+        case MosquittoCode.success: return "the broker closed the link"
+        case MosquittoCode.systemError: return system
+        case MosquittoCode.tlsError:
+            return complaint.map { "TLS: \(String($0.prefix(200)))" } ?? MosquittoCode.words(code)
+        default: return MosquittoCode.words(code)
+        }
+    }
+}
+
+/// libmosquitto's numbers in words.
+enum MosquittoCode {
+    static let success = Int32(MOSQ_ERR_SUCCESS.rawValue)
+    static let noConnection = Int32(MOSQ_ERR_NO_CONN.rawValue)
+    static let connectionLost = Int32(MOSQ_ERR_CONN_LOST.rawValue)
+    static let systemError = Int32(MOSQ_ERR_ERRNO.rawValue)
+    static let tlsError = Int32(MOSQ_ERR_TLS.rawValue)
+
+    static func words(_ code: Int32) -> String { text(mosquitto_strerror(code)) }
+
+    static func reason(_ code: Int32) -> String { text(mosquitto_reason_string(code)) }
+
+    static var errnoWords: String { text(strerror(errno)) }
+
+    /// In the words of MQTT 5, or of an older broker, whose 1 says the same.
+    static func isUnknownProtocol(_ code: Int32) -> Bool { code == 0x84 || code == 1 }
+
+    /// Without the library's own full stop.
+    private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
+        let text = pointer.map { String(cString: $0) } ?? "unknown error"
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+}

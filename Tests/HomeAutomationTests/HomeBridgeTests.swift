@@ -1,0 +1,210 @@
+import Gateway
+import HomeAutomation
+import HomeAutomationCore
+import Logging
+import MeterModel
+import MeterTestKit
+import Synchronization
+import Testing
+
+/// The bridge with a broker that does what the test says, over virtual time.
+struct HomeBridgeTests {
+    private static let id = MeterID.mac(MACAddress(bits: 0x02_00_00_00_25_0C))
+    private static let topics = BrokerTopics(host: "bench", id: HostID(high: 1, low: 2))
+
+    /// A bridge with one meter, which has a new reading each second.
+    private final class Bench: Sendable {
+        let loop = VirtualLoop()
+        let broker: ScriptedBroker
+        let bridge: HomeBridge
+        let log = LogBook()
+        let meter: Mutex<BridgedMeter>
+        let asked: Mutex<[MeterRequest]>
+
+        init(accepts: Bool = true, outcome: RequestOutcome = .done(state: "ready")) {
+            broker = ScriptedBroker(accepts: accepts)
+            var first = BridgedMeter(id, state: .dataAvailable, since: "then", isWanted: true)
+            first.name = "Bench"
+            meter = Mutex(first)
+            asked = Mutex([])
+            let box = Box()
+            bridge = HomeBridge(
+                BridgeMachine.Settings(topics: topics, version: "1"),
+                HomeBridge.Parts(
+                    link: broker, loop: loop, meters: { box.bench.map { [$0.present] } ?? [] },
+                    perform: { request, _ in
+                        box.bench?.asked.withLock { $0.append(request) }
+                        return outcome
+                    }, dice: Dice(seed: 1)),
+                logger: log.logger)
+            box.set(self)
+        }
+
+        private var present: BridgedMeter {
+            var reading = Reading()
+            reading[.voltage] = 5
+            reading[.energy] = 1
+            let timed = TimedReading(wallTime: loop.wallNow, time: loop.now, reading: reading)
+            return meter.withLock { meter in
+                if meter.hasData { meter.reading = timed }
+                return meter
+            }
+        }
+
+        /// Lets seconds pass, one tick after the other.
+        func pass(_ seconds: Int) async {
+            for _ in 0..<seconds {
+                await loop.timers(reach: 1)
+                loop.advance(by: .seconds(1))
+            }
+            await loop.timers(reach: 1)
+        }
+
+        /// Runs the bridge for as long as `body` takes, then ends it and lets the time for that pass.
+        func run(_ body: @Sendable () async throws -> Void) async throws {
+            let run = Task<Void, any Error> { await bridge.run() }
+            do {
+                try await body()
+            } catch {
+                run.cancel()
+                throw error
+            }
+            bridge.finish()
+            try await loop.advance(until: run)
+            #expect(loop.pendingTimers == 0)
+        }
+    }
+
+    /// For closures that are made before what they belong to.
+    private final class Box: Sendable {
+        private struct Weak: @unchecked Sendable { weak var bench: Bench? }
+        private let kept = Mutex(Weak())
+        var bench: Bench? { kept.withLock { $0.bench } }
+        func set(_ bench: Bench) { kept.withLock { $0.bench = bench } }
+    }
+
+    @Test func meter_isAnnounced_andItsReadingsGoOut() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            await bench.pass(10)
+            await bench.broker.until { $0.count(topics.state(Self.id)) == 3 }
+        }
+
+        let seen = bench.broker.now
+        #expect(seen.wills == [BrokerMessage(topics.bridge, "offline", isRetained: true)])
+        #expect(seen.subscriptions == [topics.allRequests, "homeassistant/status"])
+        #expect(seen.count(topics.discovery(Self.id)) == 1)
+        #expect(seen.published.last == BrokerMessage(topics.bridge, "offline", isRetained: true))
+        #expect(bench.log.entries(saying: "meter announced").count == 1)
+    }
+
+    @Test func outage_costsNoReading() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            bench.broker.lose(accepting: false)
+            await bench.pass(60)
+            #expect(await bench.bridge.status.backlog >= 11)
+            #expect(await bench.bridge.status.trouble != nil)
+            bench.broker.forget()
+            bench.broker.lose(accepting: true)
+            await bench.pass(120)
+            await bench.broker.until { $0.count(topics.backlog(Self.id)) >= 11 }
+        }
+
+        let late = bench.broker.now.published.filter { $0.topic == topics.backlog(Self.id) }.map(\.text)
+        #expect(late == late.sorted())
+        #expect(bench.log.entries(saying: "no broker").first?.level == .warning)
+        #expect(bench.log.entries(saying: "broker connected").last?.values["outage"] != nil)
+    }
+
+    @Test func request_isCarriedOut_andAnswered() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            bench.broker.send(BrokerMessage(topics.request(Self.id), "next-screen"))
+            await bench.broker.until { $0.last(topics.response(Self.id.topicKey)) != nil }
+        }
+
+        #expect(bench.asked.withLock { $0.map(\.kind) } == [.command(MeterCommand(.nextScreen))])
+        #expect(bench.broker.now.last(topics.response(Self.id.topicKey))?.text.contains("\"status\":\"ok\"") == true)
+    }
+
+    @Test func birth_tellsEverythingAnew() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            bench.broker.send(BrokerMessage("homeassistant/status", "online"))
+            await bench.broker.until { $0.count(topics.discovery(Self.id)) == 2 }
+        }
+
+        #expect(bench.log.entries(saying: "Home Assistant started: everything is told anew").count == 1)
+    }
+
+    /// However much a stranger sends, the meters' own words still go out.
+    @Test func flood_doesNotKeepReadingsBack() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            for number in 0..<5000 {
+                bench.broker.send(BrokerMessage(topics.request(Self.id), number.isMultiple(of: 2) ? "fly" : "rotate"))
+            }
+            bench.broker.forget()
+            await bench.pass(6)
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+        }
+
+        #expect(bench.asked.withLock { $0.count } < 100)
+    }
+
+    @Test func brokerThatStalls_isLeft_andEndsNothing() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            await bench.pass(2)
+            bench.broker.stall()
+            let before = bench.broker.now.closes
+            await bench.pass(40)
+            #expect(bench.broker.now.closes > before)
+        }
+    }
+
+    @Test func lateWordOfAnOldAttempt_isIgnored() async throws {
+        let bench = Bench(accepts: false)
+
+        try await bench.run {
+            await bench.broker.until { $0.wills.count == 1 }
+            let old = bench.broker.listener
+            await bench.pass(32)
+            await bench.broker.until { $0.wills.count == 2 }
+            old?(.opened)
+            old?(.lost("old"))
+            await bench.pass(2)
+            #expect(await !bench.bridge.status.isConnected)
+        }
+
+        #expect(bench.broker.now.published.isEmpty)
+        #expect(!bench.log.entries.contains { $0.values["cause"] == "old" })
+    }
+
+    @Test func finish_withoutAnyBroker_endsAtOnce() async throws {
+        let bench = Bench(accepts: false)
+
+        try await bench.run { await bench.broker.until { $0.wills.count == 1 } }
+
+        #expect(bench.broker.now.closes >= 1)
+    }
+}

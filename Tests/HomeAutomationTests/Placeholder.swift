@@ -1,0 +1,2 @@
+/// How a broker is reached.
+enum Placeholder {}

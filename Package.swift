@@ -231,7 +231,7 @@ let package = Package(
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
                 "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
-                "SyncCore", "CloudAPI", "MetricsCore",
+                "SyncCore", "CloudAPI", "MetricsCore", "HomeAutomation", "HomeAutomationCore",
                 "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ServerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -504,6 +504,7 @@ let package = Package(
             name: "MeterdTests",
             dependencies: [
                 "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "CloudAPI", "CloudClient", "MeterTestKit",
+                "HomeAutomation", "HomeAutomationCore",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

@@ -3,6 +3,7 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 import Glibc
+import HomeAutomation
 import LeaseCore
 import LinuxIO
 import Logging
@@ -24,6 +25,8 @@ struct Host {
     let rebuild: RebuildService
     let directory: MeterDirectory
     let member: CloudMember
+    /// nil: this host uses no broker.
+    let bridge: HomeBridge?
     private let name: String
     private let loop: IOLoop
     private let logger: Logger
@@ -65,6 +68,9 @@ struct Host {
                 file: MembershipFile(path: "\(configuration.stateDirectory)/cloud.json"),
                 identity: try await Self.identity(name: name, in: store), machine: machine.digest,
                 configuration: configuration.cloud),
+            logger: logger)
+        bridge = HomeBridge.make(
+            configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, loop: loop,
             logger: logger)
         tellOfTheStore()
     }
@@ -126,7 +132,8 @@ struct Host {
     /// their streams end, their leases are given back, then the server closes, then the readings that came last are
     /// written.
     ///
-    /// The web page stops before the meters are left: its streams would go on.
+    /// The web page stops before the meters are left: its streams would go on. So does the broker's bridge, which would
+    /// tell of each meter that it is gone, one after the other.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, loop: loop)
         let routes = MeterRoutes(directory: directory, version: .current) { [recorder, store] in
@@ -156,7 +163,7 @@ struct Host {
             .init(service: MemberService(member: member)),
             .init(service: DirectoryService(directory: directory)),
             .init(service: LiveService(live: live, page: page)),
-        ]
+        ] + (bridge.map { [.init(service: FinishingService(body: $0.run, finish: $0.finish))] } ?? [])
     }
 
     private var liveSources: LiveFeed.Sources {

@@ -75,7 +75,7 @@ private let allowedImports: [String: Set<String>] = [
     "meterd": [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
         "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore",
-        "CloudAPI", "MetricsCore", "ServerKit",
+        "CloudAPI", "MetricsCore", "ServerKit", "HomeAutomation", "HomeAutomationCore",
         "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
         "Glibc",
         "Logging", "ServiceLifecycle", "TOMLKit", "UnixSignals", "Crypto", "Synchronization",

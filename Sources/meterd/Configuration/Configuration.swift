@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import HomeAutomation
 import LeaseCore
 import LinuxIO
 import Logging
@@ -27,6 +28,7 @@ struct Configuration: Hashable, Sendable {
     var cloud = Cloud()
     var bluetooth = Bluetooth()
     var web = Web()
+    var mqtt = MQTT()
     /// Serial ports that a person says a meter is behind.
     var ports: [Port] = []
 
@@ -65,6 +67,20 @@ struct Configuration: Hashable, Sendable {
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
         /// What else this host is called, where a browser asks for it by a name that the machine does not know.
         var names: [String] = []
+    }
+
+    /// The broker that Home Assistant and others hear of the meters from.
+    struct MQTT: Hashable, Sendable {
+        /// nil: none.
+        var address: BrokerAddress?
+        /// The file with user and password; nil: the broker wants none.
+        var credentialsPath: String?
+        /// The certificates, one of which the broker's must come from; nil: those that the system trusts.
+        var certificatePath: String?
+        var discoveryPrefix = "homeassistant"
+        var baseTopic = "metergateway"
+        /// How often a meter's reading is published.
+        var interval = Duration.seconds(5)
     }
 
     struct Port: Hashable, Sendable {

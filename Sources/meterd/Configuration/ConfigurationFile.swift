@@ -6,7 +6,7 @@ import TOMLKit
 
 /// Reads meterd.toml. Every key is listed here once; Docs/Configuration.md explains them.
 struct ConfigurationFile {
-    private let path: String
+    let path: String
     private let table: TOMLTable
 
     /// - Parameter path: only for the messages.
@@ -27,7 +27,8 @@ struct ConfigurationFile {
         try checkKeys(
             of: table, in: "",
             known: [
-                "state-directory", "socket", "log-level", "host-name", "store", "cloud", "bluetooth", "web", "port",
+                "state-directory", "socket", "log-level", "host-name", "store", "cloud", "bluetooth", "web", "mqtt",
+                "port",
             ])
         if let path = try string("state-directory", in: table) { configuration.stateDirectory = path }
         if let path = try string("socket", in: table) { configuration.socketPath = path }
@@ -46,6 +47,10 @@ struct ConfigurationFile {
         if let value = table["web"] {
             guard let web = value.table else { throw wrongType("web", "a table, [web]") }
             try applyWeb(web, to: &configuration)
+        }
+        if let value = table["mqtt"] {
+            guard let mqtt = value.table else { throw wrongType("mqtt", "a table, [mqtt]") }
+            try applyMQTT(mqtt, to: &configuration)
         }
         if let value = table["store"] {
             guard let store = value.table else { throw wrongType("store", "a table, [store]") }
@@ -184,7 +189,7 @@ struct ConfigurationFile {
             declared: DeclaredPort(path: devicePath, model: model, id: id, name: name), connects: connects)
     }
 
-    private func checkKeys(
+    func checkKeys(
         of table: TOMLTable, in prefix: String, known: [String]
     ) throws(ConfigurationError) {
         for key in table.keys.sorted() where !known.contains(key) {
@@ -198,7 +203,7 @@ struct ConfigurationFile {
     }
 
     /// - Parameter prefix: what stands before the key in messages.
-    private func string(
+    func string(
         _ key: String, in table: TOMLTable, _ prefix: String = ""
     ) throws(ConfigurationError) -> String? {
         guard let value = table[key] else { return nil }
@@ -218,7 +223,7 @@ struct ConfigurationFile {
         return number
     }
 
-    private func wrongType(_ key: String, _ expected: String) -> ConfigurationError {
+    func wrongType(_ key: String, _ expected: String) -> ConfigurationError {
         ConfigurationError("\(path): \(key) has the wrong type", next: "it takes \(expected)")
     }
 }

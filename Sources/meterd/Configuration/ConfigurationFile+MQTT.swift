@@ -1,0 +1,72 @@
+import HomeAutomation
+import HomeAutomationCore
+import MeterModel
+import TOMLKit
+
+extension ConfigurationFile {
+    /// Reads `[mqtt]`.
+    func applyMQTT(_ mqtt: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
+        try checkKeys(
+            of: mqtt, in: "mqtt.",
+            known: ["url", "credentials-file", "ca-file", "discovery-prefix", "base-topic", "interval"])
+        var result = configuration.mqtt
+        if let text = try string("url", in: mqtt, "mqtt.") {
+            do throws(HomeAutomationError) {
+                result.address = try BrokerAddress(text)
+            } catch {
+                throw ConfigurationError("\(path): mqtt.url: \(error.message)", next: error.next)
+            }
+        }
+        result.credentialsPath = try file("credentials-file", in: mqtt) ?? result.credentialsPath
+        result.certificatePath = try file("ca-file", in: mqtt) ?? result.certificatePath
+        result.discoveryPrefix = try topic("discovery-prefix", in: mqtt) ?? result.discoveryPrefix
+        result.baseTopic = try topic("base-topic", in: mqtt) ?? result.baseTopic
+        if let text = try string("interval", in: mqtt, "mqtt.") {
+            guard let interval = Duration(shortText: text), interval >= .seconds(1), interval <= .seconds(3600) else {
+                throw ConfigurationError(
+                    "\(path): mqtt.interval cannot be \"\(text)\"", next: "it takes a time from 1s to 1h")
+            }
+            result.interval = interval
+        }
+        try check(result)
+        configuration.mqtt = result
+    }
+
+    private func file(_ key: String, in mqtt: TOMLTable) throws(ConfigurationError) -> String? {
+        guard let text = try string(key, in: mqtt, "mqtt.") else { return nil }
+        guard text.hasPrefix("/") else {
+            throw ConfigurationError(
+                "\(path): mqtt.\(key) cannot be \"\(text)\"", next: "it takes a path that begins with /")
+        }
+        return text
+    }
+
+    private func topic(_ key: String, in mqtt: TOMLTable) throws(ConfigurationError) -> String? {
+        guard let text = try string(key, in: mqtt, "mqtt.") else { return nil }
+        guard BrokerTopics.isPrefix(text) else {
+            throw ConfigurationError(
+                "\(path): mqtt.\(key) cannot be \"\(text)\"",
+                next: "it takes levels of letters, digits, \".\", \"-\" and \"_\", with \"/\" between them")
+        }
+        return text
+    }
+
+    /// What only the keys together can be wrong about.
+    private func check(_ mqtt: Configuration.MQTT) throws(ConfigurationError) {
+        guard let address = mqtt.address else {
+            throw ConfigurationError(
+                "\(path): [mqtt] has no url", next: "give it the broker, for example url = \"mqtts://broker.lan\"")
+        }
+        guard !address.isEncrypted else { return }
+        if mqtt.certificatePath != nil {
+            throw ConfigurationError(
+                "\(path): mqtt.ca-file is of no use for \(address)",
+                next: "an address that begins with mqtts:// uses TLS")
+        }
+        if mqtt.credentialsPath != nil, !address.isLoopback {
+            throw ConfigurationError(
+                "\(path): the broker's password would cross the network in plain text to \(address)",
+                next: "let the broker listen with TLS, and give its address as mqtts://…")
+        }
+    }
+}

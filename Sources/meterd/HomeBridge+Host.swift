@@ -1,0 +1,87 @@
+import Gateway
+import GatewayAPI
+import HomeAutomation
+import HomeAutomationCore
+import LeaseCore
+import LinuxIO
+import Logging
+import MeterCodec
+import MeterModel
+
+extension HomeBridge {
+    /// The bridge of one host, as its configuration has it; nil: it uses no broker.
+    static func make(
+        _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory, loop: IOLoop,
+        logger: Logger
+    ) -> HomeBridge? {
+        guard let address = configuration.address else { return nil }
+        var link = MosquittoLink.Settings(address: address, clientID: "metergateway-\(host)")
+        link.credentialsPath = configuration.credentialsPath
+        link.certificatePath = configuration.certificatePath
+        var settings = BridgeMachine.Settings(
+            topics: BrokerTopics(
+                base: configuration.baseTopic, discoveryPrefix: configuration.discoveryPrefix, host: hostName,
+                id: host),
+            version: VersionBody.current.version)
+        settings.interval = configuration.interval
+        var logger = logger
+        logger[metadataKey: "broker"] = "\(address)"
+        return HomeBridge(
+            settings,
+            Parts(
+                link: MosquittoLink(link), loop: loop,
+                meters: { await directory.snapshots().map { BridgedMeter($0, hostName: hostName) } },
+                perform: { request, meter in await RequestOutcome(of: request, on: meter, in: directory) },
+                dice: SystemRandomNumberGenerator()),
+            logger: logger)
+    }
+}
+
+extension BridgedMeter {
+    /// - Parameter hostName: this host's, which is the holder where there is no cloud to say so.
+    init(_ snapshot: MeterSnapshot, hostName: String) {
+        let status = snapshot.status
+        let state = ConnectionState(rawValue: status.state) ?? .offline
+        self.init(snapshot.id, state: state, since: status.since, isWanted: status.wanted)
+        (name, model) = (status.name, status.model)
+        (serial, firmware, hardware) = (status.device?.serial, status.device?.firmware, status.device?.hardware)
+        (transport, error) = (status.transport, status.error)
+        reading = snapshot.reading
+        abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
+        switch status.lease?.state {
+        // While it is asked for, another host may have it.
+        case .elsewhere, .waiting, .expired, .requesting: isElsewhere = true
+        case .held, .jeopardy, .lost, .unleased, .some(.none), nil: break
+        }
+        switch state {
+        case .offline, .notConnected, .connecting: holder = status.lease?.holder
+        case .connected, .ready, .communicating, .dataAvailable: holder = status.lease?.holder ?? hostName
+        }
+    }
+}
+
+extension RequestOutcome {
+    /// How long a connect may take before its answer says that it is still being tried.
+    private static let connectWait: Int64 = 10_000
+
+    /// Carries a request out, as `meterctl` would have it.
+    init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory) async {
+        do throws(GatewayError) {
+            let reference = meter.description
+            switch request.kind {
+            case .connect(let takeover):
+                var body = ConnectRequest(wait_ms: Self.connectWait)
+                body.takeover = takeover
+                self = .done(state: try await directory.connect(reference, body).state)
+            case .disconnect:
+                self = .done(state: try await directory.disconnect(reference).state)
+            case .command(let command):
+                let session = try await directory.session(reference)
+                try await session.perform(command)
+                self = .done(state: await session.status().state)
+            }
+        } catch {
+            self = .failed(code: error.code.rawValue, message: error.message, next: error.next)
+        }
+    }
+}

@@ -304,16 +304,26 @@ let package = Package(
 
         // MARK: Lease histories (make lease-histories): what concurrent hosts see of the real server, judged
 
+        .target(
+            name: "LeaseWitness",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudClient",
+                "LinuxIO",
+                "SimulatedCloud",
+            ],
+            path: "Tests/LeaseHistories/LeaseWitness",
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "LeaseHistories",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
-                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud",
+                "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/LeaseHistories",
-            exclude: ["README.md"],
+            exclude: ["README.md", "LeaseWitness"],
             swiftSettings: strict
         ),
 

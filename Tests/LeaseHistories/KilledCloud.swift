@@ -3,6 +3,7 @@ import CloudClient
 import Foundation
 import Glibc
 import LeaseCore
+import LeaseWitness
 import MeterTestKit
 import Synchronization
 
@@ -61,7 +62,7 @@ final class KilledCloud: Sendable {
     ///
     /// - Returns: where the tokens are with which hosts join, by zone.
     func prepareZones() throws -> [LeaseCrowd.Zone] {
-        try LeaseCrowd.zones.map { name, terms in
+        try WitnessZones.all.map { name, terms in
             let times = [
                 "--policy", terms.policy.rawValue, "--ttl", "\(terms.timeToLive.components.seconds)s",
                 "--lock-delay", "\(terms.lockDelay.components.seconds)s",

@@ -1,16 +1,12 @@
 import CloudAPI
 import CloudClient
 import LeaseCore
+import LeaseWitness
 import MeterModel
 import Synchronization
 
 /// All users of all zones of one cloud.
 final class LeaseCrowd: Sendable {
-    /// The shortest terms that the rules allow, under both policies.
-    static let zones = [
-        ("home", LeaseTerms(timeToLive: .seconds(30), lockDelay: .seconds(4), policy: .keep)),
-        ("lab", LeaseTerms(timeToLive: .seconds(30), lockDelay: .seconds(4), policy: .strict)),
-    ]
     private static let usersPerZone = 5
 
     struct Zone {

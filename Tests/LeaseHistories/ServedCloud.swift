@@ -3,6 +3,7 @@ import CloudClient
 import CloudServer
 import CloudStore
 import LeaseCore
+import LeaseWitness
 import LinuxIO
 import Logging
 import MeterModel
@@ -79,13 +80,13 @@ struct ServedCloud: Sendable {
 
     private func crowd(seed: UInt64, url: String) async throws -> LeaseCrowd {
         var zones: [LeaseCrowd.Zone] = []
-        for (name, terms) in LeaseCrowd.zones {
+        for (name, terms) in WitnessZones.all {
             let token = Self.makeToken()
             _ = try await service.createZone(name, terms: terms)
             _ = try await service.addCredential(.enrolment, label: "all", hash: token.hash, in: name)
             zones.append(.init(name: name, terms: terms, enrolment: Secret(token.text)))
         }
-        return try await LeaseCrowd(zones, seed: seed, pin: nil, now: clock.now) { url }
+        return try await LeaseCrowd(zones, seed: seed, pin: nil, now: clock.now) { [url] }
     }
 
     @Sendable private static func makeToken() -> BearerToken {

@@ -1,4 +1,5 @@
 import Glibc
+import LeaseWitness
 import LinuxIO
 import MeterModel
 
@@ -18,7 +19,7 @@ func servedRuns(seed: UInt64) async throws {
     }
     try judge(good, "the server in this process", least)
 
-    for fault in PlantedFault.allCases {
+    for fault in PlantedFault.ofLeases {
         try await findFault(fault, seed: seed)
     }
 }
@@ -44,7 +45,7 @@ func killedRun(seed: UInt64) async throws {
     let cloud = try KilledCloud()
     let pin = try await cloud.start()
     let crowd = try await LeaseCrowd(
-        try cloud.prepareZones(), seed: seed, pin: pin, now: { LinuxClock.now }, address: { cloud.url })
+        try cloud.prepareZones(), seed: seed, pin: pin, now: { LinuxClock.now }, address: { cloud.url.map { [$0] } })
     var least = HistoryFigures()
     (least.answered, least.unknown, least.renewals, least.releases) = (2000, 1, 100, 100)
     (least.takeovers, least.revocations, least.successions, least.expiries) = (20, 10, 10, 2)

@@ -1,47 +1,67 @@
-import LeaseCore
-import MeterModel
-import SimulatedCloud
+package import LeaseCore
+package import MeterModel
+package import SimulatedCloud
 import Synchronization
 
 /// What all hosts of one zone saw, every call with its two moments on one clock.
-final class LeaseHistory: Sendable {
+package final class LeaseHistory: Sendable {
     /// Those of the zone.
-    let terms: LeaseTerms
+    package let terms: LeaseTerms
     /// The clock of every moment here. It must run as the cloud's own does.
-    let now: @Sendable () -> MonotonicTime
+    package let now: @Sendable () -> MonotonicTime
     private let operations = Mutex<[LeaseOperation]>([])
     private let surprises = Mutex<[String]>([])
 
-    init(terms: LeaseTerms, now: @escaping @Sendable () -> MonotonicTime) {
+    private let tell: @Sendable (LeaseOperation) -> Void
+    private let surprise: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - tell: is told of each call as soon as it is over.
+    ///   - surprise: is told of each answer that no fault explains.
+    package init(
+        terms: LeaseTerms, now: @escaping @Sendable () -> MonotonicTime,
+        tell: @escaping @Sendable (LeaseOperation) -> Void = { _ in },
+        surprise: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.terms = terms
         self.now = now
+        self.tell = tell
+        self.surprise = surprise
     }
 
     /// A call that is over now.
-    func add(
+    package func add(
         _ request: LeaseOperation.Request, of meter: MeterID, since calledAt: MonotonicTime,
         _ outcome: LeaseOperation.Outcome
     ) {
         let operation = LeaseOperation(
             meter: meter.description, request: request, outcome: outcome, calledAt: calledAt, returnedAt: now())
         operations.withLock { $0.append(operation) }
+        tell(operation)
     }
 
-    /// An answer that no fault of the network explains.
-    func addSurprise(_ words: String) { surprises.withLock { $0.append(words) } }
+    /// What was recorded elsewhere.
+    package func add(_ recorded: [LeaseOperation]) { operations.withLock { $0 += recorded } }
 
-    var count: Int { operations.withLock { $0.count } }
-    var all: [LeaseOperation] { operations.withLock { $0 } }
-    var figures: HistoryFigures { HistoryFigures(all) }
+    /// An answer that no fault of the network explains.
+    package func addSurprise(_ words: String) {
+        surprises.withLock { $0.append(words) }
+        surprise(words)
+    }
+
+    package var firstSurprise: String? { surprises.withLock { $0.first } }
+    package var count: Int { operations.withLock { $0.count } }
+    package var all: [LeaseOperation] { operations.withLock { $0 } }
+    package var figures: HistoryFigures { HistoryFigures(all) }
 
     /// Whether no order of its calls explains it.
-    var isRefuted: Bool {
+    package var isRefuted: Bool {
         if case .notLinearizable = LinearizabilityChecker(terms: terms).check(all) { true } else { false }
     }
 
     /// - Returns: what is wrong with it; nil for a history that calls one at a time explain.
-    func complaint() -> String? {
-        if let surprise = surprises.withLock({ $0.first }) { return "an answer that should not be: \(surprise)" }
+    package func complaint() -> String? {
+        if let surprise = firstSurprise { return "an answer that should not be: \(surprise)" }
         switch LinearizabilityChecker(terms: terms).check(all) {
         case .linearizable: return nil
         case .undecided(let meter): return "undecided: too many orders to try for \(meter)"
@@ -69,25 +89,25 @@ private func unqualified(_ value: some Any) -> String {
 }
 
 /// How much a history has of what the rules are about: a run that met too little proves nothing.
-struct HistoryFigures: Sendable, CustomStringConvertible {
+package struct HistoryFigures: Sendable, CustomStringConvertible {
     /// Calls with an answer.
-    var answered = 0
+    package var answered = 0
     /// Calls of which nobody knows whether they took effect.
-    var unknown = 0
-    var renewals = 0
-    var releases = 0
+    package var unknown = 0
+    package var renewals = 0
+    package var releases = 0
     /// Grants at once, over a holder that had not released.
-    var takeovers = 0
+    package var takeovers = 0
     /// Take-overs that told the holder to stop first.
-    var revocations = 0
+    package var revocations = 0
     /// Grants to the next session of the holding host.
-    var successions = 0
+    package var successions = 0
     /// Grants after a holder that neither released nor was taken over: its time was over.
-    var expiries = 0
+    package var expiries = 0
 
-    init() {}
+    package init() {}
 
-    init(_ history: [LeaseOperation]) {
+    package init(_ history: [LeaseOperation]) {
         for operation in history {
             if operation.outcome == .unknown { unknown += 1 } else { answered += 1 }
             if operation.outcome == .renewed { renewals += 1 }
@@ -142,7 +162,7 @@ struct HistoryFigures: Sendable, CustomStringConvertible {
         }
     }
 
-    static func + (lhs: Self, rhs: Self) -> Self {
+    package static func + (lhs: Self, rhs: Self) -> Self {
         var sum = lhs
         sum.answered += rhs.answered
         sum.unknown += rhs.unknown
@@ -156,13 +176,13 @@ struct HistoryFigures: Sendable, CustomStringConvertible {
     }
 
     /// Whether there is at least as much of everything here as there.
-    func reaches(_ least: HistoryFigures) -> Bool {
+    package func reaches(_ least: HistoryFigures) -> Bool {
         answered >= least.answered && unknown >= least.unknown && renewals >= least.renewals
             && releases >= least.releases && takeovers >= least.takeovers && revocations >= least.revocations
             && successions >= least.successions && expiries >= least.expiries
     }
 
-    var description: String {
+    package var description: String {
         "\(answered) answers, \(unknown) unknown outcomes, \(renewals) renewals, \(releases) releases, "
             + "\(takeovers) take-overs, \(revocations) revocations, \(successions) successions, \(expiries) expiries"
     }

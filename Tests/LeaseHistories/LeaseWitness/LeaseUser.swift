@@ -1,17 +1,17 @@
-import CloudAPI
-import CloudClient
+package import CloudAPI
+package import CloudClient
 import Gateway
-import LeaseCore
-import MeterModel
-import SimulatedCloud
+package import LeaseCore
+package import MeterModel
+package import SimulatedCloud
 import SyncCore
 
 /// A host that does with the meters of its zone whatever comes to its mind, through the real client, and records it.
 ///
 /// It is also what no good host is: it asks with old tokens, asks twice, and goes away without a word.
-actor LeaseUser {
-    /// How users reach the cloud; nil while it is down.
-    typealias Address = @Sendable () -> String?
+package actor LeaseUser {
+    /// Where the cloud is: its copies; nil while it is down.
+    package typealias Address = @Sendable () -> [String]?
 
     private let name: String
     private let host: HostID
@@ -32,7 +32,7 @@ actor LeaseUser {
     private var offered: [MeterID] = []
 
     /// Joins the cloud.
-    init(
+    package init(
         _ name: String, seed: UInt64, meters: ZoneMeters, history: LeaseHistory, address: @escaping Address,
         enrolment: Secret, pin: CertificatePin?
     ) async throws {
@@ -40,7 +40,7 @@ actor LeaseUser {
         let host = HostID(using: &dice)
         session = SessionID(using: &dice)
         membership = try await CloudClient.join(
-            urls: [address() ?? ""], token: enrolment, pin: pin,
+            urls: address() ?? [], token: enrolment, pin: pin,
             as: JoinRequest(hostID: host.description, hostName: name, machine: "machine of \(name)"))
         client = try CloudClient(membership)
         (self.name, self.host, self.dice) = (name, host, dice)
@@ -48,7 +48,7 @@ actor LeaseUser {
     }
 
     /// One call after the other, and the event stream beside them, until it is told to stop.
-    func run(while goesOn: @escaping @Sendable () -> Bool) async {
+    package func run(while goesOn: @escaping @Sendable () -> Bool) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.listen() }
             while goesOn() {
@@ -250,14 +250,14 @@ actor LeaseUser {
 
     /// A cloud that was killed comes back on another port.
     private func reconnectWhereItMoved() async {
-        var url = address()
-        while url == nil, !Task.isCancelled {
+        var urls = address()
+        while urls == nil, !Task.isCancelled {
             await pause(.milliseconds(20))
-            url = address()
+            urls = address()
         }
-        guard let url, membership.urls != [url] else { return }
+        guard let urls, membership.urls != urls else { return }
         await client.shutdown()
-        membership.urls = [url]
+        membership.urls = urls
         do throws(SyncFailure) {
             client = try CloudClient(membership)
         } catch {
@@ -267,19 +267,23 @@ actor LeaseUser {
 }
 
 /// The meters of one zone.
-struct ZoneMeters: Sendable {
+package struct ZoneMeters: Sendable {
     /// Nobody takes these over, and hosts leave them without a word.
-    var quiet: Set<MeterID>
-    var all: [MeterID]
+    package var quiet: Set<MeterID>
+    package var all: [MeterID]
 
-    /// - Parameter zone: makes the ids those of one zone.
-    init(zone: UInt8) {
-        all = (1...5).compactMap { MeterID("02:00:00:00:0\(zone):0\($0)") }
+    /// - Parameters:
+    ///   - zone: makes the ids those of one zone.
+    ///   - generation: so that a long run has histories of a length that can be judged.
+    package init(zone: UInt8, generation: Int = 0) {
+        all = (1...5).map { .usb(vendor: 0x0483, product: UInt16(zone), serial: "\(generation)-\($0)") }
         quiet = Set(all.prefix(2))
     }
 }
 
 extension LeaseOperation.Sight {
     /// An id that nobody ever had has the token 0.
-    init(_ lease: LeaseView) { self.init(holder: lease.holder, token: lease.token.rawValue == 0 ? nil : lease.token) }
+    package init(_ lease: LeaseView) {
+        self.init(holder: lease.holder, token: lease.token.rawValue == 0 ? nil : lease.token)
+    }
 }

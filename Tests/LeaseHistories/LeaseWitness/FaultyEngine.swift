@@ -1,0 +1,142 @@
+package import Cloud
+package import CloudAPI
+package import LeaseCore
+import LinuxIO
+package import MeterModel
+package import SettingsCore
+import Synchronization
+
+/// What an engine could do wrong, each against one rule of the leases.
+package enum PlantedFault: String, CaseIterable, Sendable {
+    /// Answers, and does not keep, one decision in five.
+    case forgetsDecisions
+    /// Decides by what the lease was one change earlier, as a read outside the transaction would.
+    case decidesByOldState
+    /// Lets a lease run out 20 s too early.
+    case expiresEarly
+    /// Renews what another host has.
+    case renewsForOthers
+    /// Takes its own calendar for the one that a lease's holder was granted it by.
+    case goesByTheCalendar
+    /// Answers, and does not keep, one change of a record in five.
+    case forgetsRecords
+
+    /// Those that a history of leases shows at any speed of the clock.
+    package static let ofLeases: [PlantedFault] = [
+        .forgetsDecisions, .decidesByOldState, .expiresEarly, .renewsForOthers,
+    ]
+}
+
+/// A good engine with a fault before it, which a check of histories has to find.
+package struct FaultyEngine: CloudEngine {
+    package let base: any CloudEngine
+    /// nil: none.
+    package let fault: PlantedFault?
+    private let memory = Memory()
+
+    package init(_ base: any CloudEngine, fault: PlantedFault?) {
+        self.base = base
+        self.fault = fault
+    }
+
+    private final class Memory: Sendable {
+        let calls = Atomic<UInt64>(0)
+        /// By meter, the lease before its last change.
+        let before = Mutex<[String: LeaseRecord?]>([:])
+    }
+
+    package func decideLease<Answer: Sendable>(
+        of meter: String, in zone: String,
+        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+    ) async throws -> Answer {
+        let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
+        return try await base.decideLease(of: meter, in: zone) { [memory, fault] record in
+            switch fault {
+            case nil, .renewsForOthers, .forgetsRecords: return rule(record)
+            case .forgetsDecisions:
+                let decision = rule(record)
+                return strikes ? LeaseDecision(record: nil, answer: decision.answer) : decision
+            case .decidesByOldState:
+                let before = memory.before.withLock { $0["\(zone) \(meter)"] ?? record }
+                let decision = rule(strikes ? before : record)
+                if decision.record != nil { memory.before.withLock { $0["\(zone) \(meter)"] = .some(record) } }
+                return decision
+            case .expiresEarly:
+                var early = record
+                early?.renewedAt = (record?.renewedAt ?? .origin) + .seconds(-20)
+                return rule(early)
+            case .goesByTheCalendar:
+                var dated = record
+                if let acquiredAt = record?.holder?.acquiredAt {
+                    let age = LinuxClock.wallNow.millisecondsSince1970 - acquiredAt.millisecondsSince1970
+                    dated?.renewedAt = LinuxClock.now + .milliseconds(-age)
+                }
+                return rule(dated)
+            }
+        }
+    }
+
+    package func renewLeases(
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+    ) async throws -> [LeaseRenewal] {
+        let renewals = try await base.renewLeases(leases, session: session, in: zone, at: now)
+        guard fault == .renewsForOthers else { return renewals }
+        return renewals.map { renewal in
+            if case .lost(_, let record?) = renewal { .renewed(record) } else { renewal }
+        }
+    }
+}
+
+/// Everything else is the base's.
+extension FaultyEngine {
+    package var epoch: String { get async throws { try await base.epoch } }
+
+    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
+        try await base.createZone(name, terms: terms)
+    }
+    package func zones() async throws -> [Zone] { try await base.zones() }
+    package func zone(_ name: String) async throws -> Zone? { try await base.zone(name) }
+    package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
+        try await base.setTerms(terms, of: zone)
+    }
+    package func add(_ credential: Credential) async throws { try await base.add(credential) }
+    package func bind(_ binding: Credential.Binding, to credential: String) async throws {
+        try await base.bind(binding, to: credential)
+    }
+    package func credential(hash: [UInt8]) async throws -> Credential? { try await base.credential(hash: hash) }
+    package func credentials(in zone: String?) async throws -> [Credential] { try await base.credentials(in: zone) }
+    package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
+        try await base.revoke(credential: id, at: now)
+    }
+    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+        let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
+        guard fault != .forgetsRecords || !strikes else {
+            return records.map { RecordOutcome(fate: .unchanged, record: $0) }
+        }
+        return try await base.modify(records, in: zone, now: now)
+    }
+    package func changes(
+        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
+    ) async throws -> ChangeList {
+        try await base.changes(of: type, in: zone, after: token, limit: limit)
+    }
+    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+        try await base.record(key, in: zone)
+    }
+    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+        try await base.records(in: zone, type: type)
+    }
+    package func purgeTombstones(before time: WallTime) async throws -> Int {
+        try await base.purgeTombstones(before: time)
+    }
+    package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        try await base.leases(in: zone)
+    }
+    package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
+        try await base.heldLeases(in: zone)
+    }
+    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
+        try await base.lease(of: meter, in: zone)
+    }
+    package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits { try await base.leaseLimits(at: now) }
+}

@@ -327,6 +327,21 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // MARK: Chaos (make chaos): hosts, copies of the cloud over etcd, and whatever can go wrong between them
+
+        .executableTarget(
+            name: "Chaos",
+            dependencies: [
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "MeterStore", "Cloud",
+                "CloudEtcd", "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud",
+                "LeaseWitness",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/Chaos/Chaos",
+            swiftSettings: strict
+        ),
+
         // MARK: Benchmarks (make bench)
 
         .target(name: "CBenchmarks", path: "Tests/Benchmarks/CBenchmarks"),

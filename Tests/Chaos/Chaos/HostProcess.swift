@@ -1,0 +1,152 @@
+import CloudAPI
+import CloudClient
+import Foundation
+import LeaseCore
+import LeaseWitness
+import LinuxIO
+import MeterModel
+import SimulatedCloud
+import Synchronization
+
+/// One process with several hosts of one zone, as `cluster.py` starts it. Told by lines on its input what is next.
+struct HostProcess {
+    let options: ChaosOptions
+
+    /// The token with which hosts join a zone: `metercloud token create` has put it there.
+    static func enrolment(in prefix: String, zone: String) throws -> String {
+        try String(contentsOfFile: "\(prefix).\(zone)", encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    func run() async throws {
+        let journal = try Journal(path: try options.text("journal"))
+        let place = ChaosHost.Place(
+            folder: try options.text("folder"), urls: try options.text("urls").split(separator: ",").map(String.init),
+            enrolment: try Self.enrolment(in: try options.text("enrolment"), zone: try options.text("zone")),
+            generations: Generations(
+                origin: MonotonicTime(sinceOrigin: .nanoseconds(try options.number("origin"))),
+                length: .seconds(try options.number("generation"))))
+        let (first, count) = (try options.number("first"), try options.number("count"))
+        let seed = UInt64(bitPattern: try options.number("seed"))
+        let orders = Orders()
+        orders.listen()
+        if try options.number("wild") > 0 {
+            return try await WildCrowd(place: place, journal: journal, options: options).run(orders)
+        }
+        var hosts: [ChaosHost] = []
+        for number in first..<(first + count) {
+            // Each begins with another copy of the cloud.
+            var own = place
+            own.urls = place.urls.indices.map { place.urls[($0 + Int(number)) % place.urls.count] }
+            hosts.append(
+                try await ChaosHost("host\(number)", at: own, journal: journal, seed: seed &* 1000 &+ UInt64(number)))
+        }
+        say("running")
+        let left = Countdown(hosts.count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for host in hosts {
+                group.addTask {
+                    try await host.run(
+                        isObserver: host.name == "host\(first)", until: { await orders.wait(for: "drain") },
+                        drained: { if left.isOverAfterOneMore() { say("drained") } },
+                        finish: { await orders.wait(for: "finish") })
+                }
+            }
+            try await group.waitForAll()
+        }
+        say("finished")
+    }
+}
+
+/// Users who do with leases whatever comes to their minds, new ones and new meters for each generation.
+private struct WildCrowd {
+    let place: ChaosHost.Place
+    let journal: Journal
+    let options: ChaosOptions
+
+    func run(_ orders: Orders) async throws {
+        say("running")
+        var generation = 0
+        let seed = UInt64(bitPattern: try options.number("seed"))
+        while !orders.has("drain") {
+            generation += 1
+            let now = LinuxClock.now
+            let number = place.generations.number(at: now)
+            let end = place.generations.origin + place.generations.length * (number + 1)
+            var users: [LeaseUser] = []
+            for user in 0..<Int(try options.number("wild")) {
+                guard let new = try await join(user, number, seed: seed &+ UInt64(1000 * generation + user)) else {
+                    // The cloud is down: it is asked again soon.
+                    try await Task.sleep(for: .milliseconds(300))
+                    continue
+                }
+                users.append(new)
+            }
+            await withDiscardingTaskGroup { group in
+                for user in users {
+                    group.addTask { await user.run { !orders.has("drain") && LinuxClock.now < end } }
+                }
+            }
+        }
+        say("drained")
+        await orders.wait(for: "finish")
+        say("finished")
+    }
+
+    private func join(_ user: Int, _ generation: Int, seed: UInt64) async throws -> LeaseUser? {
+        let (index, zone) = user % 2 == 0 ? (0, WitnessZones.all[0]) : (1, WitnessZones.all[1])
+        let enrolment = try HostProcess.enrolment(in: try options.text("enrolment"), zone: zone.name)
+        let journal = journal
+        let history = LeaseHistory(
+            terms: zone.terms, now: { LinuxClock.now },
+            tell: { operation in
+                guard let meter = MeterID(operation.meter) else { return }
+                journal.add(operation, of: meter, in: zone.name)
+            }, surprise: { journal.surprise($0) })
+        // Refused and unreachable are the same to it: it comes back with the next generation.
+        return try? await LeaseUser(
+            "wild\(generation)-\(user)", seed: seed,
+            meters: ZoneMeters(zone: UInt8(index), generation: generation), history: history,
+            address: { [urls = place.urls] in urls },
+            enrolment: Secret(enrolment), pin: nil)
+    }
+}
+
+/// What stands on this process's input, one order a line. The end of it is the end of everything.
+final class Orders: Sendable {
+    private let given = Mutex<Set<String>>([])
+
+    func listen() {
+        Thread.detachNewThread { [self] in
+            while let line = readLine() { given.withLock { _ = $0.insert(line) } }
+            exit(0)
+        }
+    }
+
+    func has(_ order: String) -> Bool { given.withLock { $0.contains(order) } }
+
+    func wait(for order: String) async {
+        while !has(order) {
+            // Cancelled, it looks again at once, which is as good.
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+    }
+}
+
+private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    func isOverAfterOneMore() -> Bool { left.wrappingSubtract(1, ordering: .relaxed).newValue == 0 }
+}
+
+final class Flag: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
+}
+
+/// Seen at once, also through a pipe. Not through `fflush`, which waits for whoever reads the standard input.
+func say(_ words: String) { FileHandle.standardOutput.write(Data("\(words)\n".utf8)) }

@@ -1,0 +1,124 @@
+import CloudAPI
+import Foundation
+import LeaseCore
+import LeaseWitness
+import MeterModel
+import SimulatedCloud
+
+/// All that the processes of one run wrote down.
+struct JournalReader {
+    struct Use {
+        var time: Int64
+        var meter: String
+        var host: String
+        var token: UInt64
+    }
+
+    /// By zone.
+    var operations: [String: [LeaseOperation]] = [:]
+    var uses: [String: [Use]] = [:]
+    /// Settings by their zone, record and property.
+    var written: [String: Int64] = [:]
+    var acknowledged: [String: Int64] = [:]
+    var found: [String: Int64] = [:]
+    /// By zone: each host's number of records and their digest.
+    var ends: [String: [(host: String, state: String)]] = [:]
+    var surprises: [String] = []
+    private(set) var lines = 0
+
+    /// - Throws: where a line is none. The last one of a process that was killed is whole, for it is one write.
+    mutating func read(_ path: String) throws {
+        guard let text = FileManager.default.contents(atPath: path) else { throw ChaosFailure("\(path) is not there") }
+        // Calls of this file that have not ended.
+        var open: [Substring: LeaseOperation] = [:]
+        var zones: [Substring: String] = [:]
+        for bytes in text.split(separator: UInt8(ascii: "\n")) {
+            lines += 1
+            let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+            switch words[0] {
+            case "call":
+                open[words[1]] = try call(words)
+                zones[words[1]] = String(words[3])
+            case "end":
+                guard var operation = open.removeValue(forKey: words[1]), let zone = zones.removeValue(forKey: words[1])
+                else { throw ChaosFailure("an end without a call: \(words)") }
+                operation.returnedAt = try time(words[2])
+                operation.outcome = try outcome(words)
+                operations[zone, default: []].append(operation)
+            case "saw":
+                let sight = try sight(words[5], words[6])
+                operations[String(words[3]), default: []].append(
+                    LeaseOperation(
+                        meter: String(words[4]), request: .read, outcome: .seen(sight), calledAt: try time(words[1]),
+                        returnedAt: try time(words[2])))
+            case "use":
+                uses[String(words[2]), default: []].append(
+                    Use(
+                        time: Int64(words[1]) ?? 0, meter: String(words[3]), host: String(words[4]),
+                        token: UInt64(words[5]) ?? 0))
+            case "wrote": written[words[1...3].joined(separator: " ")] = Int64(words[4])
+            case "acknowledged": acknowledged[words[1...3].joined(separator: " ")] = Int64(words[4])
+            case "found": found[words[1...3].joined(separator: " ")] = Int64(words[4])
+            case "ended":
+                ends[String(words[1]), default: []].append((String(words[2]), "\(words[3]) records, \(words[4])"))
+            case "surprise": surprises.append(words.dropFirst().joined(separator: " "))
+            default: throw ChaosFailure("no line of a journal: \(words)")
+            }
+        }
+        for (number, operation) in open { operations[zones[number] ?? "", default: []].append(operation) }
+    }
+
+    private func call(_ words: [Substring]) throws -> LeaseOperation {
+        let request: LeaseOperation.Request =
+            switch words[5] {
+            case "acquire":
+                .acquire(
+                    LeaseOperation.Acquire(
+                        requestID: try id(words[6]), host: try id(words[7]), session: try id(words[8]),
+                        previousSession: words[9] == "-" ? nil : try id(words[9]), isTakeover: words[10] == "1"))
+            case "renew": .renew(session: try id(words[6]), token: try token(words[7]))
+            case "release": .release(session: try id(words[6]), token: try token(words[7]))
+            default: throw ChaosFailure("no call: \(words)")
+            }
+        let calledAt = try time(words[2])
+        return LeaseOperation(
+            meter: String(words[4]), request: request, outcome: .unknown, calledAt: calledAt, returnedAt: calledAt)
+    }
+
+    private func outcome(_ words: [Substring]) throws -> LeaseOperation.Outcome {
+        switch words[3] {
+        case "granted": return .granted(try token(words[4]))
+        case "refused":
+            guard let reason = LeaseAnswer.Refusal.Reason(rawValue: String(words[4])) else { break }
+            return .refused(reason, words[5] == "?" ? nil : try sight(words[5], words[6]))
+        case "renewed": return .renewed
+        case "lost":
+            guard let loss = LeaseRenewal.Loss(rawValue: String(words[4])) else { break }
+            return .lost(loss)
+        case "done": return .done
+        case "unknown": return .unknown
+        default: break
+        }
+        throw ChaosFailure("no outcome: \(words)")
+    }
+
+    private func id<Tag>(_ word: Substring) throws -> UniqueID<Tag> {
+        guard let id = UniqueID<Tag>(word) else { throw ChaosFailure("no id: \(word)") }
+        return id
+    }
+
+    private func token(_ word: Substring) throws -> FencingToken {
+        guard let number = UInt64(word) else { throw ChaosFailure("no token: \(word)") }
+        return FencingToken(rawValue: number)
+    }
+
+    private func time(_ word: Substring) throws -> MonotonicTime {
+        guard let number = Int64(word) else { throw ChaosFailure("no time: \(word)") }
+        return MonotonicTime(sinceOrigin: .nanoseconds(number))
+    }
+
+    private func sight(_ holder: Substring, _ seen: Substring) throws -> LeaseOperation.Sight {
+        LeaseOperation.Sight(
+            holder: holder == "-" ? nil : try id(holder), token: seen == "-" ? nil : try token(seen))
+    }
+}

@@ -1,0 +1,109 @@
+import Gateway
+import LeaseCore
+import LinuxIO
+import MeterModel
+import SimulatedCloud
+
+/// The sessions of a host, without meters: asks the gate for links, uses them as long as it may, and lets go.
+///
+/// Under `strict` every exchange with a meter is written down, at the moment at which the permission was looked at.
+actor MeterDriver {
+    private struct Link {
+        var permit: LeasePermit?
+        var isUp = false
+        /// When it is let go of.
+        var until: MonotonicTime
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private nonisolated let loop: IOLoop
+    private let gate: LeaseKeeper
+    private let journal: Journal
+    private let zone: String
+    private let generations: Generations
+    private var dice: SeededDice
+    private var links: [MeterID: Link] = [:]
+    private var isOver = false
+
+    init(_ gate: LeaseKeeper, loop: IOLoop, journal: Journal, zone: String, generations: Generations, dice: SeededDice)
+    {
+        (self.gate, self.loop, self.journal, self.zone) = (gate, loop, journal, zone)
+        (self.generations, self.dice) = (generations, dice)
+    }
+
+    /// Until `end`.
+    func run() async {
+        while !isOver {
+            // Cancelled, it is over at once, which is as good.
+            try? await Task.sleep(for: dice.milliseconds(30...70))
+            exchange()
+            let now = loop.now
+            for (meter, link) in links where link.until < now { letGo(meter) }
+            if links.count < 3, dice.happens(permille: 250) { wantOne() }
+        }
+        for meter in links.keys { letGo(meter) }
+    }
+
+    func end() { isOver = true }
+
+    private func wantOne() {
+        guard let meter = dice.pick(generations.meters(of: zone, at: loop.now)), links[meter] == nil else { return }
+        // Most are used for a moment, some for as long as several renewals take.
+        let time = dice.happens(permille: 150) ? dice.milliseconds(20_000...90_000) : dice.milliseconds(300...4000)
+        links[meter] = Link(until: loop.now + time)
+        gate.attach(meter) { [weak self] verdict in
+            self?.assumeIsolated { $0.heard(verdict, of: meter) }
+        }
+        let wish = LeaseWish(isTakeover: dice.happens(permille: 120), waitsInLine: false, isAsked: true)
+        gate.ask(for: meter, wish, over: .usb, isUp: false)
+    }
+
+    private func heard(_ verdict: LinkVerdict, of meter: MeterID) {
+        guard var link = links[meter] else { return }
+        switch verdict {
+        case .permitted(let permission):
+            if case .leased(let permit) = permission { link.permit = permit } else { link.permit = nil }
+            let wasUp = link.isUp
+            link.isUp = true
+            links[meter] = link
+            if !wasUp { gate.linkUp(meter) }
+        case .refused: break
+        case .withdrawn:
+            (link.permit, link.isUp) = (nil, false)
+            link.until = loop.now
+            links[meter] = link
+            gate.channelClosed(meter, .letGo)
+        }
+    }
+
+    private func letGo(_ meter: MeterID) {
+        guard let link = links.removeValue(forKey: meter) else { return }
+        if link.isUp { gate.channelClosed(meter, .letGo) }
+        gate.cancel(meter)
+        gate.attach(meter, tell: nil)
+    }
+
+    private func exchange() {
+        for (meter, link) in links {
+            guard let permit = link.permit, permit.terms.policy == .strict else { continue }
+            let now = loop.now
+            guard now < permit.hardStopAt else { continue }
+            journal.use(meter, in: zone, by: gate.identity.host, permit.token, at: now)
+        }
+    }
+}
+
+/// Which meters there are at which time: new ones every now and then, so that each has a history of a length that can be
+/// judged.
+struct Generations: Sendable {
+    /// On the boot-time clock.
+    let origin: MonotonicTime
+    let length: Duration
+
+    func number(at time: MonotonicTime) -> Int { Int((time - origin) / length) }
+
+    func meters(of zone: String, at time: MonotonicTime) -> [MeterID] {
+        (1...10).map { .usb(vendor: 0x0484, product: 1, serial: "\(zone)-\(number(at: time))-\($0)") }
+    }
+}

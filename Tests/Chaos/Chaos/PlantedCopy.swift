@@ -1,0 +1,48 @@
+import Cloud
+import CloudAPI
+import CloudEtcd
+import CloudServer
+import LeaseCore
+import LeaseWitness
+import LinuxIO
+import Logging
+import MeterModel
+import ServerKit
+import ServiceLifecycle
+
+/// A copy of the cloud over etcd as `metercloud` is one, but for a fault that was put in: the run has to find it.
+struct PlantedCopy {
+    let options: ChaosOptions
+
+    func run() async throws {
+        let name = try options.text("fault")
+        guard let fault = PlantedFault(rawValue: name) else { throw ChaosFailure("no fault is called \(name)") }
+        let logger = Logger(label: "planted") { _ in SwiftLogNoOpLogHandler() }
+        let clock = CloudClock(
+            now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },
+            sleep: { try await Task.sleep(for: max(.zero, $0 - LinuxClock.now)) })
+        var dice = SystemRandomNumberGenerator()
+        let engine = try await EtcdCloudEngine.open(
+            EtcdSettings(urls: try options.text("etcd").split(separator: ",").map(String.init)), clock: clock,
+            dice: &dice, logger: logger)
+        let service = CloudService(
+            engine: FaultyEngine(engine, fault: fault), clock: clock, dice: dice, logger: logger)
+        var limits = RequestGate.Limits()
+        limits.perCredential = Rate(perSecond: 100_000, burst: 100_000)
+        limits.perAddress = limits.perCredential
+        let routes = CloudRoutes(
+            service: service, gate: RequestGate(limits: limits, now: clock.now), clock: clock, version: "1",
+            makeToken: {
+                var dice = SystemRandomNumberGenerator()
+                return BearerToken(using: &dice)
+            })
+        let application = CloudApplication(
+            routes: routes, host: "127.0.0.1", port: Int(try options.number("port")), tls: nil, logger: logger)
+        let group = ServiceGroup(
+            services: [
+                CloudRounds(service: service), try application.service { _ in say("running") },
+                CloudStreamEnder(service: service),
+            ], logger: logger)
+        try await group.run()
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import MeterModel
+
+// usage: Chaos hosts|copy|judge NAME=VALUE… [JOURNAL…]
+//
+// The parts of the fault suite that speak with the cloud, and the judge. Tests/Chaos/run starts them; see README.md.
+
+/// What was given as NAME=VALUE.
+struct ChaosOptions {
+    var values: [String: String] = [:]
+    var others: [String] = []
+
+    init(_ arguments: some Sequence<String>) {
+        for argument in arguments {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            if parts.count == 2 { values[parts[0]] = parts[1] } else { others.append(argument) }
+        }
+    }
+
+    func text(_ name: String) throws -> String {
+        guard let value = values[name] else { throw ChaosFailure("\(name)= is missing") }
+        return value
+    }
+
+    func number(_ name: String) throws -> Int64 {
+        guard let number = Int64(try text(name)) else { throw ChaosFailure("\(name)= takes a number") }
+        return number
+    }
+}
+
+func judge(_ options: ChaosOptions) throws -> Bool {
+    var judge = Judge()
+    judge.hasEnd = options.values["end"] != "no"
+    if options.values["restored"] != nil {
+        judge.restoredAt = MonotonicTime(sinceOrigin: .nanoseconds(try options.number("restored")))
+    }
+    for path in options.others { try judge.journal.read(path) }
+    let complaints = judge.complaints()
+    for (name, number) in judge.numbers { say("\(name) \(number)") }
+    for complaint in complaints { say("complaint \(complaint)") }
+    return complaints.isEmpty
+}
+
+let options = ChaosOptions(CommandLine.arguments.dropFirst(2))
+do {
+    switch CommandLine.arguments.dropFirst().first {
+    case "hosts": try await HostProcess(options: options).run()
+    case "copy": try await PlantedCopy(options: options).run()
+    case "judge": exit(try judge(options) ? 0 : 2)
+    default: throw ChaosFailure("usage: Chaos hosts|copy|judge NAME=VALUE… [JOURNAL…]")
+    }
+} catch {
+    say("failure \(error)")
+    exit(1)
+}

@@ -1,0 +1,377 @@
+"""A cloud of three etcd members, three copies of metercloud and many hosts, as processes on this machine."""
+
+import concurrent.futures
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+
+from proxy import Net, raft_sender
+
+MEMBERS, COPIES = 3, 3
+# By process: its zone, its first host and how many it has.
+HOSTS = [("home", 1, 5), ("home", 6, 5), ("lab", 11, 5), ("lab", 16, 5)]
+WILD_USERS = 8
+GENERATION = 60
+
+
+class Failure(Exception):
+    """Why a run says nothing, or nothing good."""
+
+
+def now():
+    """In nanoseconds, on the clock of every journal."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+def free_ports(count):
+    """Free now, and given to nobody by chance: below what the system chooses from."""
+    sockets, ports = [], []
+    while len(ports) < count:
+        one = socket.socket()
+        port = random.SystemRandom().randrange(10240, 32768)
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            one.close()
+            continue
+        sockets.append(one)
+        ports.append(port)
+    for one in sockets:
+        one.close()
+    return ports
+
+
+# A child is killed with the thread that started it: this one lives as long as the program.
+_starter = concurrent.futures.ThreadPoolExecutor(max_workers=1)
+
+
+class Program:
+    """A program that runs, its output in a file. Killed by the kernel when this program ends, however it does."""
+
+    def __init__(self, name, arguments, folder, environment=None):
+        self.name, self.arguments = name, arguments
+        self.environment = {**os.environ, **(environment or {})}
+        self.log_path = f"{folder}/{name}.log"
+        self.process = None
+        # Who works on it: one fault at a time.
+        self.lock = threading.Lock()
+
+    def start(self):
+        self.process = _starter.submit(self._start).result()
+
+    def _start(self):
+        with open(self.log_path, "ab") as log:
+            return subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *self.arguments], stdout=log, stderr=log, stdin=subprocess.PIPE,
+                env=self.environment)
+
+    def order(self, word):
+        self.process.stdin.write(f"{word}\n".encode())
+        self.process.stdin.flush()
+
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdin.close()
+
+    def signal(self, number):
+        if self.is_running:
+            self.process.send_signal(number)
+
+    @property
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+
+class Clock:
+    """The calendar of one process (calendar.c)."""
+
+    def __init__(self, path, library, seconds):
+        self.path = path
+        with open(path, "wb") as file:
+            file.write(struct.pack("=q", seconds))
+        self.environment = {"LD_PRELOAD": library, "CHAOS_CALENDAR": path}
+
+    def set(self, seconds):
+        with open(self.path, "r+b", buffering=0) as file:
+            file.write(struct.pack("=q", seconds))
+
+
+def wait(what, condition, seconds=120):
+    """Waits until condition() is neither None nor False, and returns it."""
+    deadline = time.monotonic() + seconds
+    while (found := condition()) is None or found is False:
+        if time.monotonic() > deadline:
+            raise Failure(f"{what}: not within {seconds} s")
+        time.sleep(0.05)
+    return found
+
+
+class Cluster:
+    def __init__(self, bin_path, seed, planted=None):
+        self.bin, self.seed, self.planted = bin_path, seed, planted
+        self.random = random.Random(f"{seed} cluster")
+        self.folder = tempfile.mkdtemp(prefix="chaos-")
+        self.net = Net(seed)
+        self.calendars = f"{self.folder}/calendar.so"
+        source = f"{os.path.dirname(os.path.abspath(__file__))}/calendar.c"
+        self._run(["clang", "-shared", "-fPIC", "-O1", "-o", self.calendars, source])
+        self.origin = now()
+        self.clocks = {}
+        self.members, self.copies, self.hosts = [], [], []
+        self.wild = None
+        ports = free_ports(3 * MEMBERS + COPIES)
+        self.client_ports, ports = ports[:MEMBERS], ports[MEMBERS:]
+        self.peer_ports, ports = ports[:MEMBERS], ports[MEMBERS:]
+        self.peer_proxies, ports = ports[:MEMBERS], ports[MEMBERS:]
+        self.copy_ports = ports
+        self.member_ids = {}
+        self.disks = []
+
+    # What there is
+
+    def start(self):
+        self._start_members()
+        self._prepare_cloud()
+        for index in range(COPIES):
+            self._make_copy(index)
+            self.copies[index].start()
+            self.await_copy(index)
+        origin = [f"origin={self.origin}", f"generation={GENERATION}", f"enrolment={self.folder}/enrolment"]
+        for index, (zone, first, count) in enumerate(HOSTS):
+            self.hosts.append(self._host_process(f"p{index}", origin + [
+                f"zone={zone}", f"first={first}", f"count={count}", "wild=0"]))
+        self.wild = self._host_process("wild", origin + [
+            "zone=home", "first=0", "count=0", f"wild={WILD_USERS}"])
+        for process in [*self.hosts, self.wild]:
+            process.start()
+        for process in [*self.hosts, self.wild]:
+            self.await_word(process, "running")
+
+    def _start_members(self):
+        cluster = ",".join(f"m{i}=http://127.0.0.1:{port}" for i, port in enumerate(self.peer_proxies))
+        for index in range(MEMBERS):
+            self.net.proxy(
+                "?", f"m{index}", self.peer_ports[index], listen=self.peer_proxies[index],
+                names=raft_sender(self.member_ids))
+            self.members.append(Program(f"m{index}", [
+                "etcd", "--name", f"m{index}", "--data-dir", self.data(index),
+                "--listen-client-urls", self.client_url(index), "--advertise-client-urls", self.client_url(index),
+                "--listen-peer-urls", f"http://127.0.0.1:{self.peer_ports[index]}",
+                "--initial-advertise-peer-urls", f"http://127.0.0.1:{self.peer_proxies[index]}",
+                "--initial-cluster", cluster, "--initial-cluster-token", f"chaos-{os.getpid()}",
+                "--quota-backend-bytes", str(48 << 20), "--log-level", "error", "--logger", "zap"], self.folder))
+        self.initial_cluster = cluster
+        for index, member in enumerate(self.members):
+            self._make_disk(index)
+            member.start()
+        wait("etcd has a leader", self.leader)
+        self._learn_member_ids()
+
+    def _make_disk(self, index):
+        """A small disk of its own for a member, where that is permitted, so that it can be filled."""
+        path = f"{self.folder}/disk{index}"
+        os.makedirs(path)
+        if os.geteuid() == 0 and subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=700m", "chaos", path], check=False,
+                capture_output=True).returncode == 0:
+            self.disks.append(index)
+
+    def _learn_member_ids(self):
+        answer = self.gateway(self.leader(), "/v3/cluster/member/list", {})
+        self.member_ids.clear()
+        for member in answer["members"]:
+            self.member_ids[format(int(member["ID"]), "x")] = member["name"]
+
+    def data(self, index):
+        return f"{self.folder}/disk{index}/data"
+
+    def client_url(self, index):
+        return f"http://127.0.0.1:{self.client_ports[index]}"
+
+    def clock(self, name, seconds):
+        self.clocks[name] = Clock(f"{self.folder}/{name}.calendar", self.calendars, seconds)
+        return self.clocks[name].environment
+
+    def _make_copy(self, index):
+        name = f"c{index}"
+        urls = [f"http://127.0.0.1:{self.net.proxy(name, f'm{member}', port)}"
+                for member, port in enumerate(self.client_ports)]
+        urls = urls[index:] + urls[:index]
+        # Ahead by minutes at most, as what a restore compares its calendar with is theirs; behind by years.
+        environment = self.clock(name, self.random.choice([0, 45, 300, -90, -86_400 * 400]))
+        if self.planted in PLANTED_COPIES:
+            arguments = [f"{self.bin}/Chaos", "copy", f"fault={self.planted}", f"etcd={','.join(urls)}",
+                         f"port={self.copy_ports[index]}"]
+        else:
+            arguments = self.metercloud("serve", index, urls) + [
+                "--listen", f"127.0.0.1:{self.copy_ports[index]}", "--no-tls", "--rate", "100000", "--log-level",
+                "notice"]
+        self.copies.append(Program(name, arguments, self.folder, environment))
+
+    def metercloud(self, command, index, urls):
+        arguments = [f"{self.bin}/metercloud", *command.split(), "--data", f"{self.folder}/cloud{index}"]
+        if command in ("serve", "restore"):
+            arguments += ["--engine", "etcd"] + [word for url in urls for word in ("--etcd", url)]
+        return arguments
+
+    def await_copy(self, index):
+        def answers():
+            if not self.copies[index].is_running:
+                raise Failure(f"c{index} ended: {self.copies[index].log[-400:]}")
+            try:
+                with urllib.request.urlopen(
+                        f"http://127.0.0.1:{self.copy_ports[index]}/v1/health", timeout=5) as response:
+                    return response.status == 200
+            except OSError:
+                return False
+
+        wait(f"c{index} answers", answers)
+
+    def _prepare_cloud(self):
+        """Makes the zones, through a copy that nothing is done to."""
+        urls = [self.client_url(index) for index in range(MEMBERS)]
+        first = Program("first", self.metercloud("serve", 0, urls) + [
+            "--listen", f"127.0.0.1:{self.copy_ports[0]}", "--no-tls"], self.folder)
+        first.start()
+        self.copies = [first]
+        self.await_copy(0)
+        self._make_zones()
+        first.kill()
+        self.copies = []
+
+    def _make_zones(self):
+        for zone, policy in (("home", "keep"), ("lab", "strict")):
+            terms = ["--policy", policy, "--ttl", "30s", "--lock-delay", "4s"]
+            self._run(self.metercloud(f"zone create {zone}", 0, []) + terms, may_fail=zone == "home")
+            self._run(self.metercloud(f"zone set {zone}", 0, []) + terms)
+            self._run(self.metercloud("token create", 0, []) + [
+                "--zone", zone, "--enrolment", "--output", f"{self.folder}/enrolment.{zone}"])
+
+    def _run(self, arguments, may_fail=False, environment=None):
+        done = subprocess.run(
+            arguments, capture_output=True, text=True, check=False, timeout=180,
+            env={**os.environ, **(environment or {})})
+        if done.returncode != 0 and not may_fail:
+            raise Failure(f"{' '.join(arguments)}: {done.returncode}: {done.stderr.strip()[-400:]}")
+        return done.stdout
+
+    def _host_process(self, name, arguments):
+        urls = ",".join(f"http://127.0.0.1:{self.net.proxy(name, f'c{index}', port)}"
+                        for index, port in enumerate(self.copy_ports))
+        environment = self.clock(name, self.random.choice([0, 20, -3600, -86_400 * 3000, 86_400 * 30]))
+        return Program(name, [
+            f"{self.bin}/Chaos", "hosts", f"folder={self.folder}", f"journal={self.folder}/{name}.journal",
+            f"urls={urls}", f"seed={self.seed}", *arguments], self.folder, environment)
+
+    @staticmethod
+    def await_word(process, word, seconds=180):
+        def said():
+            if word in process.log.split():
+                return True
+            if not process.is_running:
+                raise Failure(f"{process.name} ended: {process.log[-400:]}")
+            return False
+
+        wait(f"{process.name} says {word}", said, seconds)
+
+    # etcd
+
+    def gateway(self, index, path, body, timeout=10):
+        request = urllib.request.Request(
+            self.client_url(index) + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=timeout) as response:
+            return json.load(response)
+
+    def etcdctl(self, index, *arguments, timeout=60, check=True):
+        done = subprocess.run(
+            ["etcdctl", "--endpoints", self.client_url(index), *arguments], capture_output=True, text=True, check=False,
+            timeout=timeout, env={**os.environ, "ETCDCTL_API": "3"})
+        if check and done.returncode != 0:
+            raise Failure(f"etcdctl {' '.join(arguments)}: {done.stderr.strip()[-300:]}")
+        return done.stdout
+
+    def leader(self):
+        """The number of the member that leads; None: nobody says so."""
+        for index in range(MEMBERS):
+            try:
+                status = self.gateway(index, "/v3/maintenance/status", {}, timeout=2)
+            except OSError:
+                continue
+            if status.get("leader", "0") != "0" and status["leader"] == status["header"]["member_id"]:
+                return index
+        return None
+
+    # The end
+
+    def restore(self):
+        """Puts etcd back to a snapshot under everybody, as Docs/Scale.md says. Returns when, for the judge."""
+        snapshot = f"{self.folder}/snapshot"
+        self.etcdctl(self.leader(), "snapshot", "save", snapshot)
+        # What happens now will not have been.
+        time.sleep(4)
+        for program in [*self.copies, *self.members]:
+            program.kill()
+        restored = now()
+        for index in range(MEMBERS):
+            shutil.rmtree(self.data(index))
+            self._run([
+                "etcdctl", "snapshot", "restore", snapshot, "--name", f"m{index}", "--data-dir", self.data(index),
+                "--initial-cluster", self.initial_cluster, "--initial-cluster-token", f"restored-{os.getpid()}",
+                "--initial-advertise-peer-urls", f"http://127.0.0.1:{self.peer_proxies[index]}"],
+                environment={"ETCDCTL_API": "3"})
+        for member in self.members:
+            member.start()
+        wait("the restored etcd has a leader", self.leader)
+        self._learn_member_ids()
+        environment = self.clock("restore", 600)
+        self._run(self.metercloud("restore", 0, [self.client_url(index) for index in range(MEMBERS)]),
+                  environment=environment)
+        for index, copy in enumerate(self.copies):
+            copy.start()
+            self.await_copy(index)
+        return restored
+
+    def drain(self):
+        for process in self.hosts:
+            process.order("drain")
+        for process in self.hosts:
+            self.await_word(process, "drained", 300)
+        for process in self.hosts:
+            process.order("finish")
+        for process in self.hosts:
+            self.await_word(process, "finished", 300)
+
+    @property
+    def journals(self):
+        return [f"{self.folder}/{name}" for name in sorted(os.listdir(self.folder)) if name.endswith(".journal")]
+
+    def stop(self):
+        for program in [*self.hosts, *([self.wild] if self.wild else []), *self.copies, *self.members]:
+            program.signal(signal.SIGCONT)
+            program.kill()
+        for index in range(MEMBERS):
+            if index in self.disks:
+                subprocess.run(["umount", "-l", f"{self.folder}/disk{index}"], check=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+# Those that are in a copy of the cloud (FaultyEngine).
+PLANTED_COPIES = (
+    "forgetsDecisions", "decidesByOldState", "expiresEarly", "renewsForOthers", "goesByTheCalendar", "forgetsRecords")

@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench load fuzz soak simulate lease-histories two-hosts web-test fuzz-api prometheus lab captures arm64 mqtt clean
+.PHONY: help setup build release run test lint bench load fuzz soak simulate lease-histories two-hosts web-test fuzz-api prometheus lab captures arm64 mqtt chaos clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -60,6 +60,11 @@ lease-histories: build ## concurrent hosts, a cloud that is killed, and whether 
 two-hosts: build ## real hosts and a real cloud, cut off, killed, asleep
 	@Scripts/setup python3 etcd-server
 	Tests/TwoHosts/run
+
+chaos: build ## etcd, copies of metercloud and hosts, and every fault for 30 minutes (ARGS="--for 90s --quick": less)
+	@Scripts/setup etcd-server etcd-client python3
+	swift build --product Chaos
+	Tests/Chaos/run $(ARGS)
 
 web-test: build ## the web page in Chromium, phone and desktop, light and dark
 	@Scripts/setup chromium chromium-driver python3-selenium python3-venv fonts-dejavu-core

@@ -21,7 +21,8 @@ MEMBERS, COPIES = 3, 3
 # By process: its zone, its first host and how many it has.
 HOSTS = [("home", 1, 5), ("home", 6, 5), ("lab", 11, 5), ("lab", 16, 5)]
 WILD_USERS = 8
-GENERATION = 60
+# How long the same meters are used, in seconds. A planted bug may take longer to show.
+GENERATION, GENERATION_PLANTED = 60, 600
 
 
 class Failure(Exception):
@@ -153,7 +154,8 @@ class Cluster:
             self._make_copy(index)
             self.copies[index].start()
             self.await_copy(index)
-        origin = [f"origin={self.origin}", f"generation={GENERATION}", f"enrolment={self.folder}/enrolment"]
+        origin = [f"origin={self.origin}", f"generation={GENERATION_PLANTED if self.planted else GENERATION}",
+                  f"enrolment={self.folder}/enrolment"]
         for index, (zone, first, count) in enumerate(HOSTS):
             self.hosts.append(self._host_process(f"p{index}", origin + [
                 f"zone={zone}", f"first={first}", f"count={count}", "wild=0"]))
@@ -278,7 +280,7 @@ class Cluster:
         environment = self.clock(name, self.random.choice([0, 20, -3600, -86_400 * 3000, 86_400 * 30]))
         return Program(name, [
             f"{self.bin}/Chaos", "hosts", f"folder={self.folder}", f"journal={self.folder}/{name}.journal",
-            f"urls={urls}", f"seed={self.seed}", *arguments], self.folder, environment)
+            f"urls={urls}", f"seed={self.seed}", f"fault={self.planted or '-'}", *arguments], self.folder, environment)
 
     @staticmethod
     def await_word(process, word, seconds=180):
@@ -372,6 +374,8 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-# Those that are in a copy of the cloud (FaultyEngine).
+# Those that are in a copy of the cloud (FaultyEngine); and the same copy without any, in which none may be found.
 PLANTED_COPIES = (
-    "forgetsDecisions", "decidesByOldState", "expiresEarly", "renewsForOthers", "goesByTheCalendar", "forgetsRecords")
+    "nothing", "forgetsDecisions", "decidesByOldState", "expiresEarly", "renewsForOthers", "goesByTheCalendar", "forgetsRecords")
+# Those that are in the hosts (MeterDriver).
+PLANTED_HOSTS = ("usesOn",)

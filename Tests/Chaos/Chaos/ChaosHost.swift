@@ -33,6 +33,8 @@ final class ChaosHost: Sendable {
         var urls: [String]
         var enrolment: String
         var generations: Generations
+        /// Whether a bug is planted in its hosts (`MeterDriver`).
+        var usesOn: Bool
     }
 
     /// Joins where it is not a member yet.
@@ -62,7 +64,7 @@ final class ChaosHost: Sendable {
             logger: Self.quiet)
         driver = MeterDriver(
             keeper, loop: loop, journal: journal, zone: membership.zone, generations: place.generations,
-            dice: SeededDice(seed: seed))
+            dice: SeededDice(seed: seed), usesOn: place.usesOn)
         (self.name, self.journal, zone) = (name, journal, membership.zone)
         dice = SeededDice(seed: seed &+ 1)
     }

@@ -25,7 +25,8 @@ struct HostProcess {
             enrolment: try Self.enrolment(in: try options.text("enrolment"), zone: try options.text("zone")),
             generations: Generations(
                 origin: MonotonicTime(sinceOrigin: .nanoseconds(try options.number("origin"))),
-                length: .seconds(try options.number("generation"))))
+                length: .seconds(try options.number("generation"))),
+            usesOn: options.values["fault"] == "usesOn")
         let (first, count) = (try options.number("first"), try options.number("count"))
         let seed = UInt64(bitPattern: try options.number("seed"))
         let orders = Orders()

@@ -25,6 +25,8 @@ struct JournalReader {
     var ends: [String: [(host: String, state: String)]] = [:]
     var surprises: [String] = []
     private(set) var lines = 0
+    /// What is later is as if it had not been: files that are still written to are read one after the other. nil: all.
+    var until: MonotonicTime?
 
     /// - Throws: where a line is none. The last one of a process that was killed is whole, for it is one write.
     mutating func read(_ path: String) throws {
@@ -40,17 +42,20 @@ struct JournalReader {
                 open[words[1]] = try call(words)
                 zones[words[1]] = String(words[3])
             case "end":
-                guard var operation = open.removeValue(forKey: words[1]), let zone = zones.removeValue(forKey: words[1])
-                else { throw ChaosFailure("an end without a call: \(words)") }
+                guard var operation = open[words[1]] else { throw ChaosFailure("an end without a call: \(words)") }
                 operation.returnedAt = try time(words[2])
                 operation.outcome = try outcome(words)
-                operations[zone, default: []].append(operation)
+                // One that ends later has not ended yet.
+                guard isSeen(operation.returnedAt) else { continue }
+                open[words[1]] = nil
+                add(operation, in: zones[words[1]] ?? "")
             case "saw":
                 let sight = try sight(words[5], words[6])
-                operations[String(words[3]), default: []].append(
-                    LeaseOperation(
-                        meter: String(words[4]), request: .read, outcome: .seen(sight), calledAt: try time(words[1]),
-                        returnedAt: try time(words[2])))
+                let operation = LeaseOperation(
+                    meter: String(words[4]), request: .read, outcome: .seen(sight), calledAt: try time(words[1]),
+                    returnedAt: try time(words[2]))
+                if isSeen(operation.returnedAt) { add(operation, in: String(words[3])) }
+            case "use" where !isSeen(try time(words[1])): break
             case "use":
                 uses[String(words[2]), default: []].append(
                     Use(
@@ -65,7 +70,13 @@ struct JournalReader {
             default: throw ChaosFailure("no line of a journal: \(words)")
             }
         }
-        for (number, operation) in open { operations[zones[number] ?? "", default: []].append(operation) }
+        for (number, operation) in open { add(operation, in: zones[number] ?? "") }
+    }
+
+    private func isSeen(_ time: MonotonicTime) -> Bool { until.map { time < $0 } ?? true }
+
+    private mutating func add(_ operation: LeaseOperation, in zone: String) {
+        if isSeen(operation.calledAt) { operations[zone, default: []].append(operation) }
     }
 
     private func call(_ words: [Substring]) throws -> LeaseOperation {

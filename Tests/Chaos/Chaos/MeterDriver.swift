@@ -25,9 +25,14 @@ actor MeterDriver {
     private var dice: SeededDice
     private var links: [MeterID: Link] = [:]
     private var isOver = false
+    /// A planted bug: once permitted, a meter is used until it is let go of, whatever becomes of the permission.
+    private let usesOn: Bool
 
-    init(_ gate: LeaseKeeper, loop: IOLoop, journal: Journal, zone: String, generations: Generations, dice: SeededDice)
-    {
+    init(
+        _ gate: LeaseKeeper, loop: IOLoop, journal: Journal, zone: String, generations: Generations, dice: SeededDice,
+        usesOn: Bool
+    ) {
+        self.usesOn = usesOn
         (self.gate, self.loop, self.journal, self.zone) = (gate, loop, journal, zone)
         (self.generations, self.dice) = (generations, dice)
     }
@@ -50,7 +55,8 @@ actor MeterDriver {
     private func wantOne() {
         guard let meter = dice.pick(generations.meters(of: zone, at: loop.now)), links[meter] == nil else { return }
         // Most are used for a moment, some for as long as several renewals take.
-        let time = dice.happens(permille: 150) ? dice.milliseconds(20_000...90_000) : dice.milliseconds(300...4000)
+        let isLong = usesOn || dice.happens(permille: 150)
+        let time = isLong ? dice.milliseconds(20_000...90_000) : dice.milliseconds(300...4000)
         links[meter] = Link(until: loop.now + time)
         gate.attach(meter) { [weak self] verdict in
             self?.assumeIsolated { $0.heard(verdict, of: meter) }
@@ -69,6 +75,7 @@ actor MeterDriver {
             links[meter] = link
             if !wasUp { gate.linkUp(meter) }
         case .refused: break
+        case .withdrawn where usesOn: break
         case .withdrawn:
             (link.permit, link.isUp) = (nil, false)
             link.until = loop.now
@@ -88,7 +95,7 @@ actor MeterDriver {
         for (meter, link) in links {
             guard let permit = link.permit, permit.terms.policy == .strict else { continue }
             let now = loop.now
-            guard now < permit.hardStopAt else { continue }
+            guard now < permit.hardStopAt || usesOn else { continue }
             journal.use(meter, in: zone, by: gate.identity.host, permit.token, at: now)
         }
     }

@@ -16,7 +16,8 @@ struct PlantedCopy {
 
     func run() async throws {
         let name = try options.text("fault")
-        guard let fault = PlantedFault(rawValue: name) else { throw ChaosFailure("no fault is called \(name)") }
+        let fault = PlantedFault(rawValue: name)
+        guard fault != nil || name == "nothing" else { throw ChaosFailure("no fault is called \(name)") }
         let logger = Logger(label: "planted") { _ in SwiftLogNoOpLogHandler() }
         let clock = CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },

@@ -34,6 +34,9 @@ func judge(_ options: ChaosOptions) throws -> Bool {
     if options.values["restored"] != nil {
         judge.restoredAt = MonotonicTime(sinceOrigin: .nanoseconds(try options.number("restored")))
     }
+    if options.values["until"] != nil {
+        judge.journal.until = MonotonicTime(sinceOrigin: .nanoseconds(try options.number("until")))
+    }
     for path in options.others { try judge.journal.read(path) }
     let complaints = judge.complaints()
     for (name, number) in judge.numbers { say("\(name) \(number)") }

@@ -177,10 +177,18 @@ package final class CloudClient: Sendable {
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
+        let bytes: Data
+        do throws(SyncFailure) {
+            bytes = try await collect(response, until: .now() + patience)
+        } catch {
+            // Why it was refused did not arrive: to take the status alone for the cloud's word would halt a session, or
+            // set a record aside, because of a broken line.
+            return .failed(error)
+        }
         // An answer that is no error body has a status all the same, and that is what is told then.
-        guard let bytes = try? await collect(response, until: .now() + patience),
-            let body = try? JSONDecoder().decode(CloudErrorBody.self, from: bytes)
-        else { return .failed(SyncFailure(status: response.status, path: path)) }
+        guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: bytes) else {
+            return .failed(SyncFailure(status: response.status, path: path))
+        }
         return .refused(body.error)
     }
 }

@@ -49,6 +49,8 @@ struct BrokenAnswerTests {
                     "200 OK", #"{"epoch":"e","hostID":"pi","hostName":"pi","policy":"keep","serverTime":-1,"zone":"z"}"#
                 ), .other
             ),
+            (answer("409 Conflict", #"{"error":{"code":"leaseHe"#, length: 400), .network),
+            (answer("401 Unauthorized", #"{"error":"#, length: 400), .network),
             (answer("302 Found", "", headers: "location: http://127.0.0.1:1/\r\n"), .other),
             (answer("401 Unauthorized", ""), .notAuthenticated), (answer("403 Forbidden", "no"), .permissionDenied),
             (answer("404 Not Found", "<html>"), .other), (answer("413 Too Large", "{}"), .limitExceeded),

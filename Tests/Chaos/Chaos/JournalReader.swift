@@ -39,6 +39,8 @@ struct JournalReader {
             let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
             switch words[0] {
             case "call":
+                // The process that began the one before with this number was killed, and the next one counts anew.
+                if let killed = open[words[1]] { add(killed, in: zones[words[1]] ?? "") }
                 open[words[1]] = try call(words)
                 zones[words[1]] = String(words[3])
             case "end":

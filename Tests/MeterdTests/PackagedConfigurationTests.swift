@@ -50,7 +50,7 @@ struct PackagedConfigurationTests {
                 for key in call.2.matches(of: #/"([^"]+)"/#) { keys.insert("\(call.1)\(key.1)") }
             }
         }
-        #expect(tables.isSuperset(of: ["", "store.", "cloud.", "bluetooth.", "web.", "port."]))
+        #expect(tables.isSuperset(of: ["", "store.", "cloud.", "bluetooth.", "web.", "mqtt.", "port."]))
         return keys.filter { !tables.contains("\($0).") }
     }
 
@@ -80,11 +80,15 @@ struct PackagedConfigurationTests {
         #expect(configuration.hostName == "bench pi")
         #expect(configuration.bluetooth.adapters.count == 1)
         #expect(configuration.web.names == ["meters.example.org"])
+        #expect(configuration.mqtt.address != nil)
         #expect(configuration.ports.count == 1)
 
         configuration.hostName = defaults.hostName
         configuration.bluetooth.adapters = defaults.bluetooth.adapters
         configuration.web.names = defaults.web.names
+        configuration.mqtt.address = defaults.mqtt.address
+        configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath
+        configuration.mqtt.certificatePath = defaults.mqtt.certificatePath
         configuration.ports = defaults.ports
         #expect(configuration == defaults)
     }

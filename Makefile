@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench load fuzz soak simulate lease-histories two-hosts web-test fuzz-api prometheus lab captures arm64 mqtt chaos clean
+.PHONY: help setup build release run test lint bench load fuzz soak simulate lease-histories two-hosts web-test fuzz-api prometheus lab captures arm64 mqtt chaos deb clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -44,14 +44,14 @@ fuzz: setup ## every decoder against random bytes, 30 s each
 	Tests/Fuzz/run 30
 
 soak: setup ## the long runs: 10,000 simulated lives, and every decoder, 10 minutes each
-	swift build -c release --product Simulation
-	.build/release/Simulation --seeds 10000 --jobs $$(nproc)
+	Scripts/build-static Simulation
+	.build/static/release/Simulation --seeds 10000 --jobs $$(nproc)
 	Tests/Fuzz/run 600
 
 simulate: setup ## hosts and a cloud over virtual time: 1,000 random lives, and bugs put in on purpose
-	swift build -c release --product Simulation
-	.build/release/Simulation --planted --jobs $$(nproc)
-	.build/release/Simulation --seeds 1000 --jobs $$(nproc)
+	Scripts/build-static Simulation
+	.build/static/release/Simulation --planted --jobs $$(nproc)
+	.build/static/release/Simulation --seeds 1000 --jobs $$(nproc)
 
 lease-histories: build ## concurrent hosts, a cloud that is killed, and whether any order explains what they saw
 	swift build --product LeaseHistories
@@ -92,6 +92,10 @@ captures: build ## decode and replay real captures, where there are any
 
 arm64: ## cross-build for a Raspberry Pi, and run it under emulation
 	@Scripts/arm64 $(ARGS)
+
+deb: setup Sources/CBuildInfo/commit.h ## the Debian package (ARCH=arm64: for a Raspberry Pi)
+	@Scripts/setup python3 binutils dpkg-dev
+	@Scripts/deb $(if $(ARCH),--arch $(ARCH)) $(ARGS)
 
 clean: ## forget what was built
 	rm -rf .build

@@ -19,7 +19,7 @@ if options.huntsBugs {
     if let first = campaign.failing.first {
         let seeds = campaign.failing.map { "\($0)" }.joined(separator: ", ")
         let bug = options.bug.map { " --bug \($0.rawValue)" } ?? ""
-        print("FAILED: seeds \(seeds); again: .build/release/Simulation --seed \(first)\(bug) --trace")
+        print("FAILED: seeds \(seeds); again: .build/static/release/Simulation --seed \(first)\(bug) --trace")
         exit(1)
     }
     // One seed proves nothing about faults; a thousand must have met each.

@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench load fuzz soak simulate lease-histories two-hosts web-test fuzz-api prometheus lab captures arm64 mqtt chaos deb clean
+.PHONY: help setup build release run test lint bench load fuzz soak simulate lease-histories two-hosts web-test fuzz-api prometheus lab captures arm64 mqtt chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -96,6 +96,10 @@ arm64: ## cross-build for a Raspberry Pi, and run it under emulation
 deb: setup Sources/CBuildInfo/commit.h ## the Debian package (ARCH=arm64: for a Raspberry Pi)
 	@Scripts/setup python3 binutils dpkg-dev
 	@Scripts/deb $(if $(ARCH),--arch $(ARCH)) $(ARGS)
+
+deb-test: deb ## the package installed, upgraded, run and purged in a Debian of its own
+	@Scripts/setup lintian mmdebstrap systemd-container iproute2 python3
+	Tests/Package/run
 
 clean: ## forget what was built
 	rm -rf .build

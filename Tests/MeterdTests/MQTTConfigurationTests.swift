@@ -97,7 +97,7 @@ struct BridgedMeterTests {
         status.lease = lease.map { LeaseStatus($0) }
         status.lease?.holder = holder
         return BridgedMeter(
-            MeterSnapshot(id: id, status: status, reading: nil, commands: [.init(.brightness, 0...5)]),
+            MeterSnapshot(id: id, status: status, reading: nil, commands: []),
             hostName: "bench")
     }
 
@@ -115,6 +115,5 @@ struct BridgedMeterTests {
         #expect(meter(.elsewhere, holder: "attic", state: .notConnected).holder == "attic")
         #expect(meter(LeaseStatus.State.none, state: .dataAvailable).holder == "bench")
         #expect(meter(LeaseStatus.State.none, state: .notConnected).holder == nil)
-        #expect(meter(nil, state: .dataAvailable).abilities == [.init(.brightness, 0...5)])
     }
 }

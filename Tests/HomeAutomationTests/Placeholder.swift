@@ -1,2 +1,0 @@
-/// How a broker is reached.
-enum Placeholder {}

@@ -132,7 +132,9 @@ class Cluster:
         self.net = Net(seed)
         self.calendars = f"{self.folder}/calendar.so"
         source = f"{os.path.dirname(os.path.abspath(__file__))}/calendar.c"
-        self._run(["clang", "-shared", "-fPIC", "-O1", "-o", self.calendars, source])
+        # It comes with Swift.
+        clang = shutil.which("clang") or f"{os.path.dirname(os.path.realpath(shutil.which('swift')))}/clang"
+        self._run([clang, "-shared", "-fPIC", "-O1", "-o", self.calendars, source])
         self.origin = now()
         self.clocks = {}
         self.members, self.copies, self.hosts = [], [], []

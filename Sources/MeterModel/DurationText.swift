@@ -12,6 +12,16 @@ extension Duration {
         guard milliseconds < 1e15 else { return nil }
         self = .milliseconds(Int64(milliseconds))
     }
+
+    /// The shortest form that `init(shortText:)` reads back: `1h`, `90s`, `1500ms`.
+    package var shortText: String {
+        let milliseconds = self.milliseconds
+        for (unit, length) in [("h", Int64(3_600_000)), ("m", 60_000), ("s", 1000)]
+        where milliseconds != 0 && milliseconds.isMultiple(of: length) {
+            return "\(milliseconds / length)\(unit)"
+        }
+        return "\(milliseconds)ms"
+    }
 }
 
 extension UInt8 {

@@ -4,15 +4,8 @@ import FoundationEssentials
 import LinuxIO
 import ProgramKit
 
-/// Where the cloud keeps what it knows.
-struct StoreOptions: ParsableArguments {
-    enum Engine: String, ExpressibleByArgument, CaseIterable {
-        case sqlite, etcd
-    }
-
-    @Option(help: "sqlite, a file in the folder, or etcd, which any number of copies of metercloud share.")
-    var engine = Engine.sqlite
-
+/// Which etcd.
+struct EtcdOptions: ParsableArguments {
     @Option(
         name: .customLong("etcd"),
         help: ArgumentHelp("A member of etcd, such as http://127.0.0.1:2379; may be repeated.", valueName: "url"))
@@ -36,29 +29,23 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Its key, in PEM.", valueName: "file"))
     var etcdKey: String?
 
+    /// One of them was given.
+    var isAny: Bool {
+        !urls.isEmpty || [etcdPrefix, etcdUser, etcdPasswordFile, etcdCa, etcdCert, etcdKey].contains { $0 != nil }
+    }
+
     func validate() throws {
-        switch engine {
-        case .sqlite:
-            let hasOthers = [etcdPrefix, etcdUser, etcdPasswordFile, etcdCa, etcdCert, etcdKey].contains { $0 != nil }
-            if !urls.isEmpty || hasOthers {
-                throw ValidationError("--etcd and what begins with it are for --engine etcd; give that too")
-            }
-        case .etcd:
-            if urls.isEmpty { throw ValidationError("--engine etcd needs --etcd URL, such as http://127.0.0.1:2379") }
-            if etcdPrefix?.isEmpty == true { throw ValidationError("--etcd-prefix cannot be empty") }
-            if (etcdUser == nil) != (etcdPasswordFile == nil) {
-                throw ValidationError("--etcd-user and --etcd-password-file belong together; give both or none")
-            }
-            if (etcdCert == nil) != (etcdKey == nil) {
-                throw ValidationError("--etcd-cert and --etcd-key belong together; give both or none")
-            }
+        if etcdPrefix?.isEmpty == true { throw ValidationError("--etcd-prefix cannot be empty") }
+        if (etcdUser == nil) != (etcdPasswordFile == nil) {
+            throw ValidationError("--etcd-user and --etcd-password-file belong together; give both or none")
+        }
+        if (etcdCert == nil) != (etcdKey == nil) {
+            throw ValidationError("--etcd-cert and --etcd-key belong together; give both or none")
         }
     }
 
-    /// nil: SQLite.
-    var etcd: EtcdSettings? {
+    var settings: EtcdSettings {
         get throws {
-            guard engine == .etcd else { return nil }
             var settings = EtcdSettings(urls: urls)
             // One cloud's keys are never the beginning of another's.
             if let etcdPrefix { settings.prefix = etcdPrefix.hasSuffix("/") ? etcdPrefix : etcdPrefix + "/" }
@@ -83,6 +70,36 @@ struct StoreOptions: ParsableArguments {
             throw CommandFailure(.error, "\(path) is empty", next: "write the password of etcd's user into it")
         }
         return String(line)
+    }
+}
+
+/// Where the cloud keeps what it knows.
+struct StoreOptions: ParsableArguments {
+    enum Engine: String, ExpressibleByArgument, CaseIterable {
+        case sqlite, etcd
+    }
+
+    @Option(help: "sqlite, a file in the folder, or etcd, which any number of copies of metercloud share.")
+    var engine = Engine.sqlite
+
+    @OptionGroup var etcdOptions: EtcdOptions
+
+    func validate() throws {
+        switch engine {
+        case .sqlite:
+            if etcdOptions.isAny {
+                throw ValidationError("--etcd and what begins with it are for --engine etcd; give that too")
+            }
+        case .etcd:
+            if etcdOptions.urls.isEmpty {
+                throw ValidationError("--engine etcd needs --etcd URL, such as http://127.0.0.1:2379")
+            }
+        }
+    }
+
+    /// nil: SQLite.
+    var etcd: EtcdSettings? {
+        get throws { engine == .etcd ? try etcdOptions.settings : nil }
     }
 }
 

@@ -9,11 +9,12 @@ final class MeterdProcess {
     private let process: ChildProcess
     private let meterctl: String
 
-    init(ports: [String], model: ModelName) throws {
+    /// - Parameter more: of its configuration.
+    init(ports: [String], model: ModelName, more: String = "") throws {
         folder = try TemporaryFolder()
         meterctl = try OwnProgram.neighbour("meterctl")
         var configuration = "state-directory = \"\(folder.path)/state\"\nsocket = \"\(folder.path)/socket\"\n"
-        configuration += "[web]\nlisten = \"127.0.0.1:0\"\n"
+        configuration += "[web]\nlisten = \"127.0.0.1:0\"\n" + more
         for (index, port) in ports.enumerated() {
             configuration += "[[port]]\npath = \"\(port)\"\nmodel = \"\(model.rawValue)\"\nname = \"m\(index)\"\n"
         }

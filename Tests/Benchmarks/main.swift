@@ -1,15 +1,15 @@
 import Glibc
 
-// Benchmarks [decode] [path] [radios] [disk] [series] [daemon] [throughput] [web] [radios] [gatt] [cloud | leases | records | sync | visibility | copies]
+// Benchmarks [decode] [path] [radios] [gatt] [disk] [series] [daemon] [throughput] [web] [listeners]
+//            [cloud | leases | records | sync | visibility | copies]
 //
-// All of them where none is named; `cloud` is the last five.
-//
-// Absolute figures mean something on a quiet machine only; the ratios hold on a busy one, too.
-
+// All of them where none is named; `cloud` is the last five, `gatt` one of `radios`.
 //
 // Benchmarks fleet [--sizes 1000,10000,100000] [--seconds 60] [--engine sqlite|etcd] [--streams 1000] [--no-expiry]
 //
 // How a cloud carries many hosts (make load).
+//
+// Absolute figures mean something on a quiet machine only; the ratios hold on a busy one, too.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "--simulate" {
@@ -32,6 +32,7 @@ do {
     if isWanted("daemon") { try DaemonBenchmark.runScaling() }
     if isWanted("throughput") { try DaemonBenchmark.runThroughput() }
     if isWanted("web") { try await WebBenchmark.run() }
+    if isWanted("listeners") { try await ListenersBenchmark.run() }
     if isWanted("leases", of: "cloud") { try await LeaseBenchmark.run() }
     if isWanted("records", of: "cloud") { try await RecordBenchmark.run() }
     if isWanted("sync", of: "cloud") { try await SyncBenchmark.run() }

@@ -41,6 +41,7 @@ struct DurationTextTests {
     ])
     func shortText_isRead(_ text: String, _ duration: Duration) {
         #expect(Duration(shortText: text) == duration)
+        #expect(Duration(shortText: duration.shortText) == duration)
     }
 
     @Test(arguments: [

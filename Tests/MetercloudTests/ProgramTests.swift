@@ -49,7 +49,7 @@ struct ProgramTests {
 
     @Test func migrate_saysWhatItNeeds() throws {
         let folder = try TemporaryFolder()
-        let target = ["--engine", "etcd", "--etcd", "http://127.0.0.1:1"]
+        let target = ["--etcd", "http://127.0.0.1:1"]
         let data = ["--data", "\(folder.path)/cloud"]
 
         #expect(try Program.run(["migrate"] + data).status == 2)

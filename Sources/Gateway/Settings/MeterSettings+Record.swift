@@ -67,15 +67,3 @@ extension RecordKey {
         RecordKey(type: .deviceSettings, name: meter.description)
     }
 }
-
-extension Duration {
-    /// The shortest form that `init(shortText:)` reads back: `1h`, `90s`, `1500ms`.
-    var shortText: String {
-        let milliseconds = self.milliseconds
-        for (unit, length) in [("h", Int64(3_600_000)), ("m", 60_000), ("s", 1000)]
-        where milliseconds != 0 && milliseconds.isMultiple(of: length) {
-            return "\(milliseconds / length)\(unit)"
-        }
-        return "\(milliseconds)ms"
-    }
-}

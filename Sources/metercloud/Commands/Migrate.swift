@@ -23,16 +23,16 @@ struct Migrate: AsyncParsableCommand {
             """)
 
     @OptionGroup var data: DataOptions
-    @OptionGroup(title: "Where it goes") var store: StoreOptions
+    @OptionGroup(title: "Where it goes") var etcd: EtcdOptions
 
     func validate() throws {
-        if store.engine == .sqlite {
-            throw ValidationError("where does it go? metercloud migrate --engine etcd --etcd http://127.0.0.1:2379")
+        if etcd.urls.isEmpty {
+            throw ValidationError("where does it go? metercloud migrate --etcd http://127.0.0.1:2379")
         }
     }
 
     func run() async throws {
-        guard let settings = try store.etcd else { return }
+        let settings = try etcd.settings
         let folder = data.folder
         guard !folder.isOverEtcd else {
             throw CommandFailure(

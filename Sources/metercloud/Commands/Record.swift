@@ -29,7 +29,7 @@ struct RecordCommand: AsyncParsableCommand {
         @Argument(help: "Its type, such as DeviceSettings.") var type: String
         @Argument(help: "Its name, such as a meter's id.") var name: String
         @Option var zone = CloudFolder.firstZone
-        @Flag(help: "For programs: as it travels.") var json = false
+        @Flag(help: "For programs.") var json = false
         @OptionGroup var data: DataOptions
 
         func run() async throws {

@@ -32,7 +32,7 @@ struct TimeArgument: ExpressibleByArgument {
 
     init(_ duration: Duration) { self.duration = duration }
 
-    var defaultValueDescription: String { "\(duration.milliseconds)ms" }
+    var defaultValueDescription: String { duration.shortText }
 }
 
 /// The path of a meter's routes.

@@ -6,7 +6,7 @@ import ProgramKit
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What a meter recorded by itself (KM003C, KM002C).",
-        discussion: "Without a name the list, with one its samples as CSV. The meter is not measured by meanwhile.")
+        discussion: "Without a name the list, with one its samples as CSV. Nothing is measured meanwhile.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument var meter: String

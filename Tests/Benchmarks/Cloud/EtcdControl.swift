@@ -10,7 +10,7 @@ import NIOCore
 final class EtcdControl: Sendable {
     let client: LoadClient
     /// With which metercloud is told of it.
-    let serving: [String]
+    let options: [String]
     let process: ChildProcess
     private let folder: TemporaryFolder
 
@@ -30,7 +30,7 @@ final class EtcdControl: Sendable {
         // A certificate of the kind that metercloud has.
         let cloud = CloudFolder(path: folder.path)
         _ = try cloud.certificate(names: ["127.0.0.1"], at: LinuxClock.wallNow)
-        let (port, peer) = (try Self.freePort(), try Self.freePort())
+        let (port, peer) = (try FreePort.find(), try FreePort.find())
         let (url, peerURL) = ("https://127.0.0.1:\(port)", "http://127.0.0.1:\(peer)")
         process = try ChildProcess(
             path,
@@ -41,7 +41,7 @@ final class EtcdControl: Sendable {
                 "--initial-cluster", "bench=\(peerURL)", "--max-txn-ops", "512", "--log-level", "error",
             ], output: "\(folder.path)/output", errors: "\(folder.path)/errors")
         client = LoadClient(url, connections: 64)
-        serving = ["--engine", "etcd", "--etcd", url, "--etcd-ca", cloud.certificatePath]
+        options = ["--etcd", url, "--etcd-ca", cloud.certificatePath]
         let deadline = Clocks.wall + 20
         var isUp = false
         while !isUp {
@@ -88,21 +88,4 @@ final class EtcdControl: Sendable {
     }
 
     private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
-
-    /// One that the system just gave out, and took back.
-    private static func freePort() throws -> UInt16 {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(socket) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
-            }
-        }
-        guard isBound else { throw BenchmarkError("no free port: errno \(errno)") }
-        return UInt16(bigEndian: address.sin_port)
-    }
 }

@@ -33,7 +33,7 @@ final class FleetCloud: Sendable {
             folders = [folder, try TemporaryFolder()]
             let begin = Clocks.wall
             let move = try ChildProcess(
-                OwnProgram.neighbour("metercloud"), ["migrate", "--data", folder.path] + etcd.serving,
+                OwnProgram.neighbour("metercloud"), ["migrate", "--data", folder.path] + etcd.options,
                 errors: "\(folder.path)/errors")
             guard move.wait() else { throw BenchmarkError(Report.file("\(folder.path)/errors")) }
             moved = Clocks.wall - begin
@@ -46,7 +46,7 @@ final class FleetCloud: Sendable {
         var started: Double?
         let begin = Clocks.wall
         for folder in folders {
-            new.append(try MetercloudProcess(folder, options: etcd?.serving ?? []))
+            new.append(try MetercloudProcess(folder, options: etcd.map { ["--engine", "etcd"] + $0.options } ?? []))
             started = started ?? Clocks.wall - begin
         }
         running.withLock { $0 = (new, started ?? 0) }

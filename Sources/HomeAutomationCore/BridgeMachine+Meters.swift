@@ -55,7 +55,9 @@ extension BridgeMachine {
             entry.wasAnnounced = true
         }
         // A host that let go of the meter may have said its last word after our first.
-        if let due = entry.refreshAt, due <= now { (entry.status, entry.isOnline) = (nil, nil) }
+        if let due = entry.refreshAt, due <= now {
+            (entry.status, entry.isOnline, entry.wasRefreshed) = (nil, nil, true)
+        }
         let status = MeterPayloads.status(meter, gateway: topics.gateway)
         if entry.status != status {
             outbox.put(BrokerMessage(topics.status(meter.id), status, isRetained: true))
@@ -66,7 +68,7 @@ extension BridgeMachine {
                 BrokerMessage(
                     topics.availability(meter.id), Availability(meter.hasData).rawValue, isRetained: true))
             entry.isOnline = meter.hasData
-            entry.refreshAt = now + settings.refreshInterval
+            entry.refreshAt = now + (entry.wasRefreshed ? settings.refreshInterval : settings.firstRefresh)
         }
         return entry.wasAnnounced && !wasAnnounced ? [.tell(.announced(meter.id))] : []
     }
@@ -116,6 +118,7 @@ extension BridgeMachine {
 
     private func forget(_ entry: inout Entry) {
         (entry.announced, entry.status, entry.isOnline, entry.refreshAt) = (nil, nil, nil, nil)
+        entry.wasRefreshed = false
     }
 
     /// Tells everything anew: to a broker that may have forgotten, or to a Home Assistant that has.

@@ -40,6 +40,9 @@ package struct BridgeMachine: Sendable {
         package var goodbyeTimeout = Duration.seconds(2)
         /// What others may have overwritten meanwhile is told again so often.
         package var refreshInterval = Duration.seconds(60)
+        /// The first time so soon: the host that had the meter before says its last word within a second or two, and what
+        /// it says is kept by the broker.
+        package var firstRefresh = Duration.seconds(5)
         /// Home Assistant's word that it has started counts once in so long.
         package var birthInterval = Duration.seconds(5)
         /// How long to wait before the first attempts: doubling up to the greatest.
@@ -113,6 +116,8 @@ package struct BridgeMachine: Sendable {
         var isOnline: Bool?
         /// When status and availability are told again.
         var refreshAt: MonotonicTime?
+        /// They were told again since it was announced.
+        var wasRefreshed = false
         /// The time of the reading that was last taken.
         var takenAt: MonotonicTime?
         /// The next reading is taken no earlier.

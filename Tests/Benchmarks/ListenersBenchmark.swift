@@ -46,7 +46,8 @@ enum ListenersBenchmark {
             guard daemon.end() else { throw BenchmarkError("meterd did not end cleanly") }
         }
         ports.end()
-        broker.end()
+        // It is a child of a thread that hears no SIGTERM, and so hears none itself.
+        broker.end(by: SIGKILL)
     }
 
     private static func tell(_ name: String, _ share: Double, _ base: Double) {

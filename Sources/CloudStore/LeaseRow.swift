@@ -38,8 +38,9 @@ enum LeaseRow {
         of zone: Int64, after meter: String?, limit: Int, _ db: Database
     ) throws -> [(key: LeaseKey, record: LeaseRecord)] {
         try Row.fetchAll(
-            db, sql: "SELECT * FROM lease WHERE zone = ? AND (? IS NULL OR meter > ?) ORDER BY meter LIMIT ?",
-            arguments: [zone, meter, meter, limit]
+            db, sql: "SELECT * FROM lease WHERE zone = ? AND meter > ? ORDER BY meter LIMIT ?",
+            // No meter's name is empty, so that all come after it.
+            arguments: [zone, meter ?? "", limit]
         ).map { (LeaseKey(zone: zone, meter: $0["meter"]), try record($0, renewedAt: .origin)) }
     }
 

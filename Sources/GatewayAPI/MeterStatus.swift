@@ -1,3 +1,5 @@
+import MeterModel
+
 /// One meter in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
 package struct MeterStatus: Codable, Hashable, Sendable {
     package var id: String
@@ -108,6 +110,11 @@ package struct DeviceBody: Codable, Hashable, Sendable {
         try container.encode(hardware, forKey: .hardware)
         try container.encode(power_on_count, forKey: .power_on_count)
     }
+}
+
+extension MeterStatus {
+    /// Its values are of now.
+    package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
 }
 
 /// `GET /v1/status`.

@@ -76,7 +76,7 @@ struct Daemon {
 
     /// One line for people.
     static func summary(of meters: [MeterStatus]) -> String {
-        let withData = meters.count { $0.state == ConnectionState.dataAvailable.rawValue }
+        let withData = meters.count { $0.hasData }
         let wanted = meters.count { $0.wanted }
         return "\(meters.count) meter\(meters.count == 1 ? "" : "s") known, \(wanted) wanted, \(withData) with data"
     }

@@ -14,7 +14,7 @@ extension MetricsPage {
         addStates(GatewayMetrics.state, id, of: ConnectionState.self, present: meter.state)
         add(GatewayMetrics.wanted, id, meter.wanted ? 1 : 0)
         add(GatewayMetrics.age, id, meter.age_ms.map(Self.seconds))
-        if meter.state == ConnectionState.dataAvailable.rawValue, let reading = meter.reading?.reading {
+        if meter.hasData, let reading = meter.reading?.reading {
             reading.forEach { quantity, value in
                 add(quantity.metric, id, value.map { $0 * quantity.baseUnits })
             }

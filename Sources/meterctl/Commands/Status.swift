@@ -56,16 +56,15 @@ struct Status: AsyncParsableCommand {
     }
 
     private func heading(_ status: GatewayStatus) -> String {
-        let live = status.meters.count { $0.state == ConnectionState.dataAvailable.rawValue }
-        let power = status.meters.lazy.filter { $0.state == ConnectionState.dataAvailable.rawValue }
-            .compactMap { $0.reading?.reading[.power] }.reduce(0, +)
-        return "\(status.meters.count) meters, \(live) with data, together \(Words.quantity(.power, power))"
+        let live = status.meters.filter(\.hasData)
+        let power = live.compactMap { $0.reading?.reading[.power] }.reduce(0, +)
+        return "\(status.meters.count) meters, \(live.count) with data, together \(Words.quantity(.power, power))"
             + " · Ctrl-C ends"
     }
 
     private func row(_ meter: MeterStatus) -> [Table.Cell] {
         let reading = meter.reading?.reading
-        let isLive = meter.state == ConnectionState.dataAvailable.rawValue
+        let isLive = meter.hasData
         func value(_ quantity: Quantity) -> Table.Cell {
             .init(Words.quantity(quantity, reading?[quantity]), isLive ? nil : .dim)
         }

@@ -55,7 +55,7 @@ struct Checkup {
                     next: "plug one in and see meterctl scan, or try it without one: meterd --demo")
             ]
         }
-        let silent = meters.filter { $0.wanted && $0.state != ConnectionState.dataAvailable.rawValue }
+        let silent = meters.filter { $0.wanted && !$0.hasData }
         guard !silent.isEmpty else {
             return [Finding("meters", .ok, "\(meters.count) known, every one that is wanted has data")]
         }

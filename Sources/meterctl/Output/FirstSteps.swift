@@ -3,7 +3,7 @@ import Glibc
 import MeterModel
 
 /// What `meterctl` by itself says: how to begin, or what to type next.
-struct FirstSteps: Equatable {
+enum FirstSteps {
     /// How meterd is started here.
     struct Daemon: Equatable {
         /// The package's service is installed.
@@ -23,7 +23,7 @@ struct FirstSteps: Equatable {
             return "meterd runs, and knows no meter yet. Switch one on, or plug one in:\n\n" + table(next(meterctl))
                 + "\n\n\(meterctl) doctor says why one is not found; \(meterctl) --help lists every command."
         }
-        let live = status.meters.count { $0.state == ConnectionState.dataAvailable.rawValue }
+        let live = status.meters.count { $0.hasData }
         let meters = status.meters.count == 1 ? "1 meter" : "\(status.meters.count) meters"
         return "meterd runs and knows \(meters), \(live) with data.\n\n" + table(next(meterctl))
             + "\n\n\(meterctl) doctor looks why something does not work; \(meterctl) --help lists every command."

@@ -48,7 +48,7 @@ enum Words {
     ///
     /// - Parameter reference: what the person called it, for a command to copy.
     static func noData(_ status: MeterStatus, called reference: String) -> String? {
-        guard status.state != ConnectionState.dataAvailable.rawValue else { return nil }
+        guard !status.hasData else { return nil }
         let name = status.name ?? status.id
         guard status.wanted else {
             let argument = reference.contains(" ") ? "\"\(reference)\"" : reference

@@ -53,7 +53,9 @@ final class EtcdClient: Sendable {
 
     /// One step, atomic, of the state that a majority of the members agrees on.
     func commit(_ transaction: EtcdTransaction) async throws(EtcdError) -> EtcdTransactionAnswer {
-        try await call("/v3/kv/txn", body: transaction.text)
+        var (answer, failures): (EtcdTransactionAnswer, Int) = try await call("/v3/kv/txn", body: transaction.text)
+        answer.mayBeDoneBefore = failures > 0
+        return answer
     }
 
     /// Reads several ranges of one state.
@@ -75,6 +77,14 @@ final class EtcdClient: Sendable {
     // MARK: One call, any member
 
     func call<Answer: EtcdReadable>(_ path: String, body: [UInt8]) async throws(EtcdError) -> Answer {
+        let (answer, _): (Answer, Int) = try await call(path, body: body)
+        return answer
+    }
+
+    /// - Returns: the answer, and how often the same was asked before without one.
+    private func call<Answer: EtcdReadable>(
+        _ path: String, body: [UInt8]
+    ) async throws(EtcdError) -> (answer: Answer, failures: Int) {
         let deadline = clock.now() + settings.patience
         var pause = Duration.milliseconds(20)
         var attempts = 0
@@ -88,7 +98,7 @@ final class EtcdClient: Sendable {
             do throws(EtcdError) {
                 let answer: Answer = try await ask(index, path, body: body, ticket: try await ticket(from: index))
                 try note(answer.storeRevision, noOlderThan: newest, from: addresses[index])
-                return answer
+                return (answer, attempts)
             } catch {
                 if error.code == .notAuthenticated, settings.user != nil, !hasLoggedIn {
                     hasLoggedIn = true

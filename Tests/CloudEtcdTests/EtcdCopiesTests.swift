@@ -105,6 +105,57 @@ struct EtcdCopiesTests {
         }
     }
 
+    /// The take-over is done, nobody hears so, a third host takes the meter from it, and only then it is asked again.
+    @Test func takeover_isNotDoneTwice_whenItsAnswerIsLostAndAnotherHasTheLeaseSince() async throws {
+        let server = try Self.server.get()
+        let relay = try await AnswerRelay(to: server.clientPorts[0])
+        try await withCopies { first, second in
+            var settings = server.settings
+            settings.prefix = first.engine.client.settings.prefix
+            settings.urls = [relay.url]
+            let relayed = try await Copy(settings, startedAt: 77)
+            let before = try #require(token(try await relayed.acquire(meter, in: zone, by: 1)))
+            relay.loseNextAnswer {
+                let seen = try? await second.engine.lease(of: self.meter, in: self.zone)
+                #expect(seen?.holder?.host == .numbered(2))
+                let third = try? await second.acquire(self.meter, in: self.zone, by: 3, takeover: true)
+                #expect(third.flatMap { self.token($0) } == FencingToken(rawValue: before.rawValue + 2))
+            }
+
+            let failure = await #expect(throws: CloudFailure.self) {
+                _ = try await relayed.acquire(meter, in: zone, by: 2, takeover: true)
+            }
+
+            #expect(failure?.code == .serviceUnavailable)
+            #expect(failure?.message.contains("not known whether") == true, "\(String(describing: failure))")
+            let lease = try await relayed.engine.lease(of: meter, in: zone)
+            #expect(lease?.holder?.host == .numbered(3))
+            #expect(lease?.token == FencingToken(rawValue: before.rawValue + 2))
+            await relayed.engine.close()
+        }
+        try await relay.close()
+    }
+
+    @Test func grant_isToldAsItWasDone_whenItsAnswerIsLost() async throws {
+        let server = try Self.server.get()
+        let relay = try await AnswerRelay(to: server.clientPorts[0])
+        try await withCopies { first, second in
+            var settings = server.settings
+            settings.prefix = first.engine.client.settings.prefix
+            settings.urls = [relay.url]
+            let relayed = try await Copy(settings, startedAt: 77)
+            let before = try #require(token(try await relayed.acquire(meter, in: zone, by: 1)))
+            relay.loseNextAnswer {}
+
+            let taken = try await relayed.acquire(meter, in: zone, by: 2, takeover: true)
+
+            #expect(token(taken) == FencingToken(rawValue: before.rawValue + 1))
+            #expect(try await second.engine.lease(of: meter, in: zone)?.token == token(taken))
+            await relayed.engine.close()
+        }
+        try await relay.close()
+    }
+
     @Test func renewalThroughOneCopy_holdsTheLease_againstTheOther() async throws {
         try await withCopies { first, second in
             let token = try #require(token(try await first.acquire(meter, in: zone, by: 1)))

@@ -301,6 +301,31 @@ struct LeasePlanTests {
         #expect(throws: EtcdError.self) { try plan.outcome(of: empty, revision: 1, keys: keys, now: .origin) }
     }
 
+    @Test func outcome_isUnknown_whenTheAnswerWasLost_andSomebodyElseChangedTheLeaseSince() throws {
+        let basis = SeenLease(record: record(1), revision: 5, pulse: 6)
+        func outcome(of plan: LeasePlan, there revision: Int64) throws(EtcdError) -> LeasePlan.Outcome {
+            let there = EtcdEntry(
+                key: keys.lease(of: "m", in: "home"), value: try StoredLease(record(3), writer: "other").bytes,
+                revision: revision)
+            let answer = EtcdTransactionAnswer(
+                revision: 0, succeeded: false,
+                results: [.range(EtcdRangeAnswer(entries: [there])), .range(EtcdRangeAnswer())])
+            return try plan.outcome(of: answer, mayBeDoneBefore: true, revision: 12, keys: keys, now: .origin)
+        }
+        let grant = try plan([job(record(2))], on: basis)
+
+        #expect(throws: EtcdError.self) { try outcome(of: grant, there: 9) }
+        // Renewed since and nothing else: nothing of it was ever written, nor will be.
+        #expect(try outcome(of: grant, there: 5) != .done(basis))
+        // Neither of them does harm when it is done twice.
+        for harmless in [try plan([job(nil)], on: basis), try plan([job(record(1, renewedAt: 9))], on: basis)] {
+            guard case .changed = try outcome(of: harmless, there: 9) else {
+                Issue.record("\(harmless.change)")
+                return
+            }
+        }
+    }
+
     @Test func sights_neverGoBack() {
         let sights = LeaseSights()
         sights.note(SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 0), at: place)

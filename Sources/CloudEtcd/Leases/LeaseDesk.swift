@@ -127,7 +127,8 @@ final class LeaseDesk: Sendable {
         for (index, plan) in plans.enumerated() {
             do throws(EtcdError) {
                 let outcome = try plan.outcome(
-                    of: answer.transaction(index), revision: answer.revision, keys: keys, now: now)
+                    of: answer.transaction(index), mayBeDoneBefore: answer.mayBeDoneBefore,
+                    revision: answer.revision, keys: keys, now: now)
                 switch outcome {
                 case .done(let seen):
                     sights.note(seen, at: plan.place, isOwn: true)

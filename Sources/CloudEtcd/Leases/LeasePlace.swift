@@ -113,10 +113,13 @@ struct LeasePlan: Sendable {
     }
 
     /// - Parameters:
+    ///   - mayBeDoneBefore: the same was sent before, and no answer came.
     ///   - revision: that of all that the request wrote.
     ///   - now: after the answer: the lease changed at the latest then.
+    /// - Throws: `timedOut` where nobody can say whether it was done: to decide it anew might do it twice.
     func outcome(
-        of answer: EtcdTransactionAnswer?, revision: Int64, keys: StoreKeys, now: MonotonicTime
+        of answer: EtcdTransactionAnswer?, mayBeDoneBefore: Bool = false, revision: Int64, keys: StoreKeys,
+        now: MonotonicTime
     ) throws(EtcdError) -> Outcome {
         guard let answer else {
             throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
@@ -133,9 +136,17 @@ struct LeasePlan: Sendable {
         }
         let pulse = pulses.entries.first?.revision ?? 0
         guard let entry = leases.entries.first else { return .changed(SeenLease(record: nil, pulse: pulse)) }
-        if case .lease(let value) = change, entry.value == value {
-            // It is what this very plan writes: it was written, and the answer was lost.
-            return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
+        if case .lease(let value) = change {
+            if entry.value == value {
+                // It is what this very plan writes: it was written, and the answer was lost.
+                return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
+            }
+            guard !mayBeDoneBefore || entry.revision == basis.revision else {
+                throw EtcdError(
+                    .timedOut,
+                    "it is not known whether \(place.meter) was changed: etcd's answer was lost, and somebody else has "
+                        + "changed it since. Ask again")
+            }
         }
         return .changed(try SeenLease(entry, pulse: pulse, at: now))
     }

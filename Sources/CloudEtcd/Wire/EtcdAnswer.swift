@@ -29,6 +29,8 @@ struct EtcdTransactionAnswer: Hashable, Sendable {
     var revision: Int64
     var succeeded: Bool
     var results: [EtcdResult]
+    /// The same was sent before, and no answer came: this tells what became of the last time.
+    var mayBeDoneBefore = false
 }
 
 extension EtcdTransactionAnswer {

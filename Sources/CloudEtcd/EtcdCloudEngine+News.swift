@@ -14,11 +14,14 @@ extension EtcdCloudEngine {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in await watch(hear) }
             group.addTask { [self] in await repair(hear) }
+            group.addTask { [self] in await tellRenewals() }
         }
     }
 
     /// leases-and-sync.md, section 6.
     static let repairInterval = Duration.seconds(30)
+    /// Below what a person notices, and two small requests a second at most.
+    private static let tellInterval = Duration.milliseconds(500)
     private static let watchPause = Duration.seconds(1)
     private static let watchLength = Duration.seconds(300)
 
@@ -70,6 +73,21 @@ extension EtcdCloudEngine {
         }
     }
 
+    /// Tells the other copies what this one has renewed.
+    private func tellRenewals() async {
+        while !Task.isCancelled {
+            await pause(Self.tellInterval)
+            let sheet = untold.take()
+            guard !sheet.isEmpty else { continue }
+            do throws(EtcdError) {
+                _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: sheet.bytes)]))
+            } catch {
+                // The other copies read all pulses every `repairInterval` as well.
+                logger.debug("renewals are not told to the other copies", metadata: ["cause": "\(error)"])
+            }
+        }
+    }
+
     private func pause(_ time: Duration) async {
         // It is cut short where the task is cancelled, which the loops see.
         try? await clock.sleep(clock.now() + time)
@@ -89,6 +107,13 @@ extension EtcdCloudEngine {
             case .credential:
                 let credential = try Self.read(entry)
                 if credential.revokedAt != nil { await hear(.revoked(credential: credential.id)) }
+            case .renewals:
+                let now = clock.now()
+                for (zone, meters) in try RenewalSheet(entry).zones {
+                    for (meter, pulse) in meters {
+                        sights.note(pulse: pulse, at: LeasePlace(zone: zone, meter: meter), now: now)
+                    }
+                }
             case nil: break
             }
         } catch {

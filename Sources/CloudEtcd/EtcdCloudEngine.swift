@@ -21,6 +21,7 @@ package final class EtcdCloudEngine: CloudEngine {
     let logger: Logger
     let reads: SharedReads
     let sights: LeaseSights
+    let untold = UntoldRenewals()
     let leaseDesk: LeaseDesk
     let recordDesk: RecordDesk
     /// This copy's name in what it writes.
@@ -61,7 +62,8 @@ package final class EtcdCloudEngine: CloudEngine {
         limits = Mutex(start.limits(at: clock.now()))
         reads = SharedReads(client: client)
         sights = LeaseSights()
-        leaseDesk = LeaseDesk(client: client, keys: keys, sights: sights, writer: writer, now: clock.now)
+        leaseDesk = LeaseDesk(
+            client: client, keys: keys, sights: sights, untold: untold, writer: writer, now: clock.now)
         recordDesk = RecordDesk(client: client, keys: keys, heads: heads, writer: writer)
     }
 

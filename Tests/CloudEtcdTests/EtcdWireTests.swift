@@ -202,7 +202,45 @@ struct StoredValueTests {
         #expect(throws: EtcdError.self) { try StoredHead(entry([0xFF])) }
     }
 
+    @Test func renewals_comeBackWhole_andNoByteOfThemTraps() throws {
+        var sheet = RenewalSheet()
+        sheet.zones = ["home": ["port:/dev/a b": 7, "AA:BB:CC:DD:EE:FF": .max], "lab": ["m": 1]]
+        let bytes = sheet.bytes
+        #expect(try RenewalSheet(entry(bytes)) == sheet)
+        #expect(try RenewalSheet(entry(RenewalSheet().bytes)).isEmpty)
+        for index in bytes.indices {
+            for change in [UInt8(0), 0x0A, 0x20, 0x2D, 0x39, 0xFF] {
+                var damaged = bytes
+                damaged[index] = change
+                do {
+                    _ = try RenewalSheet(entry(damaged))
+                } catch {
+                    #expect(error.code == .damaged)
+                }
+            }
+        }
+        for other in ["", "2\n", "1\n 5 m\n", "1\nz\n m 5\n", "1\nz\n 99999999999999999999 m\n"] {
+            #expect(throws: EtcdError.self, "\(other)") { try RenewalSheet(entry(Array(other.utf8))) }
+        }
+    }
+
+    @Test func untoldRenewals_goOutOnce_theLastOfEachLease_andNoMoreThanFit() {
+        let untold = UntoldRenewals()
+        for number in 0...RenewalSheet.renewalsMax {
+            untold.add(LeasePlace(zone: "z\(number % 3)", meter: "m\(number)"), pulse: 1)
+        }
+        untold.add(LeasePlace(zone: "z0", meter: "m0"), pulse: 2)
+
+        let sheets = [untold.take(), untold.take()]
+
+        let counts = sheets.map { $0.zones.values.reduce(0) { $0 + $1.count } }
+        #expect(counts == [RenewalSheet.renewalsMax, 1])
+        #expect(sheets.compactMap { $0.zones["z0"]?["m0"] } == [2])
+        #expect(untold.take().isEmpty)
+    }
+
     @Test func watchedKeys_tellWhatTheyAre() {
+        #expect(keys.watched(keys.renewals) == .renewals)
         #expect(keys.watched(keys.head("home")) == .head(zone: "home"))
         #expect(keys.watched(keys.credential(hash: [1, 255])) == .credential)
         #expect(

@@ -14,6 +14,7 @@ import SettingsCore
 /// p/<zone>/<meter>                    the pulse of a lease: empty, changed by every renewal
 /// i/<credential>                      the hash under which it lies
 /// b/<zone>/<host>                     the hashes of the credentials that are bound to the host
+/// w/b                                 what the copy that wrote it last has renewed since it wrote it before
 /// w/h/<zone>                          the head: the zone's sequence, changed with every record
 /// w/k/<hash>                          a credential
 /// w/l/<zone>/<meter>                  a lease: who holds it, its token. Never deleted
@@ -71,6 +72,7 @@ struct StoreKeys: Sendable {
     func lease(of meter: String, in zone: String) -> [UInt8] { leases(in: zone) + meter.utf8 }
     func pulses(in zone: String) -> [UInt8] { key("p/\(zone)/") }
     func pulse(of meter: String, in zone: String) -> [UInt8] { pulses(in: zone) + meter.utf8 }
+    var renewals: [UInt8] { key("w/b") }
     func leaseGeneration(_ zone: String) -> [UInt8] { key("g/\(zone)") }
 
     // MARK: Credentials
@@ -87,6 +89,7 @@ struct StoreKeys: Sendable {
         case head(zone: String)
         case credential
         case lease(zone: String, meter: String)
+        case renewals
     }
 
     var watched: [UInt8] { key("w/") }
@@ -99,6 +102,7 @@ struct StoreKeys: Sendable {
         let texts = parts.compactMap { String(validating: $0, as: UTF8.self) }
         guard texts.count == parts.count else { return nil }
         switch (texts.first, texts.count) {
+        case ("b", 1): return .renewals
         case ("h", 2): return .head(zone: texts[1])
         case ("k", 2): return .credential
         case ("l", 3): return .lease(zone: texts[1], meter: texts[2])

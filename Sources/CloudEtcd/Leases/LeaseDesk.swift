@@ -26,6 +26,7 @@ final class LeaseDesk: Sendable {
     private let client: EtcdClient
     private let keys: StoreKeys
     private let sights: LeaseSights
+    private let untold: UntoldRenewals
     private let writer: String
     private let now: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
@@ -33,12 +34,13 @@ final class LeaseDesk: Sendable {
     private let decisions = Atomic<UInt64>(0)
 
     init(
-        client: EtcdClient, keys: StoreKeys, sights: LeaseSights, writer: String,
+        client: EtcdClient, keys: StoreKeys, sights: LeaseSights, untold: UntoldRenewals, writer: String,
         now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.client = client
         self.keys = keys
         self.sights = sights
+        self.untold = untold
         self.writer = writer
         self.now = now
     }
@@ -132,6 +134,7 @@ final class LeaseDesk: Sendable {
                 switch outcome {
                 case .done(let seen):
                     sights.note(seen, at: plan.place, isOwn: true)
+                    if plan.change == .pulse { untold.add(plan.place, pulse: seen.pulse) }
                     plan.deliver()
                 case .changed(let seen):
                     sights.note(seen, at: plan.place)

@@ -1,0 +1,79 @@
+import Synchronization
+
+/// What one copy has renewed lately: the leases, and the revisions of their pulses.
+///
+/// It goes through etcd to the other copies, which then know for how long a lease has been silent. A hint, as all that is
+/// watched: where one is lost, a copy counts from its next reading of all, and gives the lease away that much later.
+struct RenewalSheet: Hashable, Sendable {
+    /// More go onto the next one, so that a request stays far below `EtcdTransaction.bytesMax`.
+    static let renewalsMax = 4000
+
+    /// By zone, then by meter: the pulse's revision.
+    var zones: [String: [String: Int64]] = [:]
+
+    var isEmpty: Bool { zones.isEmpty }
+}
+
+extension RenewalSheet {
+    /// `1`, then for each zone a line with its name, and below it for each meter a space, the revision, a space and the
+    /// meter. No name has a line's end in it.
+    var bytes: [UInt8] {
+        var bytes = Array("1\n".utf8)
+        for (zone, meters) in zones.sorted(by: { $0.key < $1.key }) {
+            bytes += zone.utf8
+            bytes.append(UInt8(ascii: "\n"))
+            for (meter, revision) in meters.sorted(by: { $0.key < $1.key }) {
+                bytes += " \(revision) \(meter)\n".utf8
+            }
+        }
+        return bytes
+    }
+
+    /// - Throws: `damaged`.
+    init(_ entry: EtcdEntry) throws(EtcdError) {
+        let lines = entry.value.split(separator: UInt8(ascii: "\n"))
+        guard lines.first?.elementsEqual("1".utf8) == true else {
+            throw EtcdError(damaged: entry.key, "its first line is none of this version")
+        }
+        var zone: String?
+        for line in lines.dropFirst() {
+            guard line.first == UInt8(ascii: " ") else {
+                zone = String(validating: line, as: UTF8.self)
+                continue
+            }
+            let words = line.dropFirst().split(separator: UInt8(ascii: " "), maxSplits: 1)
+            guard let zone, words.count == 2, let digits = String(validating: words[0], as: UTF8.self),
+                let revision = Int64(digits), let meter = String(validating: words[1], as: UTF8.self)
+            else {
+                throw EtcdError(
+                    damaged: entry.key, "\"\(String(decoding: line.prefix(64), as: UTF8.self))\" is no renewal")
+            }
+            zones[zone, default: [:]][meter] = revision
+        }
+    }
+}
+
+/// The renewals of this copy that the others were not told of yet.
+final class UntoldRenewals: Sendable {
+    private let pulses = Mutex<[LeasePlace: Int64]>([:])
+
+    /// - Parameter pulse: the revision of the lease's pulse.
+    func add(_ place: LeasePlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
+
+    /// Takes out what fits on one sheet; an empty one where there is nothing to tell.
+    func take() -> RenewalSheet {
+        let taken = pulses.withLock { pulses in
+            guard pulses.count > RenewalSheet.renewalsMax else {
+                defer { pulses = [:] }
+                return pulses
+            }
+            var taken: [LeasePlace: Int64] = [:]
+            for (place, pulse) in pulses.prefix(RenewalSheet.renewalsMax) { taken[place] = pulse }
+            for place in taken.keys { pulses[place] = nil }
+            return taken
+        }
+        var sheet = RenewalSheet()
+        for (place, pulse) in taken { sheet.zones[place.zone, default: [:]][place.meter] = pulse }
+        return sheet
+    }
+}

@@ -100,9 +100,11 @@ extension CloudService {
     }
 
     /// Ends when the host is too slow, when its token is revoked and at shutdown (`EventSubscription`).
+    ///
+    /// - Throws: `serviceUnavailable` during the shutdown.
     package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {
         let member = try member(principal, of: zone)
         _ = try await existing(zone)
-        return hub.subscribe(to: zone, host: member.host, credential: member.credential)
+        return try hub.subscribe(to: zone, host: member.host, credential: member.credential)
     }
 }

@@ -70,8 +70,22 @@ package final class CloudService: Sendable {
         }
     }
 
-    /// Ends every event stream, and those to come.
-    package func shutdown() { hub.finish() }
+    /// Hands the event streams over to the other copies of this cloud: takes no more, and ends those that are open, which
+    /// makes their hosts ask another copy. Many end a part at a time, so that not all come there in the same moment.
+    package func shutdown() async {
+        hub.close()
+        let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
+        while hub.end(upTo: portion) {
+            // Cancelled, it has no time left, and ends the others at once.
+            try? await clock.sleep(clock.now() + Self.betweenPortions)
+        }
+    }
+
+    /// Event streams that a shutdown ends before it pauses.
+    package static let streamsEndedAtOnce = 100
+    /// With the pauses between them five seconds: well within what a service manager gives a program to stop.
+    private static let portionsMax = 50
+    private static let betweenPortions = Duration.milliseconds(100)
 
     /// Open event streams, of all zones: for the metrics.
     package var listenerCount: Int { hub.listenerCount }

@@ -14,21 +14,28 @@ final class EventHub: Sendable {
     private struct State {
         var zones: [String: [UInt64: Listener]] = [:]
         var nextID: UInt64 = 0
-        var isFinished = false
+        var isClosed = false
     }
 
     private let state = Mutex(State())
 
-    func subscribe(to zone: String, host: HostID, credential: String) -> EventSubscription {
+    /// - Throws: `serviceUnavailable` once it is closed.
+    func subscribe(
+        to zone: String, host: HostID, credential: String
+    ) throws(CloudFailure) -> EventSubscription {
         let buffer = EventBuffer()
-        let (id, isOpen) = state.withLock { state -> (UInt64, Bool) in
+        let id = state.withLock { state -> UInt64? in
+            guard !state.isClosed else { return nil }
             state.nextID += 1
-            guard !state.isFinished else { return (state.nextID, false) }
             state.zones[zone, default: [:]][state.nextID] = Listener(
                 buffer: buffer, host: host, credential: credential)
-            return (state.nextID, true)
+            return state.nextID
         }
-        if !isOpen { buffer.end() }
+        guard let id else {
+            throw CloudFailure(
+                .serviceUnavailable, "this metercloud is stopping; ask another copy of it, or again in a moment",
+                retryAfter: .seconds(1))
+        }
         return EventSubscription(EventSubscription.Handle(buffer: buffer) { [self] in remove(id, from: zone) })
     }
 
@@ -76,21 +83,28 @@ final class EventHub: Sendable {
     }
 
     /// Ends the streams that were opened with this credential.
-    func end(credential: String) { endAll { $0.credential == credential } }
-
-    /// Ends every stream, and those to come.
-    func finish() {
-        state.withLock { $0.isFinished = true }
-        endAll { _ in true }
+    func end(credential: String) {
+        for one in streams(where: { $0.credential == credential }) { remove(one.id, from: one.zone) }
     }
 
-    private func endAll(where isMeant: (Listener) -> Bool) {
-        let meant = state.withLock { state in
+    /// Takes no more listeners.
+    func close() { state.withLock { $0.isClosed = true } }
+
+    /// Ends some of the streams.
+    ///
+    /// - Returns: whether any is left.
+    func end(upTo count: Int) -> Bool {
+        let all = streams { _ in true }
+        for one in all.prefix(count) { remove(one.id, from: one.zone) }
+        return all.count > count
+    }
+
+    private func streams(where isMeant: (Listener) -> Bool) -> [(zone: String, id: UInt64)] {
+        state.withLock { state in
             state.zones.flatMap { zone, listeners in
                 listeners.filter { isMeant($0.value) }.map { (zone: zone, id: $0.key) }
             }
         }
-        for one in meant { remove(one.id, from: one.zone) }
     }
 
     private func tell(_ zone: String, _ event: (HostID) -> EventBody?) {

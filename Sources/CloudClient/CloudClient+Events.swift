@@ -29,7 +29,8 @@ extension CloudClient {
 
     /// Reads events until the stream breaks, which it says by throwing.
     private func follow(_ take: (CloudEvent) throws(SyncFailure) -> Void) async throws(SyncFailure) -> Never {
-        let response = try await openStream()
+        let index = addressIndex
+        let response = try await openStream(at: index)
         try take(.opened)
         var reader = ServerSentEvents()
         do {
@@ -45,16 +46,19 @@ extension CloudClient {
         } catch let error as DecodingError {
             throw SyncFailure(.other, "an event of the cloud cannot be read: \(error)")
         } catch {
+            if !Task.isCancelled { giveUp(index) }
             throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")
         }
+        // It stops, and hands its hosts over: they ask the next copy before this one is gone.
+        giveUp(index)
         throw SyncFailure(.network, "the cloud ended the event stream")
     }
 
-    private func openStream() async throws(SyncFailure) -> HTTPClientResponse {
+    private func openStream(at index: Int) async throws(SyncFailure) -> HTTPClientResponse {
         do throws(CallFailure) {
             return try await send(
                 .GET, zonePath("events"), body: Optional<String>.none, deadline: .distantFuture,
-                headers: [("accept", "text/event-stream")])
+                headers: [("accept", "text/event-stream")], to: index)
         } catch {
             throw error.failure
         }

@@ -103,7 +103,14 @@ package final class CloudClient: Sendable {
         _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
         headers: [(String, String)] = []
     ) async throws(CallFailure) -> HTTPClientResponse {
-        let index = current.withLock { $0 }
+        try await send(method, path, body: body, deadline: deadline, headers: headers, to: addressIndex)
+    }
+
+    /// - Parameter index: of the address, whichever is the current one.
+    func send(
+        _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
+        headers: [(String, String)], to index: Int
+    ) async throws(CallFailure) -> HTTPClientResponse {
         let address = addresses[index]
         var request = HTTPClientRequest(url: address.text + path)
         request.method = method
@@ -144,8 +151,11 @@ package final class CloudClient: Sendable {
         }
     }
 
+    /// Of the address that the next call goes to.
+    var addressIndex: Int { current.withLock { $0 } }
+
     /// Lets the next call try the next address, unless another call did so already.
-    private func giveUp(_ index: Int) {
+    func giveUp(_ index: Int) {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
 

@@ -22,6 +22,6 @@ package struct CloudStreamEnder: Service {
     package func run() async throws {
         // Cancelled without a graceful shutdown, there is nothing to wait for either.
         try? await gracefulShutdown()
-        service.shutdown()
+        await service.shutdown()
     }
 }

@@ -260,7 +260,7 @@ struct CloudClientTests {
             var events = a.events().makeAsyncIterator()
             #expect(try await events.next() == .opened)
 
-            cloud.service.shutdown()
+            await cloud.service.shutdown()
 
             let failure = try await failure { while try await events.next() != nil {} }
             #expect(failure.kind == .network)

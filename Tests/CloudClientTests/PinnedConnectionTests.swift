@@ -105,6 +105,23 @@ struct PinnedConnectionTests {
         }
     }
 
+    @Test func nextAddress_isAsked_onceACopyHasEndedTheEventStream() async throws {
+        let stopping = try await WireServer.start(
+            .closing("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 0\r\n\r\n"))
+        let client = try CloudClient(
+            CloudMembership(
+                urls: ["http://127.0.0.1:\(stopping.port)", "http://127.0.0.1:1"], zone: "home", token: Secret("mgt_x"),
+                pin: nil))
+        try await closing(client) {
+            await #expect(throws: SyncFailure.self) { for try await _ in client.events() {} }
+
+            // No call to the first has failed, and yet none goes there any more.
+            let failure = await #expect(throws: SyncFailure.self) { try await client.account() }
+            #expect(failure?.message.contains("127.0.0.1:1 ") == true, "\(String(describing: failure))")
+        }
+        try await stopping.stop()
+    }
+
     // MARK: - Joining
 
     @Test func join_bringsATokenOfTheHostsOwn() async throws {

@@ -27,7 +27,7 @@ struct StreamTests {
         try await bench.test(medium) { [bench] browser in
             async let answering = browser.request(.get, Self.path, token: host.token)
             await untilStreams(1)
-            bench.service.shutdown()
+            await bench.service.shutdown()
             let answer = try await answering
 
             #expect(answer.status == 200)
@@ -49,7 +49,7 @@ struct StreamTests {
                 bench.clock.advance(by: .seconds(1))
             }
             while !bench.clock.hasSleepers { await Task.yield() }
-            bench.service.shutdown()
+            await bench.service.shutdown()
             let pings = try await answering.text.components(separatedBy: "event: ping\n").count - 1
 
             // One at once, the others after 15 and 30 s; what waited at the end is dropped.
@@ -70,7 +70,7 @@ struct StreamTests {
 
             #expect(try await first.status == 200)
             await untilStreams(1)
-            bench.service.shutdown()
+            await bench.service.shutdown()
             _ = try await second
         }
     }
@@ -89,7 +89,7 @@ struct StreamTests {
             #expect(second.status == 429)
             #expect(
                 second.error?.message == "this token has 1 event streams open already; close one of them")
-            bench.service.shutdown()
+            await bench.service.shutdown()
             _ = try await first
         }
         #expect(bench.gate.streams == 0)
@@ -111,7 +111,7 @@ struct StreamTests {
             #expect(event.contains("id: 2\nevent: lease\ndata: {\"lease\":{"))
             #expect(event.contains(#""holderName":"host-a""#))
             #expect(!event.contains("session"))
-            bench.service.shutdown()
+            await bench.service.shutdown()
             // The end of the answer, after which the connection may serve again or close.
             _ = try await socket.receive(until: "0\r\n\r\n")
         }

@@ -80,7 +80,7 @@ struct EventTests {
         var events = try await cloud.service.events(in: "other", by: stranger).makeAsyncIterator()
 
         _ = try await cloud.acquire(one)
-        cloud.service.shutdown()
+        await cloud.service.shutdown()
 
         #expect(await events.next() == nil)
     }
@@ -119,11 +119,32 @@ struct EventTests {
         let one = try await cloud.join(1)
         var events = try await cloud.service.events(in: "home", by: one).makeAsyncIterator()
 
-        cloud.service.shutdown()
+        await cloud.service.shutdown()
 
         #expect(await events.next() == nil)
-        var late = try await cloud.service.events(in: "home", by: one).makeAsyncIterator()
-        #expect(await late.next() == nil)
+        let failure = await #expect(throws: CloudFailure.self) {
+            _ = try await cloud.service.events(in: "home", by: one)
+        }
+        #expect(failure?.code == .serviceUnavailable)
+    }
+
+    @Test func streams_endAPartAtATime_whenThereAreMany() async throws {
+        let cloud = try await TestCloud()
+        let one = try await cloud.join(1)
+        let count = 2 * CloudService.streamsEndedAtOnce + 1
+        var subscriptions: [EventSubscription] = []
+        for _ in 0..<count { subscriptions.append(try await cloud.service.events(in: "home", by: one)) }
+
+        async let done: Void = cloud.service.shutdown()
+
+        for (pauses, left) in [CloudService.streamsEndedAtOnce + 1, 1].enumerated() {
+            await cloud.time.began(sleeps: UInt64(pauses + 1))
+            #expect(cloud.service.listenerCount == left)
+            cloud.time.advance(by: .milliseconds(100))
+        }
+        await done
+        #expect(cloud.service.listenerCount == 0)
+        #expect(subscriptions.count == count)
     }
 
     @Test func stream_isGone_whenNobodyHasIt() async throws {

@@ -79,7 +79,7 @@ func withCloud(_ body: @Sendable (LocalCloud) async throws -> Void) async throws
         tasks.addTask { try await group.run() }
         for await port in ports { cloud.port = port }
         try await body(cloud)
-        cloud.service.shutdown()
+        await cloud.service.shutdown()
         await group.triggerGracefulShutdown()
         try await tasks.waitForAll()
     }

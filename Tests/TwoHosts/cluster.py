@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -199,9 +200,10 @@ class Host(Program):
     def json(self, *arguments):
         return json.loads(self.ctl(*arguments, "--json").stdout)
 
-    def join(self):
-        self.ctl("cloud", "join", f"https://127.0.0.1:{self.proxy.port}", "--token-file", self.cluster.token_file,
-                 "--pin", self.cluster.pin)
+    def join(self, *others):
+        """Joins the cloud. Others are the addresses of its other copies."""
+        self.ctl("cloud", "join", f"https://127.0.0.1:{self.proxy.port}", *others, "--token-file",
+                 self.cluster.token_file, "--pin", self.cluster.pin)
 
     def setting(self, meter, key):
         """The value of a setting, None where the meter or the setting is not there."""
@@ -248,6 +250,22 @@ class Cluster:
         self.cloud.start()
         line, _ = wait("metercloud prints how to join", lambda: self._join_line(said_before), SOON)
         self.port, self.token_file, self.pin = int(line.group(1)), line.group(2), line.group(3)
+
+    def copy(self, options):
+        """Another copy of the cloud, with the key of the first. Returns it and its address."""
+        folder = f"{self.folder}/cloud-2"
+        os.makedirs(folder, mode=0o700)
+        shutil.copy(f"{self.folder}/cloud/key.pem", folder)
+        copy = Program(
+            "metercloud-2",
+            [f"{self.bin}/metercloud", "serve", "--data", folder, "--listen", "127.0.0.1:0", *options], self.folder)
+        copy.start()
+        self.others.insert(0, copy)
+        found, _ = wait("the other copy is ready", lambda: re.search(
+            r"(https://127\.0\.0\.1:\d+).*--pin (sha256:[0-9a-f]{64})", copy.log), SOON)
+        if found.group(2) != self.pin:
+            raise Failure("the other copy has another pin")
+        return copy, found.group(1)
 
     def administer(self, *arguments, status=0):
         """Runs metercloud on the cloud's folder. Returns what it said."""

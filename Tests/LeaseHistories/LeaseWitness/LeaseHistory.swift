@@ -59,6 +59,19 @@ package final class LeaseHistory: Sendable {
         if case .notLinearizable = LinearizabilityChecker(terms: terms).check(all) { true } else { false }
     }
 
+    /// What may have changed a lease about then, to look for the cause.
+    private func changes(
+        of meter: String, near operation: LeaseOperation?, but shown: some Sequence<LeaseOperation>
+    ) -> [LeaseOperation] {
+        guard let operation else { return [] }
+        let shown = Set(shown)
+        return all.filter { other in
+            other.meter == meter && other.request != .read && !shown.contains(other)
+                && other.returnedAt >= operation.calledAt - .seconds(5)
+                && other.calledAt <= operation.returnedAt + .seconds(5)
+        }.prefix(12).sorted { $0.calledAt < $1.calledAt }
+    }
+
     /// - Returns: what is wrong with it; nil for a history that calls one at a time explain.
     package func complaint() -> String? {
         if let surprise = firstSurprise { return "an answer that should not be: \(surprise)" }
@@ -66,9 +79,10 @@ package final class LeaseHistory: Sendable {
         case .linearizable: return nil
         case .undecided(let meter): return "undecided: too many orders to try for \(meter)"
         case .notLinearizable(let found):
+            let (placed, stuck) = (found.lastPlaced.suffix(6), found.stuck.prefix(4))
             let lines =
-                found.lastPlaced.suffix(6).map { "after \($0.words)" }
-                + found.stuck.prefix(4).map { "none of \($0.words)" }
+                placed.map { "after \($0.words)" } + stuck.map { "none of \($0.words)" }
+                + changes(of: found.meter, near: stuck.first, but: placed + stuck).map { "beside \($0.words)" }
             return "no order explains \(found.meter), left as \(unqualified(found.register)):\n  "
                 + lines.joined(separator: "\n  ")
         }

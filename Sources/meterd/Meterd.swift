@@ -30,6 +30,9 @@ struct Meterd: AsyncParsableCommand {
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel: String?
 
+    @Flag(help: "Print every key of the configuration, with its default and what it is for, and end.")
+    var printConfiguration = false
+
     @Flag(help: "Four simulated meters and a temporary store: needs no hardware and no root.")
     var demo = false
 
@@ -46,6 +49,10 @@ struct Meterd: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if printConfiguration {
+            print(ConfigurationReference.text(isSwitchedOff: true), terminator: "")
+            return
+        }
         var configuration = try readConfiguration()
         let isDemo = demo || (demoIfAlone && configuration.ports.isEmpty && Self.noMeterIsPlugged)
         LogFormat.bootstrap()

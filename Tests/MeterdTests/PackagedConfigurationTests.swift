@@ -3,7 +3,7 @@ import Testing
 
 @testable import meterd
 
-/// Packaging/meterd.toml, which the package installs, against what meterd reads and what Docs/Configuration.md explains.
+/// What `ConfigurationReference` says of the configuration, against what meterd reads, and the files that are made of it.
 struct PackagedConfigurationTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -24,53 +24,31 @@ struct PackagedConfigurationTests {
             .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }.joined(separator: "\n")
     }
 
-    /// "cloud.serve" and the like; those of `[[port]]` begin with "port.".
-    private func keys(of toml: Substring) -> Set<String> {
-        var table = ""
-        var keys: Set<String> = []
-        for line in toml.split(separator: "\n") {
-            if let match = line.wholeMatch(of: #/\[\[?([a-z]+)\]\]?/#) {
-                table = "\(match.1)."
-            } else if let match = line.prefixMatch(of: #/([a-z-]+) = /#) {
-                keys.insert(table + match.1)
-            }
-        }
-        return keys
-    }
-
-    /// Those that the reader lets pass: its calls of checkKeys list them.
-    private func keysOfReader() throws -> Set<String> {
-        let folder = Self.root.appending(path: "Sources/meterd/Configuration")
-        var keys: Set<String> = []
-        var tables: Set<String> = []
-        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
-            let source = try String(contentsOf: file, encoding: .utf8)
-            for call in source.matches(of: #/of: \w+, in: "([a-z.]*)",\s*known: \[([^\]]*)\]/#) {
-                tables.insert("\(call.1)")
-                for key in call.2.matches(of: #/"([^"]+)"/#) { keys.insert("\(call.1)\(key.1)") }
-            }
-        }
-        #expect(tables.isSuperset(of: ["", "store.", "cloud.", "bluetooth.", "web.", "mqtt.", "port."]))
-        return keys.filter { !tables.contains("\($0).") }
-    }
-
     @Test func asInstalled_itChangesNothing() throws {
         #expect(try read(text("Packaging/meterd.toml")) == Configuration(environment: [:], userID: 0))
     }
 
-    @Test func everyKeyThatIsRead_isInIt() throws {
-        let inIt = keys(of: Substring(try switchedOn()))
-        let known = try keysOfReader()
-        #expect(known.count > 20)
-        #expect(inIt == known, "Packaging/meterd.toml: \(inIt.symmetricDifference(known).sorted())")
+    @Test func packagedFile_isWhatMeterdPrints() throws {
+        #expect(try text("Packaging/meterd.toml") == ConfigurationReference.text(isSwitchedOff: true))
     }
 
-    @Test func everyKeyThatIsExplained_isInIt() throws {
-        let blocks = try text("Docs/Configuration.md").split(separator: "```toml\n").dropFirst()
-            .compactMap { $0.split(separator: "```").first }
-        let explained = blocks.reduce(into: Set<String>()) { $0.formUnion(keys(of: $1)) }
-        let inIt = keys(of: Substring(try switchedOn()))
-        #expect(inIt == explained, "Docs/Configuration.md: \(inIt.symmetricDifference(explained).sorted())")
+    @Test func reference_isWhatMeterdKnows() throws {
+        let block = try text("Docs/Configuration.md").split(separator: "```toml\n").last?.split(separator: "```").first
+        #expect(block.map { String($0) } == ConfigurationReference.text(isSwitchedOff: false))
+    }
+
+    /// The reader takes each key, and says so where it means nothing to it: a key that is listed and not read would pass.
+    @Test func everyKey_isRead() throws {
+        for table in ConfigurationReference.tables {
+            for key in table.keys {
+                let heading = table.name.isEmpty ? "" : table.isRepeated ? "[[\(table.name)]]\n" : "[\(table.name)]\n"
+                // A date is what no key takes.
+                let others = table.keys.filter { $0.name != key.name }.map { "\($0.name) = \($0.value)\n" }.joined()
+                #expect(throws: ConfigurationError.self, "\(table.name).\(key.name)") {
+                    try read("\(heading)\(others)\(key.name) = 1979-05-27\n")
+                }
+            }
+        }
     }
 
     /// What it shows as defaults are the defaults, and its examples are legal.

@@ -6,9 +6,7 @@ import TOMLKit
 extension ConfigurationFile {
     /// Reads `[mqtt]`.
     func applyMQTT(_ mqtt: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
-        try checkKeys(
-            of: mqtt, in: "mqtt.",
-            known: ["url", "credentials-file", "ca-file", "discovery-prefix", "base-topic", "interval"])
+        try checkKeys(of: mqtt, in: "mqtt")
         var result = configuration.mqtt
         if let text = try string("url", in: mqtt, "mqtt.") {
             do throws(HomeAutomationError) {

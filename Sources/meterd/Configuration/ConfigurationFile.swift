@@ -4,7 +4,7 @@ import LeaseCore
 import MeterModel
 import TOMLKit
 
-/// Reads meterd.toml. Every key is listed here once; Docs/Configuration.md explains them.
+/// Reads meterd.toml. Which keys there are, `ConfigurationReference` says.
 struct ConfigurationFile {
     let path: String
     private let table: TOMLTable
@@ -24,12 +24,7 @@ struct ConfigurationFile {
     }
 
     func apply(to configuration: inout Configuration) throws(ConfigurationError) {
-        try checkKeys(
-            of: table, in: "",
-            known: [
-                "state-directory", "socket", "log-level", "host-name", "store", "cloud", "bluetooth", "web", "mqtt",
-                "port",
-            ])
+        try checkKeys(of: table, in: "")
         if let path = try string("state-directory", in: table) { configuration.stateDirectory = path }
         if let path = try string("socket", in: table) { configuration.socketPath = path }
         if let level = try string("log-level", in: table) {
@@ -66,8 +61,7 @@ struct ConfigurationFile {
     }
 
     private func applyStore(_ store: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
-        try checkKeys(
-            of: store, in: "store.", known: ["flush-interval", "raw-days", "keep-days", "minute-days", "max-megabytes"])
+        try checkKeys(of: store, in: "store")
         if let text = try string("flush-interval", in: store, "store.") {
             guard let interval = Duration(shortText: text), interval >= .seconds(1), interval <= .seconds(3600) else {
                 throw ConfigurationError(
@@ -87,7 +81,7 @@ struct ConfigurationFile {
     }
 
     private func applyCloud(_ cloud: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
-        try checkKeys(of: cloud, in: "cloud.", known: ["serve", "listen", "policy", "lease-ttl"])
+        try checkKeys(of: cloud, in: "cloud")
         if let value = cloud["serve"] {
             guard let flag = value.bool else { throw wrongType("cloud.serve", "true or false") }
             configuration.cloud.serves = flag
@@ -114,7 +108,7 @@ struct ConfigurationFile {
     private func applyBluetooth(
         _ bluetooth: TOMLTable, to configuration: inout Configuration
     ) throws(ConfigurationError) {
-        try checkKeys(of: bluetooth, in: "bluetooth.", known: ["use", "adapters", "links"])
+        try checkKeys(of: bluetooth, in: "bluetooth")
         if let value = bluetooth["use"] {
             guard let flag = value.bool else { throw wrongType("bluetooth.use", "true or false") }
             configuration.bluetooth.isUsed = flag
@@ -138,7 +132,7 @@ struct ConfigurationFile {
     }
 
     private func applyWeb(_ web: TOMLTable, to configuration: inout Configuration) throws(ConfigurationError) {
-        try checkKeys(of: web, in: "web.", known: ["serve", "listen", "names"])
+        try checkKeys(of: web, in: "web")
         if let value = web["serve"] {
             guard let flag = value.bool else { throw wrongType("web.serve", "true or false") }
             configuration.web.serves = flag
@@ -161,7 +155,7 @@ struct ConfigurationFile {
     }
 
     private func port(_ port: TOMLTable) throws(ConfigurationError) -> Configuration.Port {
-        try checkKeys(of: port, in: "port.", known: ["path", "model", "id", "name", "connect"])
+        try checkKeys(of: port, in: "port")
         guard let devicePath = try string("path", in: port, "port."), devicePath.hasPrefix("/") else {
             throw ConfigurationError(
                 "\(path): a [[port]] has no path", next: "give it the device, for example path = \"/dev/rfcomm0\"")
@@ -189,9 +183,10 @@ struct ConfigurationFile {
             declared: DeclaredPort(path: devicePath, model: model, id: id, name: name), connects: connects)
     }
 
-    func checkKeys(
-        of table: TOMLTable, in prefix: String, known: [String]
-    ) throws(ConfigurationError) {
+    /// - Parameter name: of the table; empty: the outermost.
+    func checkKeys(of table: TOMLTable, in name: String) throws(ConfigurationError) {
+        let known = ConfigurationReference.names(in: name)
+        let prefix = name.isEmpty ? "" : "\(name)."
         for key in table.keys.sorted() where !known.contains(key) {
             // Who wrote half of a key means that one, however many letters are missing.
             let begun = known.filter { $0.hasPrefix(key) }

@@ -1,0 +1,210 @@
+/// Every key of meterd.toml: which there are, what each is for, and its default or an example.
+///
+/// The reader takes no other keys. `meterd --print-configuration` writes it out, which is the file that the package
+/// installs and the reference in Docs/Configuration.md.
+enum ConfigurationReference {
+    struct Key: Sendable {
+        var name: String
+        /// In TOML: its default, or an example where it has none.
+        var value: String
+        /// Its environment variable and its flag, where it has them.
+        var otherWays: [String] = []
+        var explanation = ""
+    }
+
+    struct Table: Sendable {
+        /// Empty: the keys before all tables.
+        var name: String
+        /// There may be several of it.
+        var isRepeated = false
+        var explanation = ""
+        var keys: [Key]
+    }
+
+    static let tables = [general, cloud, bluetooth, web, mqtt, store, port]
+
+    /// What may stand in a table: its keys, and in the outermost the tables as well.
+    static func names(in table: String) -> [String] {
+        let keys = tables.first { $0.name == table }?.keys.map(\.name) ?? []
+        return table.isEmpty ? keys + tables.map(\.name).filter { !$0.isEmpty } : keys
+    }
+
+    private static let general = Table(
+        name: "",
+        keys: [
+            Key(
+                name: "state-directory", value: #""/var/lib/meterd""#,
+                otherWays: ["METERD_STATE_DIRECTORY", "--state-directory"],
+                explanation: "Where the store is. Default: /var/lib/meterd for root, ~/.local/state/meterd for anybody "
+                    + "else. As a service meterd may write to its own folders only, this one and the socket's: another "
+                    + "place needs ReadWritePaths= too (systemctl edit meterd)."),
+            Key(
+                name: "socket", value: #""/run/meterd/control.sock""#, otherWays: ["METERD_SOCKET", "--socket"],
+                explanation: "The control socket. Default: /run/meterd/control.sock for root, "
+                    + "$XDG_RUNTIME_DIR/meterd/control.sock otherwise."),
+            Key(
+                name: "log-level", value: #""info""#, otherWays: ["METERD_LOG_LEVEL", "--log-level"],
+                explanation: "trace, debug, info, notice, warning, error or critical."),
+            Key(
+                name: "host-name", value: #""bench pi""#, otherWays: ["METERD_HOST_NAME"],
+                explanation: "What other hosts call this one. Default: the system's host name."),
+        ])
+
+    private static let cloud = Table(
+        name: "cloud",
+        keys: [
+            Key(
+                name: "serve", value: "false",
+                explanation: "This meterd serves the cloud itself, so that a home needs no other machine "
+                    + "(Docs/Operating.md)."),
+            Key(name: "listen", value: #""0.0.0.0:8643""#, explanation: "Where it serves it."),
+            Key(
+                name: "policy", value: #""keep""#,
+                explanation: "\"strict\": two hosts never both talk to a meter, at the price of cutting a link that "
+                    + "cannot be confirmed. A host may be stricter than its zone, never laxer."),
+            Key(
+                name: "lease-ttl", value: #""120s""#,
+                explanation: "How long a lease lasts without renewal. 30s to 10m; the zone may cap it."),
+        ])
+
+    private static let bluetooth = Table(
+        name: "bluetooth",
+        keys: [
+            Key(name: "use", value: "true", explanation: "false: the radios are left alone."),
+            Key(
+                name: "adapters", value: #"["00:1A:7D:DA:71:13"]"#,
+                explanation: "Only these adapters, by their own address (meterctl status). Default: all there are."),
+            Key(
+                name: "links", value: "5",
+                explanation: "How many links to meters one adapter is taken to bear at once. 1 to 64; cheap adapters "
+                    + "bear 5."),
+        ])
+
+    private static let web = Table(
+        name: "web",
+        keys: [
+            Key(name: "serve", value: "true", explanation: "false: there is no web page."),
+            Key(
+                name: "listen", value: #""127.0.0.1:8642""#, otherWays: ["METERD_WEB_LISTEN"],
+                explanation: "Where this machine reaches it: a loopback address. Opening it to the network is meterctl "
+                    + "web enable (Docs/Web.md)."),
+            Key(
+                name: "names", value: #"["meters.example.org"]"#,
+                explanation: "Further names under which browsers ask for it. The machine's own name, that name with "
+                    + ".local and its addresses are known."),
+        ])
+
+    private static let mqtt = Table(
+        name: "mqtt",
+        explanation:
+            "A broker that hears of the meters, and Home Assistant through it (Docs/HomeAssistant.md). Without "
+            + "this table there is none.",
+        keys: [
+            Key(
+                name: "url", value: #""mqtts://broker.lan""#,
+                explanation: "mqtts:// is TLS, on port 8883 unless one is given; mqtt:// is plain text, on 1883."),
+            Key(
+                name: "credentials-file", value: #""/etc/meterd/broker""#,
+                explanation: "Two lines, user and password. Nobody but its owner may write it and nobody but owner and "
+                    + "group may read it; for the service that is owner root, group meterd, mode 0640. With mqtt:// "
+                    + "only for a broker on this machine."),
+            Key(
+                name: "ca-file", value: #""/etc/meterd/broker-ca.pem""#,
+                explanation: "The authority of the broker's certificate, in PEM. Default: those that the system trusts."
+            ),
+            Key(
+                name: "discovery-prefix", value: #""homeassistant""#, explanation: "What Home Assistant looks below."),
+            Key(name: "base-topic", value: #""metergateway""#, explanation: "What everything of ours begins with."),
+            Key(
+                name: "interval", value: #""5s""#, explanation: "How often a meter's reading is published. 1s to 1h."),
+        ])
+
+    private static let store = Table(
+        name: "store",
+        keys: [
+            Key(
+                name: "flush-interval", value: #""60s""#,
+                explanation: "How long a reading may wait in memory: what a power cut costs at most. 1s to 1h."),
+            Key(
+                name: "raw-days", value: "30",
+                explanation:
+                    "Of a meter that tells more than four times a second, single readings older than this many "
+                    + "days are replaced by seconds, each with least, greatest and mean. Slower ones take less room as "
+                    + "they are."),
+            Key(
+                name: "keep-days", value: "400",
+                explanation: "Single readings and seconds older than this many days are deleted."),
+            Key(
+                name: "minute-days", value: "1830",
+                explanation: "Minutes older than this many days are deleted. Hours are kept for ever: some kilobytes a "
+                    + "day."),
+            Key(
+                name: "max-megabytes", value: "2048",
+                explanation: "Above this size the oldest readings and seconds are deleted."),
+        ])
+
+    private static let port = Table(
+        name: "port", isRepeated: true,
+        explanation: "A serial port that nothing identifies. As many as there are.",
+        keys: [
+            Key(name: "path", value: #""/dev/rfcomm0""#),
+            Key(name: "model", value: #""um25c""#),
+            Key(
+                name: "id", value: #""AA:BB:CC:DD:EE:FF""#,
+                explanation: "The meter's own address, where you know it."),
+            Key(name: "name", value: #""Bench""#),
+            Key(
+                name: "connect", value: "true",
+                explanation: "From the first start; what you say with meterctl later counts for more."),
+        ])
+}
+
+// MARK: - As a file
+
+extension ConfigurationReference {
+    /// - Parameter isSwitchedOff: each key and each table has a "#" before it, so that the file changes nothing.
+    static func text(isSwitchedOff: Bool) -> String {
+        let mark = isSwitchedOff ? "#" : ""
+        var blocks: [String] = isSwitchedOff ? [comment(introduction)] : []
+        for table in tables {
+            // Before all tables the keys stand apart; in a table one below the other.
+            if table.name.isEmpty {
+                blocks += table.keys.map { text(of: $0, mark: mark) }
+                continue
+            }
+            let heading = mark + (table.isRepeated ? "[[\(table.name)]]\n" : "[\(table.name)]\n")
+            blocks.append(
+                comment(table.explanation) + heading + table.keys.map { text(of: $0, mark: mark) }.joined())
+        }
+        return blocks.joined(separator: "\n")
+    }
+
+    private static let introduction =
+        "meterd needs no configuration: every key is here, switched off by its \"#\", with its default or, where it has "
+        + "none, with an example. Take away the \"#\" of a key, and of the [table] it is in, to set it; then: sudo "
+        + "systemctl restart meterd. What \"meterctl web enable\", \"meterctl cloud join\" and \"meterctl set\" change is "
+        + "not in this file."
+
+    private static func text(of key: Key, mark: String) -> String {
+        let line = "\(mark)\(key.name) = \(key.value)"
+        guard !key.otherWays.isEmpty else { return comment(key.explanation) + line + "\n" }
+        let gap = String(repeating: " ", count: max(2, otherWaysColumn - line.count + mark.count))
+        return comment(key.explanation) + line + gap + "# " + key.otherWays.joined(separator: ", ") + "\n"
+    }
+
+    private static let otherWaysColumn = 44
+    private static let lineLength = 120
+
+    /// Lines that begin with "# "; nothing for an empty text.
+    private static func comment(_ text: String) -> String {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= lineLength {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append("# \(word)")
+            }
+        }
+        return lines.map { "\($0)\n" }.joined()
+    }
+}

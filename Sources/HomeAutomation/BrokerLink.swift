@@ -17,11 +17,11 @@ package protocol BrokerLink: Sendable {
 package enum BrokerEvent: Hashable, Sendable {
     /// The broker took us.
     case opened
-    /// There is no link, with the cause for the log. The last event of an attempt.
-    case lost(String)
+    /// There is no link, and why. The last event of an attempt.
+    case lost(BrokerTrouble)
     /// The broker has a message, or says why it does not take it.
     case acknowledged(PacketNumber, refusal: String?)
     case received(BrokerMessage)
-    /// The broker does not let us hear anything.
+    /// The broker does not let us hear anything, with the cause.
     case subscriptionRefused(String)
 }

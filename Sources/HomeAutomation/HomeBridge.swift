@@ -34,12 +34,26 @@ package actor HomeBridge {
     /// How the bridge is doing.
     package struct Status: Hashable, Sendable {
         package var isConnected: Bool
-        /// Readings that wait for the broker.
+        /// When the link went up, or was lost; without any link so far, when the bridge began to run. nil: it did not.
+        package var since: WallTime?
+        /// Everything that waits for the broker: to be sent, to be confirmed, or until it is back.
+        package var queued: Int
+        /// Of that, readings that are kept until they can be delivered.
         package var backlog: Int
-        /// Readings lost for want of room, since the start.
+        /// Messages that the broker confirmed, since the start.
+        package var published: Int
+        /// Messages given up for want of room, since the start.
         package var dropped: Int
+        /// Messages that the broker did not take, since the start.
+        package var refused: Int
+        /// Topics that the broker did not take something for, on this link.
+        package var refusedTopics: Int
+        /// The broker lets this host listen, as far as it said something about it.
+        package var hearsRequests: Bool
+        /// Links that went up, since the start.
+        package var linksOpened: Int
         /// Why there is no link, where that is known.
-        package var trouble: String?
+        package var trouble: BrokerTrouble?
     }
 
     /// What makes the bridge go on.
@@ -66,6 +80,11 @@ package actor HomeBridge {
     /// Rises with each attempt, so that late words of an old one are known as such.
     private var attempt = 0
     private var isFinished = false
+    /// As of `since`.
+    private var isConnected = false
+    /// When it began to run, and then when the link last came or went.
+    private var since: WallTime?
+    private var hearsRequests = true
 
     package init(_ settings: BridgeMachine.Settings, _ parts: Parts, logger: Logger) {
         loop = parts.loop
@@ -80,12 +99,15 @@ package actor HomeBridge {
 
     package var status: Status {
         Status(
-            isConnected: machine.isConnected, backlog: machine.backlogCount, dropped: machine.backlogDropped,
+            isConnected: machine.isConnected, since: since, queued: machine.queueCount, backlog: machine.backlogCount,
+            published: machine.publishedCount, dropped: machine.droppedCount, refused: machine.refusedCount,
+            refusedTopics: machine.refusedTopicsCount, hearsRequests: hearsRequests, linksOpened: machine.linksOpened,
             trouble: machine.trouble)
     }
 
     /// Runs until `finish`, and then until the broker has our last word or had its time. Cancelling ends it at once.
     package func run() async {
+        since = loop.wallNow
         let first = await parts.meters()
         await withDiscardingTaskGroup { group in
             // What the broker kept of an earlier run is put right before it says that the bridge is there.
@@ -125,20 +147,27 @@ package actor HomeBridge {
         for (attempt, event) in events where attempt == self.attempt {
             let now = loop.now
             switch event {
-            case .opened: act(machine.linkOpened(at: now), &group)
+            case .opened:
+                hearsRequests = true
+                act(machine.linkOpened(at: now), &group)
             case .lost(let cause): act(machine.linkLost(cause, at: now, dice: dice.next()), &group)
             case .acknowledged(let number, let refusal):
                 act(machine.acknowledged(number, refusal: refusal, at: now), &group)
             case .received(let message): act(machine.received(message, at: now), &group)
-            case .subscriptionRefused(let topic):
+            case .subscriptionRefused(let cause):
+                hearsRequests = false
                 logger.warning(
                     "the broker does not let this host listen: requests will not be heard",
-                    metadata: ["topic": "\(topic)"])
+                    metadata: ["cause": "\(cause)"])
             }
         }
     }
 
     private func act(_ actions: [BridgeMachine.Action], _ group: inout DiscardingTaskGroup) {
+        if machine.isConnected != isConnected {
+            isConnected = machine.isConnected
+            since = loop.wallNow
+        }
         for action in actions {
             switch action {
             case .open(let will):

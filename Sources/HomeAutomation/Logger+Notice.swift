@@ -13,9 +13,9 @@ extension Logger {
             info("broker connected", metadata: values)
         case .lost(let cause, let wait, let isNew):
             // The same trouble again is no news.
-            log(
-                level: isNew ? .warning : .debug, "no broker",
-                metadata: ["cause": "\(cause)", "retry_ms": "\(wait.milliseconds)"])
+            var values: Metadata = ["cause": "\(cause.message)", "retry_ms": "\(wait.milliseconds)"]
+            if let next = cause.next { values["next"] = "\(next)" }
+            log(level: isNew ? .warning : .debug, "no broker", metadata: values)
         case .announced(let meter): info("meter announced", metadata: ["meter.id": "\(meter)"])
         case .removed(let meter): info("meter taken back", metadata: ["meter.id": "\(meter)"])
         case .yielded(let meter, let holder):

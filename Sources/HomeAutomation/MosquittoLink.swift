@@ -48,7 +48,10 @@ package final class MosquittoLink: BrokerLink {
         do {
             orders = try MosquittoOrders()
         } catch {
-            return listener(.lost("no pair of sockets can be had: \(error.words)"))
+            return listener(
+                .lost(
+                    BrokerTrouble(
+                        "no pair of sockets can be had: \(error.words)", next: "are too many files open?")))
         }
         let isFree = state.lock.withLock { state in
             guard !state.isBusy else { return false }
@@ -56,7 +59,11 @@ package final class MosquittoLink: BrokerLink {
             return true
         }
         guard isFree else {
-            return listener(.lost("the attempt before has not ended yet: the network does not answer"))
+            return listener(
+                .lost(
+                    BrokerTrouble(
+                        "the attempt before has not ended yet: the network does not answer",
+                        next: "is \(settings.address.host) on, and on this network? a firewall may stand between")))
         }
         BackgroundThread.run { [settings, state] in
             let cause = MosquittoSession.run(settings, will: will, orders: orders, tell: listener)

@@ -16,8 +16,8 @@ final class MosquittoSession {
     private var numbers: [Int32: PacketNumber] = [:]
     private var isClosed = false
     private var isOpen = false
-    /// Why the broker did not take us, or let us go.
-    private var refusal: String?
+    /// The broker did not take us, or let us go.
+    private var refusal: MosquittoFault?
     /// The library's last complaint: what a certificate is wrong about is only there.
     private var complaint: String?
 
@@ -29,16 +29,18 @@ final class MosquittoSession {
     static func run(
         _ settings: MosquittoLink.Settings, will: BrokerMessage, orders: MosquittoOrders,
         tell: @escaping @Sendable (BrokerEvent) -> Void
-    ) -> String {
+    ) -> BrokerTrouble {
         guard isReady, let client = mosquitto_new(settings.clientID, true, nil) else {
-            return "libmosquitto cannot be used: \(MosquittoCode.errnoWords)"
+            return BrokerTrouble(
+                "libmosquitto cannot be used: \(MosquittoCode.systemWords(errno))",
+                next: "is there memory left, and libmosquitto 2.0 or later?")
         }
         defer { mosquitto_destroy(client) }
         let session = MosquittoSession(client, orders, tell)
         do throws(HomeAutomationError) {
             try session.prepare(settings, will)
         } catch {
-            return error.description
+            return BrokerTrouble(error.message, next: error.next)
         }
         return session.run(settings)
     }
@@ -115,7 +117,7 @@ final class MosquittoSession {
 
     // MARK: The link
 
-    private func run(_ settings: MosquittoLink.Settings) -> String {
+    private func run(_ settings: MosquittoLink.Settings) -> BrokerTrouble {
         var properties: OpaquePointer?
         defer { mosquitto_property_free_all(&properties) }
         _ = mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), Self.packetMax)
@@ -126,14 +128,19 @@ final class MosquittoSession {
             carryOut()
             let socket = mosquitto_socket(client)
             guard !isClosed, socket >= 0 else { break }
-            guard socket < Self.descriptorMax else { return "too many files are open for libmosquitto" }
+            guard socket < Self.descriptorMax else {
+                return BrokerTrouble(
+                    "more than \(Self.descriptorMax) files are open, too many for libmosquitto",
+                    next: "serve fewer meters and pages from this host")
+            }
             orders.wait(beside: socket, wantsToWrite: mosquitto_want_write(client), milliseconds: 1000)
             // Does what can be done now, without waiting.
             code = mosquitto_loop(client, 0, 1)
         }
-        let system = MosquittoCode.errnoWords
-        if isClosed { return "closed" }
-        return cause(code, system)
+        let system = errno
+        if isClosed { return BrokerTrouble("closed") }
+        let fault = refusal ?? .failed(code: code, system: system, complaint: complaint, wasOpen: isOpen)
+        return fault.trouble(settings)
     }
 
     private func carryOut() {
@@ -173,9 +180,7 @@ final class MosquittoSession {
 
     private func connected(_ code: Int32) {
         guard code == 0 else {
-            refusal =
-                MosquittoCode.isUnknownProtocol(code)
-                ? "the broker does not speak MQTT 5" : "the broker refuses us: \(MosquittoCode.reason(code))"
+            refusal = .refused(code)
             return
         }
         isOpen = true
@@ -184,7 +189,7 @@ final class MosquittoSession {
 
     private func disconnected(_ code: Int32) {
         // Below 128 it is the library's own code, which `run` has as well.
-        if code >= 128, refusal == nil { refusal = "the broker closed the link: \(MosquittoCode.reason(code))" }
+        if code >= 128, refusal == nil { refusal = .dismissed(code) }
     }
 
     private func published(_ libraryNumber: Int32, _ code: Int32) {
@@ -202,40 +207,5 @@ final class MosquittoSession {
         let count = min(Int(max(message.payloadlen, 0)), MeterRequest.payloadMax + 1)
         let payload = message.payload.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
         tell(.received(BrokerMessage(String(cString: topic), payload, isRetained: message.retain)))
-    }
-
-    private func cause(_ code: Int32, _ system: String) -> String {
-        if let refusal { return refusal }
-        switch code {
-        case MosquittoCode.success: return "the broker closed the link"
-        case MosquittoCode.systemError: return system
-        case MosquittoCode.tlsError:
-            return complaint.map { "TLS: \(String($0.prefix(200)))" } ?? MosquittoCode.words(code)
-        default: return MosquittoCode.words(code)
-        }
-    }
-}
-
-/// libmosquitto's numbers in words.
-enum MosquittoCode {
-    static let success = Int32(MOSQ_ERR_SUCCESS.rawValue)
-    static let noConnection = Int32(MOSQ_ERR_NO_CONN.rawValue)
-    static let connectionLost = Int32(MOSQ_ERR_CONN_LOST.rawValue)
-    static let systemError = Int32(MOSQ_ERR_ERRNO.rawValue)
-    static let tlsError = Int32(MOSQ_ERR_TLS.rawValue)
-
-    static func words(_ code: Int32) -> String { text(mosquitto_strerror(code)) }
-
-    static func reason(_ code: Int32) -> String { text(mosquitto_reason_string(code)) }
-
-    static var errnoWords: String { text(strerror(errno)) }
-
-    /// In the words of MQTT 5, or of an older broker, whose 1 says the same.
-    static func isUnknownProtocol(_ code: Int32) -> Bool { code == 0x84 || code == 1 }
-
-    /// Without the library's own full stop.
-    private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
-        let text = pointer.map { String(cString: $0) } ?? "unknown error"
-        return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 }

@@ -76,7 +76,7 @@ package struct BridgeMachine: Sendable {
         ///   - dropped: readings that were lost for want of room, since the start.
         case connected(outage: Duration?, backlog: Int, dropped: Int)
         /// - Parameter isNew: the cause is another than last time.
-        case lost(cause: String, retryIn: Duration, isNew: Bool)
+        case lost(cause: BrokerTrouble, retryIn: Duration, isNew: Bool)
         case announced(MeterID)
         case removed(MeterID)
         /// Another host has the meter from now on.
@@ -130,7 +130,7 @@ package struct BridgeMachine: Sendable {
     let discovery: DeviceDiscovery
     var link = Link.waiting(until: nil)
     var failures = 0
-    var lastCause: String?
+    var lastCause: BrokerTrouble?
     /// Since when there is no link; nil before the first.
     var lostAt: MonotonicTime?
     var outbox: Outbox
@@ -148,6 +148,12 @@ package struct BridgeMachine: Sendable {
     var droppedBefore = 0
     var hasToldOverflow = false
     var refusedTopics: Set<String> = []
+    /// Messages that the broker confirmed, since the start.
+    package internal(set) var publishedCount = 0
+    /// Messages that the broker did not take, since the start.
+    package internal(set) var refusedCount = 0
+    /// Links that went up, since the start.
+    package internal(set) var linksOpened = 0
 
     package init(_ settings: Settings) {
         self.settings = settings
@@ -162,8 +168,14 @@ package struct BridgeMachine: Sendable {
     package var backlogCount: Int { outbox.backlog.count }
     /// Readings that were lost for want of room, since the start.
     package var backlogDropped: Int { outbox.backlog.dropped }
-    /// Why there is no link, nil while there is one.
-    package var trouble: String? { isConnected ? nil : lastCause }
+    /// Why there is no link; nil while there is one, and before the first attempt ended.
+    package var trouble: BrokerTrouble? { isConnected ? nil : lastCause }
+    /// Everything that waits for the broker: to be sent, to be confirmed, or until it is back.
+    package var queueCount: Int { outbox.count }
+    /// What was given up for want of room, since the start: readings, and answers to requests.
+    package var droppedCount: Int { outbox.backlog.dropped + outbox.responsesDropped }
+    /// Topics that the broker did not take something for, since the link went up.
+    package var refusedTopicsCount: Int { refusedTopics.count }
 
     // MARK: What happens to the link
 
@@ -185,6 +197,7 @@ package struct BridgeMachine: Sendable {
     package mutating func linkOpened(at now: MonotonicTime) -> [Action] {
         guard case .opening = link else { return [] }
         link = .open(since: now)
+        linksOpened += 1
         lastCause = nil
         refusedTopics = []
         let notice = Notice.connected(
@@ -199,9 +212,9 @@ package struct BridgeMachine: Sendable {
     /// There is no link, or the attempt failed.
     ///
     /// - Parameters:
-    ///   - cause: for the log.
+    ///   - cause: what it ended with.
     ///   - dice: any number, for the jitter of the next attempt.
-    package mutating func linkLost(_ cause: String, at now: MonotonicTime, dice: UInt64) -> [Action] {
+    package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, dice: UInt64) -> [Action] {
         switch link {
         case .waiting, .stopped: return []
         case .closing:
@@ -234,6 +247,7 @@ package struct BridgeMachine: Sendable {
         _ number: PacketNumber, refusal: String? = nil, at now: MonotonicTime
     ) -> [Action] {
         let sent = outbox.acknowledged(number)
+        if sent != nil { if refusal == nil { publishedCount += 1 } else { refusedCount += 1 } }
         if case .closing(_, let goodbye) = link {
             guard goodbye == number else { return [] }
             link = .stopped
@@ -278,13 +292,19 @@ package struct BridgeMachine: Sendable {
         case .opening(let since):
             guard now - since >= settings.openTimeout else { return [] }
             let seconds = settings.openTimeout.components.seconds
-            return [.close] + linkLost("the broker did not answer within \(seconds) s", at: now, dice: dice)
+            let cause = BrokerTrouble(
+                "the broker did not answer within \(seconds) s",
+                next: "are host and port in [mqtt] url right? a firewall may swallow what is sent there")
+            return [.close] + linkLost(cause, at: now, dice: dice)
         case .open:
             guard let oldest = outbox.oldestSent, now - oldest >= settings.answerTimeout else {
                 return owesAnnouncement ? birth(at: now) : []
             }
             let seconds = settings.answerTimeout.components.seconds
-            return [.close] + linkLost("the broker confirmed nothing for \(seconds) s", at: now, dice: dice)
+            let cause = BrokerTrouble(
+                "the broker confirmed nothing for \(seconds) s",
+                next: "it hangs, or the network does: is there anything in the broker's log?")
+            return [.close] + linkLost(cause, at: now, dice: dice)
         case .closing(let until, _):
             guard until <= now else { return [] }
             link = .stopped

@@ -40,6 +40,9 @@ struct Outbox: Sendable {
 
     init(backlog: Backlog) { self.backlog = backlog }
 
+    /// All that is kept here, sent and unconfirmed too.
+    var count: Int { waiting.count + responses.count + sent.count + backlog.count }
+
     mutating func put(_ message: BrokerMessage, _ purpose: Purpose = .latest) {
         if case .response = purpose {
             guard responses.count < Self.responsesMax else {

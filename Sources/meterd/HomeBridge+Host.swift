@@ -60,6 +60,18 @@ extension BridgedMeter {
     }
 }
 
+extension BrokerStatus {
+    init(_ status: HomeBridge.Status, at address: BrokerAddress) {
+        self.init(url: "\(address)")
+        (connected, since) = (status.isConnected, status.since?.description)
+        (queued, backlog) = (status.queued, status.backlog)
+        (published, dropped, refused) = (status.published, status.dropped, status.refused)
+        (refused_topics, hears_requests) = (status.refusedTopics, status.hearsRequests)
+        links_opened = status.linksOpened
+        (error, next) = (status.trouble?.message, status.trouble?.next)
+    }
+}
+
 extension RequestOutcome {
     /// How long a connect may take before its answer says that it is still being tried.
     private static let connectWait: Int64 = 10_000

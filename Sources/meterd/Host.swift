@@ -143,9 +143,10 @@ struct Host {
         let metrics = MetricsRoute(
             routes: routes, settings: settings, engine: { [member] in await member.engine() },
             // A store that cannot be read says so elsewhere on the page.
-            storeBytes: { [store] in try? await store.fileBytes() }, process: { ProcessFigures.current })
+            storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
+            process: { ProcessFigures.current })
         let others: [any RouteGroup] = [
-            LiveRoutes(feed: live),
+            LiveRoutes(feed: live), BrokerRoutes { await brokerStatus() },
             LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
             SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
             HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
@@ -164,6 +165,11 @@ struct Host {
             .init(service: DirectoryService(directory: directory)),
             .init(service: LiveService(live: live, page: page)),
         ] + (bridge.map { [.init(service: FinishingService(body: $0.run, finish: $0.finish))] } ?? [])
+    }
+
+    private func brokerStatus() async -> BrokerStatus {
+        guard let bridge, let address = configuration.mqtt.address else { return BrokerStatus() }
+        return BrokerStatus(await bridge.status, at: address)
     }
 
     private var liveSources: LiveFeed.Sources {

@@ -15,11 +15,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct MetricsRouteTests {
     private let bench = ServerBench()
+    private var broker = BrokerStatus()
     private let id = #"{meter="02:00:00:00:25:0C"}"#
 
     private func route(_ engine: SyncEngine? = nil) -> MetricsRoute {
         MetricsRoute(
-            routes: bench.routes, settings: bench.settings, engine: { engine }, storeBytes: { 4096 }, process: { nil })
+            routes: bench.routes, settings: bench.settings, engine: { engine }, storeBytes: { 4096 },
+            broker: { [broker] in broker }, process: { nil })
     }
 
     private func page() async throws -> (answer: Answer, lines: [Substring]) {
@@ -90,6 +92,24 @@ struct MetricsRouteTests {
         #expect(!answer.text.contains("meter="))
     }
 
+    @Test func broker_isTold_whereOneIsConfigured_andNotWhereNot() async throws {
+        let without = try await page().answer.text
+        var told = self
+        told.broker = .sample
+        let (answer, lines) = try await told.page()
+
+        #expect(!without.contains("meterd_broker_"))
+        for line in [
+            "meterd_broker_connected 0", "meterd_broker_queued_messages 7",
+            "meterd_broker_messages_published_total 1200", "meterd_broker_messages_dropped_total 3",
+            "meterd_broker_messages_refused_total 2", "meterd_broker_links_opened_total 4",
+        ] {
+            #expect(lines.contains(line[...]), "\(line) is missing in\n\(answer.text)")
+        }
+        // Neither its address nor its words: they change, and may name people.
+        #expect(!answer.text.contains("broker.lan") && !answer.text.contains("refuses"))
+    }
+
     /// With everything there is, every metric is there: what the catalogue and the documents name is not made up.
     @Test func fullPage_hasTheWholeCatalogue() throws {
         let page = try fullPage()
@@ -125,6 +145,7 @@ struct MetricsRouteTests {
         page.add(meter)
         page.add(AdapterStatus(address: "00:1A:7D:DA:71:13", name: "hci0", state: .searching, since: ""))
         page.add(sync)
+        page.add(BrokerStatus(url: "mqtt://broker.lan:1883"))
         page.add(StoreStatus(path: "", unsaved: 0, saved: 0, dropped: 0, error: "full"), bytes: 1)
         page.add(
             try #require(

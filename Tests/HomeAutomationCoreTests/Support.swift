@@ -80,7 +80,7 @@ struct Bench {
 
     mutating func lose(_ cause: String = "gone", at seconds: Double) {
         unacknowledged = []
-        take(machine.linkLost(cause, at: Sample.at(seconds), dice: 200))
+        take(machine.linkLost(BrokerTrouble(cause), at: Sample.at(seconds), dice: 200))
     }
 
     mutating func reopen(at seconds: Double) {

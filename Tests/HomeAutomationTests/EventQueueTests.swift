@@ -10,7 +10,7 @@ struct EventQueueTests {
 
         for _ in 0..<1000 { queue.add(.received(BrokerMessage("t", "x")), of: 1) }
         queue.add(.acknowledged(1, refusal: nil), of: 1)
-        queue.add(.lost("gone"), of: 1)
+        queue.add(.lost(BrokerTrouble("gone")), of: 1)
         let (events, overrun) = queue.take()
 
         #expect(events.count == 64 + 2)

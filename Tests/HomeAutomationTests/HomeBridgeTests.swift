@@ -60,6 +60,15 @@ struct HomeBridgeTests {
             await loop.timers(reach: 1)
         }
 
+        /// How the bridge is doing, once it is as asked: what a broker says is heard a moment later.
+        func status(_ condition: (HomeBridge.Status) -> Bool) async -> HomeBridge.Status {
+            while true {
+                let status = await bridge.status
+                if condition(status) { return status }
+                await Task.yield()
+            }
+        }
+
         /// Runs the bridge for as long as `body` takes, then ends it and lets the time for that pass.
         func run(_ body: @Sendable () async throws -> Void) async throws {
             let run = Task<Void, any Error> { await bridge.run() }
@@ -121,6 +130,38 @@ struct HomeBridgeTests {
         #expect(late == late.sorted())
         #expect(bench.log.entries(saying: "no broker").first?.level == .warning)
         #expect(bench.log.entries(saying: "broker connected").last?.values["outage"] != nil)
+    }
+
+    @Test func status_tellsWhatWasTold_sinceWhen_andWhyThereIsNoLink() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+        #expect(await bench.bridge.status.since == nil)
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            await bench.pass(10)
+            let up = await bench.status { $0.queued == 0 }
+            #expect(up.isConnected && up.hearsRequests && up.trouble == nil)
+            #expect(up.linksOpened == 1 && up.queued == 0)
+            #expect(up.published == bench.broker.now.published.count)
+            bench.broker.refuseToTell()
+            _ = await bench.status { !$0.hearsRequests }
+
+            bench.broker.lose("gone", accepting: false)
+            _ = await bench.status { !$0.isConnected }
+            await bench.pass(20)
+            let down = await bench.bridge.status
+            #expect(!down.isConnected && down.trouble == BrokerTrouble("gone"))
+            #expect(down.queued == down.backlog && down.backlog > 0)
+            let (began, lost) = (try #require(up.since), try #require(down.since))
+            #expect(lost.millisecondsSince1970 - began.millisecondsSince1970 == 10_000)
+
+            bench.broker.lose(accepting: true)
+            await bench.pass(60)
+            let again = await bench.status { $0.isConnected }
+            #expect(again.isConnected && again.hearsRequests && again.linksOpened == 2)
+            #expect(try #require(again.since) > lost)
+        }
     }
 
     @Test func request_isCarriedOut_andAnswered() async throws {
@@ -191,7 +232,7 @@ struct HomeBridgeTests {
             await bench.pass(32)
             await bench.broker.until { $0.wills.count == 2 }
             old?(.opened)
-            old?(.lost("old"))
+            old?(.lost(BrokerTrouble("old")))
             await bench.pass(2)
             #expect(await !bench.bridge.status.isConnected)
         }

@@ -40,8 +40,11 @@ final class ScriptedBroker: BrokerLink {
     /// The link is gone; the next attempts succeed, or nothing comes of them.
     func lose(_ cause: String = "gone", accepting: Bool = true) {
         change { $0.accepts = accepting }
-        now.listener?(.lost(cause))
+        now.listener?(.lost(BrokerTrouble(cause)))
     }
+
+    /// It lets nobody listen.
+    func refuseToTell() { now.listener?(.subscriptionRefused("Not authorized")) }
 
     func send(_ message: BrokerMessage) { now.listener?(.received(message)) }
 

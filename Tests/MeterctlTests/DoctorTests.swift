@@ -29,14 +29,17 @@ struct DoctorTests {
 
     private func answers(
         _ meters: [MeterStatus], adapters: [AdapterStatus] = [.searching], store: StoreStatus? = nil,
-        cloud: CloudStatus? = nil, page: WebStatus? = .served
+        cloud: CloudStatus? = nil, page: WebStatus? = .served, broker: BrokerStatus? = BrokerStatus()
     ) -> Checkup.DaemonFacts {
         .answers(
-            .current,
-            GatewayStatus(
-                meters: meters, adapters: adapters,
-                store: store ?? StoreStatus(path: "/var/lib/meterd/m", unsaved: 0, saved: 9, dropped: 0, error: nil)),
-            cloud ?? CloudStatus(joined: false, host_id: "6f1c", host_name: "pi"), page)
+            Checkup.Answers(
+                version: .current,
+                status: GatewayStatus(
+                    meters: meters, adapters: adapters,
+                    store: store
+                        ?? StoreStatus(path: "/var/lib/meterd/m", unsaved: 0, saved: 9, dropped: 0, error: nil)),
+                cloud: cloud ?? CloudStatus(joined: false, host_id: "6f1c", host_name: "pi"), page: page,
+                broker: broker))
     }
 
     private func findings(
@@ -210,6 +213,14 @@ struct DoctorTests {
         #expect(
             pageFindings { $0.charts = false }.last?.next
                 == "sudo apt-get install libjs-dygraphs, then start meterd anew")
+    }
+
+    @Test func broker_isLookedAt_whereOneIsConfigured() {
+        let known = BrokerStatus(url: "mqtt://localhost:1883")
+
+        #expect(findings(answers([], broker: known)).map(\.check).firstIndex(of: "broker") == 5)
+        #expect(findings(answers([], broker: BrokerStatus())).allSatisfy { $0.check != "broker" })
+        #expect(findings(answers([], broker: nil)).allSatisfy { $0.check != "broker" })
     }
 
     @Test func whatDisturbsMeters_isSaid() {

@@ -100,6 +100,22 @@ package enum GatewayMetrics {
         "meterd_store_readings_dropped_total", "Readings given up because the store took none for too long.")
     static let storeFailing = MetricDefinition.gauge("meterd_store_failing", "1 where the last write failed.")
 
+    // MARK: Broker
+
+    static let brokerConnected = MetricDefinition.gauge(
+        "meterd_broker_connected", "1 while there is a link to the MQTT broker.")
+    static let brokerQueue = MetricDefinition.gauge(
+        "meterd_broker_queued_messages", "Messages that wait: to be sent, to be confirmed, or until the broker is back."
+    )
+    static let brokerPublished = MetricDefinition.counter(
+        "meterd_broker_messages_published_total", "Messages that the broker confirmed.")
+    static let brokerDropped = MetricDefinition.counter(
+        "meterd_broker_messages_dropped_total", "Messages given up because the broker took none for too long.")
+    static let brokerRefused = MetricDefinition.counter(
+        "meterd_broker_messages_refused_total", "Messages that the broker did not take.")
+    static let brokerLinks = MetricDefinition.counter(
+        "meterd_broker_links_opened_total", "Links that went up; what is more than one is a reconnect.")
+
     /// Every metric there is.
     package static let all: [MetricDefinition] =
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
@@ -109,6 +125,7 @@ package enum GatewayMetrics {
             joined, stream, clockBehind, pending, parked, failing, halted, runs, ends, polls, pollsSkipped, pages,
             batches, splits, streamOpenings, refreshes,
             storeBytes, unsaved, saved, dropped, storeFailing,
+            brokerConnected, brokerQueue, brokerPublished, brokerDropped, brokerRefused, brokerLinks,
         ] + ProcessMetrics.all
 }
 

@@ -79,5 +79,16 @@ extension MetricsPage {
         add(GatewayMetrics.storeFailing, [], store.error == nil ? 0 : 1)
     }
 
+    /// Nothing where no broker is configured.
+    mutating func add(_ broker: BrokerStatus) {
+        guard broker.configured else { return }
+        add(GatewayMetrics.brokerConnected, [], broker.connected ? 1 : 0)
+        add(GatewayMetrics.brokerQueue, count: broker.queued)
+        add(GatewayMetrics.brokerPublished, count: broker.published)
+        add(GatewayMetrics.brokerDropped, count: broker.dropped)
+        add(GatewayMetrics.brokerRefused, count: broker.refused)
+        add(GatewayMetrics.brokerLinks, count: broker.links_opened)
+    }
+
     private static func seconds(_ milliseconds: Int64) -> Double { Double(milliseconds) / 1000 }
 }

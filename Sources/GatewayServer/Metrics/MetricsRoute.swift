@@ -1,5 +1,5 @@
 package import Gateway
-import GatewayAPI
+package import GatewayAPI
 package import Hummingbird
 package import MetricsCore
 
@@ -9,21 +9,25 @@ package struct MetricsRoute: Sendable {
     private let settings: SettingsService
     private let engine: @Sendable () async -> SyncEngine?
     private let storeBytes: @Sendable () async -> Int64?
+    private let broker: @Sendable () async -> BrokerStatus
     private let process: @Sendable () -> ProcessFigures?
 
     /// - Parameters:
     ///   - routes: whose meters, adapters and store are told about.
     ///   - engine: of the present membership; nil while this host belongs to no cloud.
     ///   - storeBytes: what the store takes on the disk, nil where that cannot be read.
+    ///   - broker: how it goes with the MQTT broker, also where none is configured.
     ///   - process: what the kernel says about this process.
     package init(
         routes: MeterRoutes, settings: SettingsService, engine: @escaping @Sendable () async -> SyncEngine?,
-        storeBytes: @escaping @Sendable () async -> Int64?, process: @escaping @Sendable () -> ProcessFigures?
+        storeBytes: @escaping @Sendable () async -> Int64?, broker: @escaping @Sendable () async -> BrokerStatus,
+        process: @escaping @Sendable () -> ProcessFigures?
     ) {
         self.routes = routes
         self.settings = settings
         self.engine = engine
         self.storeBytes = storeBytes
+        self.broker = broker
         self.process = process
     }
 
@@ -44,6 +48,7 @@ package struct MetricsRoute: Sendable {
         for adapter in await routes.directory.adapters() { page.add(adapter) }
         page.add(await syncStatus())
         page.add(routes.storeStatus(), bytes: await storeBytes())
+        page.add(await broker())
         if let process = process() { page.add(process) }
         return page
     }

@@ -17,7 +17,7 @@ struct Doctor: AsyncParsableCommand {
         let client = daemon.client
         let facts = await Self.ask(client)
         var folder: String?
-        if case .answers(_, let status, _, _) = facts { folder = status.store.path.parentFolder }
+        if case .answers(let answers) = facts { folder = answers.status.store.path.parentFolder }
         let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
         let findings = Checkup(machine: machine, daemon: facts).findings
         if json {
@@ -31,10 +31,13 @@ struct Doctor: AsyncParsableCommand {
     private static func ask(_ client: ControlClient) async -> Checkup.DaemonFacts {
         do {
             return .answers(
-                try await client.call(.get, "/v1/version"), try await client.call(.get, "/v1/status"),
-                try await client.call(.get, "/v1/cloud"),
-                // A meterd of another version that knows no page; that it is another is said anyway.
-                try? await client.call(.get, "/v1/web"))
+                Checkup.Answers(
+                    version: try await client.call(.get, "/v1/version"),
+                    status: try await client.call(.get, "/v1/status"),
+                    cloud: try await client.call(.get, "/v1/cloud"),
+                    // A meterd of another version that knows no page, or no broker; that it is another is said anyway.
+                    page: try? await client.call(.get, "/v1/web"),
+                    broker: try? await client.call(.get, "/v1/broker")))
         } catch let failure as CommandFailure {
             return .fails(failure)
         } catch {

@@ -25,16 +25,20 @@ struct Status: AsyncParsableCommand {
         if let meter {
             try showOne(try await client.call(.get, meterPath(meter)))
         } else {
-            try showAll(try await client.call(.get, "/v1/status"))
+            let status: GatewayStatus = try await client.call(.get, "/v1/status")
+            // A meterd of another version that knows no broker has no trouble with one.
+            let broker: BrokerStatus? = json ? nil : try? await client.call(.get, "/v1/broker")
+            try showAll(status, broker)
         }
     }
 
-    private func showAll(_ status: GatewayStatus) throws {
+    private func showAll(_ status: GatewayStatus, _ broker: BrokerStatus?) throws {
         if json { return Terminal.line(watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)) }
         if watch {
             Terminal.clear()
             if Terminal.isOutputATerminal { Terminal.line(heading(status) + "\n") }
         }
+        defer { if let error = broker?.error { Terminal.talk("broker: \(error)") } }
         guard !status.meters.isEmpty else {
             Terminal.talk("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
             if !status.adapters.isEmpty { AdapterWords.table(status.adapters).print() }

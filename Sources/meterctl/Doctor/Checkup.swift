@@ -6,8 +6,17 @@ import ProgramKit
 struct Checkup {
     /// What the daemon said.
     enum DaemonFacts {
-        case answers(VersionBody, GatewayStatus, CloudStatus, WebStatus?)
+        case answers(Answers)
         case fails(CommandFailure)
+    }
+
+    /// What each of the daemon's parts said. nil: it is of a version that knows no such part.
+    struct Answers {
+        var version: VersionBody
+        var status: GatewayStatus
+        var cloud: CloudStatus
+        var page: WebStatus?
+        var broker: BrokerStatus?
     }
 
     let machine: MachineFacts
@@ -19,14 +28,15 @@ struct Checkup {
         switch daemon {
         case .fails(let failure):
             all.append(Finding("daemon", .problem, failure.message, next: failure.next))
-        case .answers(let version, let status, let cloud, let page):
-            all.append(Self.daemon(version))
-            adapters = status.adapters
-            all += Self.meters(status.meters)
-            all.append(Self.store(status.store))
-            all.append(Self.cloud(cloud))
-            if let clock = Self.cloudClock(cloud) { all.append(clock) }
-            if let page { all += Self.page(page) }
+        case .answers(let answers):
+            all.append(Self.daemon(answers.version))
+            adapters = answers.status.adapters
+            all += Self.meters(answers.status.meters)
+            all.append(Self.store(answers.status.store))
+            all.append(Self.cloud(answers.cloud))
+            if let clock = Self.cloudClock(answers.cloud) { all.append(clock) }
+            if let page = answers.page { all += Self.page(page) }
+            if let broker = answers.broker { all += Self.broker(broker) }
         }
         all += [disk, clock].compactMap { $0 }
         all += ports + rules + drivers + radios(adapters)

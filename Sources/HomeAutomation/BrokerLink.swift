@@ -10,7 +10,19 @@ package protocol BrokerLink: Sendable {
     /// Cuts the link, or the attempt. The listener need not hear of it.
     func close()
     func subscribe(_ topics: [String])
-    func publish(_ number: PacketNumber, _ message: BrokerMessage)
+    /// Publishes messages in their order, all at once: one wake-up for as many as there are.
+    func publish(_ messages: [NumberedMessage])
+}
+
+/// A message with the number under which it is acknowledged.
+package struct NumberedMessage: Hashable, Sendable {
+    package var number: PacketNumber
+    package var message: BrokerMessage
+
+    package init(_ number: PacketNumber, _ message: BrokerMessage) {
+        self.number = number
+        self.message = message
+    }
 }
 
 /// What came of an attempt.

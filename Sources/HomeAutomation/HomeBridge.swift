@@ -168,14 +168,20 @@ package actor HomeBridge {
             isConnected = machine.isConnected
             since = loop.wallNow
         }
+        var messages: [NumberedMessage] = []
         for action in actions {
+            if case .publish(let number, let message) = action {
+                messages.append(NumberedMessage(number, message))
+                continue
+            }
+            publish(&messages)
             switch action {
             case .open(let will):
                 attempt += 1
                 parts.link.open(will: will) { [queue, attempt] event in queue.add(event, of: attempt) }
             case .close: parts.link.close()
             case .subscribe(let topics): parts.link.subscribe(topics)
-            case .publish(let number, let message): parts.link.publish(number, message)
+            case .publish: break
             case .perform(let number, let request, let meter):
                 group.addTask { [wake, perform = parts.perform] in
                     wake.yield(.answered(number, await perform(request, meter)))
@@ -184,5 +190,13 @@ package actor HomeBridge {
             case .finished: isFinished = true
             }
         }
+        publish(&messages)
+    }
+
+    /// What follows each other goes together.
+    private func publish(_ messages: inout [NumberedMessage]) {
+        guard !messages.isEmpty else { return }
+        parts.link.publish(messages)
+        messages = []
     }
 }

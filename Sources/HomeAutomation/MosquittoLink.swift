@@ -82,7 +82,7 @@ package final class MosquittoLink: BrokerLink {
 
     package func subscribe(_ topics: [String]) { add(.subscribe(topics)) }
 
-    package func publish(_ number: PacketNumber, _ message: BrokerMessage) { add(.publish(number, message)) }
+    package func publish(_ messages: [NumberedMessage]) { add(.publish(messages)) }
 
     private func add(_ order: MosquittoOrders.Order) {
         state.lock.withLock { $0.orders }?.add(order)

@@ -8,7 +8,7 @@ import Synchronization
 /// Bounded by who gives: the machine has never more than a window of messages on their way.
 final class MosquittoOrders: Sendable {
     enum Order: Sendable {
-        case publish(PacketNumber, BrokerMessage)
+        case publish([NumberedMessage])
         case subscribe([String])
         case close
     }

@@ -9,6 +9,10 @@ final class MosquittoSession {
     /// The library waits with select(2), which knows no descriptors beyond.
     private static let descriptorMax = 1024
 
+    /// How often the library is looked at where nothing happens, in ms: it sends its pings when it is, and a broker waits
+    /// half as long again as `keepAlive`, 15 s of 30, before it takes us for gone.
+    private static let lookInterval: Int32 = 5000
+
     private let client: OpaquePointer
     private let orders: MosquittoOrders
     private let tell: @Sendable (BrokerEvent) -> Void
@@ -133,7 +137,7 @@ final class MosquittoSession {
                     "more than \(Self.descriptorMax) files are open, too many for libmosquitto",
                     next: "serve fewer meters and pages from this host")
             }
-            orders.wait(beside: socket, wantsToWrite: mosquitto_want_write(client), milliseconds: 1000)
+            orders.wait(beside: socket, wantsToWrite: mosquitto_want_write(client), milliseconds: Self.lookInterval)
             // Does what can be done now, without waiting.
             code = mosquitto_loop(client, 0, 1)
         }
@@ -146,7 +150,7 @@ final class MosquittoSession {
     private func carryOut() {
         for order in orders.take() {
             switch order {
-            case .publish(let number, let message): publish(number, message)
+            case .publish(let messages): for next in messages { publish(next.number, next.message) }
             case .subscribe(let topics): subscribe(topics)
             case .close:
                 isClosed = true

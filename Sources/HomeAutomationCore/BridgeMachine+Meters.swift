@@ -2,18 +2,23 @@ package import MeterModel
 
 /// What is told of the meters.
 extension BridgeMachine {
-    /// Looks at all meters, tells what changed, and lets time pass.
+    /// Looks at all meters, tells what changed, and lets time pass. Of a meter that has nothing new nothing is made.
     ///
-    /// - Parameter dice: any number.
+    /// - Parameters:
+    ///   - seen: each meter of this host once.
+    ///   - dice: any number.
     package mutating func observed(_ seen: [BridgedMeter], at now: MonotonicTime, dice: UInt64) -> [Action] {
         var actions = woke(at: now, dice: dice)
         switch link {
         case .closing, .stopped: return actions
         case .waiting, .opening, .open: break
         }
-        for meter in seen { actions += take(meter, at: now) }
-        let gone = Set(meters.keys).subtracting(seen.map(\.id))
-        for id in gone.sorted() { actions += remove(id) }
+        for meter in seen where hasNews(meter, at: now) { actions += take(meter, at: now) }
+        // All that were seen are known by now, so that only more than those can be too many.
+        if meters.count > seen.count {
+            let gone = Set(meters.keys).subtracting(seen.map(\.id))
+            for id in gone.sorted() { actions += remove(id) }
+        }
         requestsLeft = Self.requestsPerTick
         if ignoredRequests > 0 {
             actions.append(.tell(.requestsIgnored(ignoredRequests)))
@@ -25,6 +30,15 @@ extension BridgeMachine {
             actions.append(.tell(.backlogFull))
         }
         return actions + send(at: now)
+    }
+
+    /// Something is to be told of it, or may be. A link that comes or goes is no matter here: `announceAll` tells
+    /// everything of the meters as they were taken last.
+    private func hasNews(_ meter: BridgedMeter, at now: MonotonicTime) -> Bool {
+        guard let entry = meters[meter.id], entry.meter.isSame(as: meter) else { return true }
+        if let due = entry.refreshAt, due <= now { return true }
+        guard let reading = meter.reading else { return false }
+        return !reading.reading.supported.isSubset(of: entry.quantities) || entry.isDue(reading, of: meter, at: now)
     }
 
     private mutating func take(_ meter: BridgedMeter, at now: MonotonicTime) -> [Action] {
@@ -50,6 +64,7 @@ extension BridgeMachine {
             let facts = DeviceDiscovery.Facts(meter, entry.quantities)
             if entry.announced != facts {
                 outbox.put(discovery.announcement(of: meter, quantities: entry.quantities))
+                payloadsMade += 1
             }
             entry.announced = facts
             entry.wasAnnounced = true
@@ -58,9 +73,9 @@ extension BridgeMachine {
         if let due = entry.refreshAt, due <= now {
             (entry.status, entry.isOnline, entry.wasRefreshed) = (nil, nil, true)
         }
-        let status = MeterPayloads.status(meter, gateway: topics.gateway)
+        let status = MeterPayloads.Status(meter)
         if entry.status != status {
-            outbox.put(BrokerMessage(topics.status(meter.id), status, isRetained: true))
+            outbox.put(statusMessage(of: meter))
             entry.status = status
         }
         if entry.isOnline != meter.hasData {
@@ -75,11 +90,11 @@ extension BridgeMachine {
 
     /// Takes the meter's reading where one is due: for the broker, or for the backlog while there is none.
     private mutating func takeReading(_ entry: inout Entry, at now: MonotonicTime) {
-        guard let reading = entry.meter.reading, entry.meter.hasData, reading.time != entry.takenAt else { return }
-        if let due = entry.nextReadingAt, now < due { return }
+        guard let reading = entry.meter.reading, entry.isDue(reading, of: entry.meter, at: now) else { return }
         entry.takenAt = reading.time
         entry.nextReadingAt = now + settings.interval
         let payload = MeterPayloads.state(reading)
+        payloadsMade += 1
         entry.state = payload
         readingNumber += 1
         let kept = Backlog.Entry(
@@ -95,10 +110,7 @@ extension BridgeMachine {
         entry.isOurs = false
         forget(&entry)
         guard isConnected else { return [] }
-        outbox.put(
-            BrokerMessage(
-                settings.topics.status(meter.id), MeterPayloads.status(meter, gateway: settings.topics.gateway),
-                isRetained: true))
+        outbox.put(statusMessage(of: meter))
         outbox.put(
             BrokerMessage(
                 settings.topics.availability(meter.id), Availability.offline.rawValue, isRetained: true))
@@ -114,6 +126,13 @@ extension BridgeMachine {
             outbox.put(BrokerMessage(topic, [], isRetained: true))
         }
         return [.tell(.removed(id))]
+    }
+
+    private mutating func statusMessage(of meter: BridgedMeter) -> BrokerMessage {
+        payloadsMade += 1
+        return BrokerMessage(
+            settings.topics.status(meter.id), MeterPayloads.Status(meter).bytes(gateway: settings.topics.gateway),
+            isRetained: true)
     }
 
     private func forget(_ entry: inout Entry) {
@@ -134,5 +153,13 @@ extension BridgeMachine {
             meters[id] = entry
         }
         return actions
+    }
+}
+
+extension BridgeMachine.Entry {
+    /// The reading is a new one, and it is time for one.
+    fileprivate func isDue(_ reading: TimedReading, of meter: BridgedMeter, at now: MonotonicTime) -> Bool {
+        guard meter.hasData, reading.time != takenAt else { return false }
+        return nextReadingAt.map { $0 <= now } ?? true
     }
 }

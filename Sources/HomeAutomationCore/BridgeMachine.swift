@@ -112,7 +112,7 @@ package struct BridgeMachine: Sendable {
         var wasAnnounced = false
         /// What was told, so that only changes are; nil: to be told anew.
         var announced: DeviceDiscovery.Facts?
-        var status: [UInt8]?
+        var status: MeterPayloads.Status?
         var isOnline: Bool?
         /// When status and availability are told again.
         var refreshAt: MonotonicTime?
@@ -148,6 +148,8 @@ package struct BridgeMachine: Sendable {
     var droppedBefore = 0
     var hasToldOverflow = false
     var refusedTopics: Set<String> = []
+    /// Announcements, readings and statuses that were put into bytes, since the start: never more than change.
+    package internal(set) var payloadsMade = 0
     /// Messages that the broker confirmed, since the start.
     package internal(set) var publishedCount = 0
     /// Messages that the broker did not take, since the start.

@@ -49,4 +49,12 @@ package struct BridgedMeter: Hashable, Sendable {
     }
 
     package var hasData: Bool { state == .dataAvailable }
+
+    /// All but the reading is the same, which comes anew several times a second.
+    package func isSame(as other: BridgedMeter) -> Bool {
+        id == other.id && state == other.state && since == other.since && isWanted == other.isWanted
+            && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error
+            && transport == other.transport && name == other.name && model == other.model && serial == other.serial
+            && firmware == other.firmware && hardware == other.hardware && abilities == other.abilities
+    }
 }

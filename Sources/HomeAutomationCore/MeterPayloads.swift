@@ -11,17 +11,32 @@ enum MeterPayloads {
         return JSONValue.object(members).bytes
     }
 
-    /// - Parameter gateway: who says so.
-    static func status(_ meter: BridgedMeter, gateway: String) -> [UInt8] {
-        JSONValue.object([
-            .init("state", .string(meter.state.rawValue)),
-            .init("since", .string(meter.since)),
-            .init("wanted", .bool(meter.isWanted)),
-            .init("holder", .text(meter.holder)),
-            .init("gateway", .string(gateway)),
-            .init("transport", .text(meter.transport)),
-            .init("error", .text(meter.error)),
-        ]).bytes
+    /// What the status of a meter is made of, so that it is only made where that changed.
+    struct Status: Hashable, Sendable {
+        private var state: ConnectionState
+        private var since: String
+        private var isWanted: Bool
+        private var holder: String?
+        private var transport: String?
+        private var error: String?
+
+        init(_ meter: BridgedMeter) {
+            (state, since, isWanted) = (meter.state, meter.since, meter.isWanted)
+            (holder, transport, error) = (meter.holder, meter.transport, meter.error)
+        }
+
+        /// - Parameter gateway: who says so.
+        func bytes(gateway: String) -> [UInt8] {
+            JSONValue.object([
+                .init("state", .string(state.rawValue)),
+                .init("since", .string(since)),
+                .init("wanted", .bool(isWanted)),
+                .init("holder", .text(holder)),
+                .init("gateway", .string(gateway)),
+                .init("transport", .text(transport)),
+                .init("error", .text(error)),
+            ]).bytes
+        }
     }
 
     /// The answer to a request.

@@ -110,6 +110,23 @@ struct HomeBridgeTests {
         #expect(bench.log.entries(saying: "meter announced").count == 1)
     }
 
+    /// Whoever carries messages to the broker is woken once for all that one look at the meters brings.
+    @Test func messagesOfOneLook_goTogether() async throws {
+        let bench = Bench()
+        let topics = Self.topics
+
+        try await bench.run {
+            await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
+            await bench.pass(1)
+            let first = bench.broker.now
+            // The bridge's own word, announcement, status, availability and the reading at least.
+            #expect(first.published.count >= 5)
+            #expect(first.batches == 1)
+            await bench.pass(3)
+            #expect(bench.broker.now.batches == 1)
+        }
+    }
+
     @Test func outage_costsNoReading() async throws {
         let bench = Bench()
         let topics = Self.topics

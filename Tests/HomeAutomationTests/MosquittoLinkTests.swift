@@ -56,7 +56,7 @@ struct MosquittoLinkTests {
         var attempt = try Attempt(port: broker.port)
 
         #expect(await attempt.next() == .opened)
-        attempt.link.publish(7, BrokerMessage("topic", "payload", isRetained: true))
+        attempt.link.publish([NumberedMessage(7, BrokerMessage("topic", "payload", isRetained: true))])
         #expect(await attempt.next() == .acknowledged(7, refusal: nil))
         #expect(await attempt.next() == .received(BrokerMessage("a/b", "word")))
         attempt.link.close()
@@ -97,7 +97,7 @@ struct MosquittoLinkTests {
         var attempt = try Attempt(port: broker.port)
 
         #expect(await attempt.next() == .opened)
-        attempt.link.publish(1, BrokerMessage("topic", "payload"))
+        attempt.link.publish([NumberedMessage(1, BrokerMessage("topic", "payload"))])
         #expect(await attempt.next() == .acknowledged(1, refusal: "Not authorized"))
         attempt.link.close()
     }

@@ -9,6 +9,8 @@ final class ScriptedBroker: BrokerLink {
         var published: [BrokerMessage] = []
         var subscriptions: [String] = []
         var closes = 0
+        /// How often it was given messages, one or several.
+        var batches = 0
         fileprivate var listener: (@Sendable (BrokerEvent) -> Void)?
         fileprivate var accepts = true
         fileprivate var stalls = false
@@ -73,10 +75,13 @@ final class ScriptedBroker: BrokerLink {
 
     func subscribe(_ topics: [String]) { change { $0.subscriptions += topics } }
 
-    func publish(_ number: PacketNumber, _ message: BrokerMessage) {
-        change { $0.published.append(message) }
+    func publish(_ messages: [NumberedMessage]) {
+        change {
+            $0.batches += 1
+            $0.published += messages.map(\.message)
+        }
         let listener = state.withLock { $0.stalls ? nil : $0.listener }
-        listener?(.acknowledged(number, refusal: nil))
+        for message in messages { listener?(.acknowledged(message.number, refusal: nil)) }
     }
 
     private func change(_ body: (inout State) -> Void) {

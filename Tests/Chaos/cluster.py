@@ -193,7 +193,7 @@ class Cluster:
         path = f"{self.folder}/disk{index}"
         os.makedirs(path)
         if os.geteuid() == 0 and subprocess.run(
-                ["mount", "-t", "tmpfs", "-o", "size=700m", "chaos", path], check=False,
+                ["mount", "-t", "tmpfs", "-o", "size=1500m", "chaos", path], check=False,
                 capture_output=True).returncode == 0:
             self.disks.append(index)
 

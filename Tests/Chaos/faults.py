@@ -85,13 +85,16 @@ class Lane(threading.Thread):
         wait("etcd has a leader", self.cluster.leader)
 
     def raise_fallen(self):
-        """Starts a member again that ended by itself, as systemd does. 3.4 may while it is busy (etcd's issue 14256)."""
-        for index, member in enumerate(self.cluster.members):
-            if not member.is_running:
-                member.kill()
-                self.revive(index)
-                self.counts["member ended by itself"] += 1
-                self.say("member ended by itself")
+        """Starts members again that ended by themselves, as systemd does. 3.4 may while it is defragmented (etcd's issues
+        14256 and 18810)."""
+        fallen = [member for member in self.cluster.members if not member.is_running]
+        for member in fallen:
+            member.kill()
+            member.start()
+            self.counts["member ended by itself"] += 1
+            self.say(f"member ended by itself: {member.name}")
+        if fallen:
+            wait("etcd has a leader", self.cluster.leader)
 
     def etcd_member_killed(self):
         index = self.member()

@@ -12,14 +12,15 @@ package actor HomeBridge {
     package struct Parts: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
-        /// All meters of this host as they are now.
-        package var meters: @Sendable () async -> [BridgedMeter]
+        /// All meters of this host as they are now. Called on the loop, where the meters are: nobody waits for another
+        /// thread.
+        package var meters: @Sendable () -> [BridgedMeter]
         /// Carries a request out, and says how it went.
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var dice: any RandomNumberGenerator & Sendable
 
         package init(
-            link: any BrokerLink, loop: any SessionLoop, meters: @escaping @Sendable () async -> [BridgedMeter],
+            link: any BrokerLink, loop: any SessionLoop, meters: @escaping @Sendable () -> [BridgedMeter],
             perform: @escaping @Sendable (MeterRequest, MeterID) async -> RequestOutcome,
             dice: any RandomNumberGenerator & Sendable
         ) {
@@ -108,7 +109,7 @@ package actor HomeBridge {
     /// Runs until `finish`, and then until the broker has our last word or had its time. Cancelling ends it at once.
     package func run() async {
         since = loop.wallNow
-        let first = await parts.meters()
+        let first = parts.meters()
         await withDiscardingTaskGroup { group in
             // What the broker kept of an earlier run is put right before it says that the bridge is there.
             act(machine.observed(first, at: loop.now, dice: dice.next()), &group)
@@ -117,7 +118,7 @@ package actor HomeBridge {
             for await wake in wakes {
                 switch wake {
                 case .tick:
-                    let seen = await parts.meters()
+                    let seen = parts.meters()
                     act(machine.observed(seen, at: loop.now, dice: dice.next()), &group)
                     if !isFinished { armTimer() }
                 case .events: takeEvents(&group)

@@ -11,8 +11,7 @@ package struct BridgedMeter: Hashable, Sendable {
     package var firmware: String?
     package var hardware: String?
     package var state: ConnectionState
-    /// RFC 3339.
-    package var since: String
+    package var since: WallTime
     package var isWanted: Bool
     /// Another host has it, or had it last: this one does not speak for it.
     package var isElsewhere = false
@@ -26,7 +25,7 @@ package struct BridgedMeter: Hashable, Sendable {
     /// What its model can be told.
     package var abilities: [Ability] = []
 
-    package init(_ id: MeterID, state: ConnectionState, since: String, isWanted: Bool) {
+    package init(_ id: MeterID, state: ConnectionState, since: WallTime, isWanted: Bool) {
         self.id = id
         self.state = state
         self.since = since

@@ -14,7 +14,7 @@ enum MeterPayloads {
     /// What the status of a meter is made of, so that it is only made where that changed.
     struct Status: Hashable, Sendable {
         private var state: ConnectionState
-        private var since: String
+        private var since: WallTime
         private var isWanted: Bool
         private var holder: String?
         private var transport: String?
@@ -29,7 +29,7 @@ enum MeterPayloads {
         func bytes(gateway: String) -> [UInt8] {
             JSONValue.object([
                 .init("state", .string(state.rawValue)),
-                .init("since", .string(since)),
+                .init("since", .string(since.description)),
                 .init("wanted", .bool(isWanted)),
                 .init("holder", .text(holder)),
                 .init("gateway", .string(gateway)),

@@ -30,7 +30,7 @@ extension HomeBridge {
             settings,
             Parts(
                 link: MosquittoLink(link), loop: loop,
-                meters: { await directory.snapshots().map { BridgedMeter($0, hostName: hostName) } },
+                meters: { directory.snapshots().map { BridgedMeter($0, hostName: hostName) } },
                 perform: { request, meter in await RequestOutcome(of: request, on: meter, in: directory) },
                 dice: SystemRandomNumberGenerator()),
             logger: logger)
@@ -40,22 +40,21 @@ extension HomeBridge {
 extension BridgedMeter {
     /// - Parameter hostName: this host's, which is the holder where there is no cloud to say so.
     init(_ snapshot: MeterSnapshot, hostName: String) {
-        let status = snapshot.status
-        let state = ConnectionState(rawValue: status.state) ?? .offline
-        self.init(snapshot.id, state: state, since: status.since, isWanted: status.wanted)
-        (name, model) = (status.name, status.model)
-        (serial, firmware, hardware) = (status.device?.serial, status.device?.firmware, status.device?.hardware)
-        (transport, error) = (status.transport, status.error)
+        self.init(snapshot.id, state: snapshot.state, since: snapshot.since, isWanted: snapshot.isWanted)
+        (name, model) = (snapshot.name, snapshot.model?.displayName)
+        (serial, firmware) = (snapshot.device?.serial, snapshot.device?.firmware)
+        hardware = snapshot.device?.hardware
+        (transport, error) = (snapshot.transport?.rawValue, snapshot.error)
         reading = snapshot.reading
         abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
-        switch status.lease?.state {
+        switch snapshot.lease?.state {
         // While it is asked for, another host may have it.
         case .elsewhere, .waiting, .expired, .requesting: isElsewhere = true
         case .held, .jeopardy, .lost, .unleased, .some(.none), nil: break
         }
-        switch state {
-        case .offline, .notConnected, .connecting: holder = status.lease?.holder
-        case .connected, .ready, .communicating, .dataAvailable: holder = status.lease?.holder ?? hostName
+        switch snapshot.state {
+        case .offline, .notConnected, .connecting: holder = snapshot.lease?.holder
+        case .connected, .ready, .communicating, .dataAvailable: holder = snapshot.lease?.holder ?? hostName
         }
     }
 }

@@ -66,7 +66,7 @@ struct BridgeCostTests {
         let changes: [String: (inout BridgedMeter) -> Void] = [
             "id": { $0.id = Sample.other }, "name": { $0.name = "Kitchen" }, "model": { $0.model = nil },
             "serial": { $0.serial = "1" }, "firmware": { $0.firmware = "2" }, "hardware": { $0.hardware = "3" },
-            "state": { $0.state = .communicating }, "since": { $0.since = "then" },
+            "state": { $0.state = .communicating }, "since": { $0.since = WallTime(millisecondsSince1970: 1) },
             "isWanted": { $0.isWanted = false }, "isElsewhere": { $0.isElsewhere = true },
             "holder": { $0.holder = "attic" }, "transport": { $0.transport = "ble" }, "error": { $0.error = "gone" },
             "abilities": { $0.abilities = [] },
@@ -138,7 +138,7 @@ struct BridgeCostTests {
             case 5: meter.reading?.reading[.current] = 1
             case 6...12:
                 meter.state = ConnectionState.allCases[Int(dice.next() % UInt64(ConnectionState.allCases.count))]
-                meter.since = "at \(second)"
+                meter.since = WallTime(millisecondsSince1970: Int64(second) * 1000)
             default: break
             }
         }

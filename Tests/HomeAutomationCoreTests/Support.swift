@@ -27,7 +27,8 @@ enum Sample {
     /// A meter that is wanted and has data.
     static func meter(_ id: MeterID = id, reading seconds: Double? = 0) -> BridgedMeter {
         var meter = BridgedMeter(
-            id, state: seconds == nil ? .connecting : .dataAvailable, since: "2026-05-28T20:26:40.000Z", isWanted: true)
+            id, state: seconds == nil ? .connecting : .dataAvailable,
+            since: WallTime(millisecondsSince1970: 1_780_000_000_000), isWanted: true)
         meter.name = "Bench"
         meter.model = "UM25C"
         meter.holder = "bench"

@@ -23,7 +23,8 @@ struct HomeBridgeTests {
 
         init(accepts: Bool = true, outcome: RequestOutcome = .done(state: "ready")) {
             broker = ScriptedBroker(accepts: accepts)
-            var first = BridgedMeter(id, state: .dataAvailable, since: "then", isWanted: true)
+            var first = BridgedMeter(
+                id, state: .dataAvailable, since: WallTime(millisecondsSince1970: 0), isWanted: true)
             first.name = "Bench"
             meter = Mutex(first)
             asked = Mutex([])

@@ -91,14 +91,10 @@ struct MQTTConfigurationTests {
 struct BridgedMeterTests {
     private func meter(_ lease: LeaseStatus.State?, holder: String? = nil, state: ConnectionState) -> BridgedMeter {
         let id = MeterID.mac(MACAddress(bits: 1))
-        var status = MeterStatus(
-            id: id.description, state: state.rawValue, since: "then", local_only: false, wanted: true,
-            counters: MeterStatus.Counters())
-        status.lease = lease.map { LeaseStatus($0) }
-        status.lease?.holder = holder
-        return BridgedMeter(
-            MeterSnapshot(id: id, status: status, reading: nil, commands: []),
-            hostName: "bench")
+        var snapshot = MeterSnapshot(id, state: state, since: WallTime(millisecondsSince1970: 0), isWanted: true)
+        snapshot.lease = lease.map { LeaseStatus($0) }
+        snapshot.lease?.holder = holder
+        return BridgedMeter(snapshot, hostName: "bench")
     }
 
     @Test(

@@ -47,7 +47,11 @@ package actor MeterDirectory {
 
     var edges: Edges
     let logger: Logger
-    var sessions: [MeterID: DeviceSession] = [:]
+    var sessions: [MeterID: DeviceSession] = [:] {
+        didSet { roster.become(sessions) }
+    }
+    /// The same sessions, for whoever is on the loop.
+    nonisolated let roster = SessionRoster()
     var known: [MeterID: KnownMeter] = [:]
     /// The meter that an id means which is not its main one.
     var aliases: [MeterID: MeterID] = [:]

@@ -33,7 +33,7 @@ extension DeviceSession {
     }
 
     /// The last reading with what other frames held, unless that is stale.
-    private func whole(_ latest: TimedReading, at now: MonotonicTime) -> Reading {
+    func whole(_ latest: TimedReading, at now: MonotonicTime) -> Reading {
         guard latestParts.count > 1 else { return latest.reading }
         var all = Reading()
         for part in latestParts.sorted(by: { $0.time < $1.time }) where now - part.time <= machine.timing.staleAfter {

@@ -8,5 +8,7 @@ package enum CloudNews: Hashable, Sendable {
     case records(types: [String], zone: String)
     /// A lease has another holder or state.
     case lease(LeaseRecord, meter: String, zone: String)
+    /// Those who wait for a meter are others, or stand in another order.
+    case line(SharedLine, place: LinePlace)
     case revoked(credential: String)
 }

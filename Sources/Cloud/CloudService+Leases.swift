@@ -12,9 +12,9 @@ extension CloudService {
         let held = try await ask { try await engine.heldLeases(in: zone.name) }
         var bodies = held.map { body(of: $0.record, meter: $0.meter, in: zone, for: member.host) }
         let listed = Set(held.map(\.meter))
-        for meter in lines.meters where meter.zone == zone.name && !listed.contains(meter.id) {
-            let record = try await ask { try await engine.lease(of: meter.id, in: zone.name) }
-            bodies.append(body(of: record, meter: meter.id, in: zone, for: member.host))
+        for place in lines.places where place.zone == zone.name && !listed.contains(place.meter) {
+            let record = try await ask { try await engine.lease(of: place.meter, in: zone.name) }
+            bodies.append(body(of: record, meter: place.meter, in: zone, for: member.host))
         }
         return LeaseList(leases: bodies.sorted { $0.meter < $1.meter })
     }
@@ -28,6 +28,7 @@ extension CloudService {
         let wish = try LeaseAcquire(request, by: member, in: zone)
         let meter = try await canonical(try Self.meter(meter), in: zone.name)
         let limits = try await ask { try await engine.leaseLimits(at: clock.now()) }
+        let place = LinePlace(zone: zone.name, meter: meter)
         let decided = try await ask {
             try await engine.decideLease(of: meter, in: zone.name) { [clock, lines] record in
                 let now = clock.now()
@@ -36,14 +37,14 @@ extension CloudService {
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
                     grantsNothingNewBefore: limits.grantsNothingNewBefore, tokenFloor: limits.tokenFloor,
-                    reservedFor: isHeld ? nil : lines.reserved(.init(zone: zone.name, id: meter), at: now))
+                    reservedFor: isHeld ? nil : lines.reserved(at: place, now: now))
                 let decision = LeaseRules.acquire(wish, of: record, in: circumstances)
                 return LeaseDecision(record: decision.record, answer: (before: record, answer: decision.answer))
             }
         }
         switch decided.answer {
         case .granted(let record):
-            granted(record, before: decided.before, meter: meter, in: zone, to: member)
+            await granted(record, before: decided.before, meter: meter, in: zone, to: member)
             return body(of: record, meter: meter, in: zone, for: member.host)
         case .refused(let refusal):
             throw await refused(refusal, wish, before: decided.before, meter: meter, in: zone, by: member)
@@ -52,11 +53,14 @@ extension CloudService {
 
     private func granted(
         _ record: LeaseRecord, before: LeaseRecord?, meter: String, in zone: Zone, to member: Member
-    ) {
-        let hasLeft = lines.change(.init(zone: zone.name, id: meter)) { line in
+    ) async {
+        let place = LinePlace(zone: zone.name, meter: meter)
+        let isWaiting = lines.offer(at: place) { line in
             line.cannotBeHad()
-            return line.leave(member.host)
+            return line.waiters.contains { $0.host == member.host }
         }
+        // Where that fails, or nothing is known of it here yet, the copy that it listens to takes it out (`settleLine`).
+        let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
         // The repetition of a request that was granted is no news.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
         tell(record, meter: meter, in: zone)
@@ -73,10 +77,10 @@ extension CloudService {
         by member: Member
     ) async -> CloudFailure {
         var isNews = refusal.record.map { before?.state != $0.state } ?? false
-        if wish.isTakeover, refusal.reason == .revoking, hub.isListening(member.host, in: zone.name) {
+        if wish.isTakeover, refusal.reason == .revoking, hub.noteQueue(of: member.host, in: zone.name) {
             // Next in line: the offer comes once the holder has let go of the meter.
-            let waiter = WaitingLine.Waiter(host: member.host, name: member.name)
-            let isMoved = lines.change(.init(zone: zone.name, id: meter)) { $0.joinAtHead(waiter) }
+            let waiter = waiter(member, at: refusal.record)
+            let isMoved = await tryChange(.joinAtHead(waiter), at: LinePlace(zone: zone.name, meter: meter))
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
@@ -172,6 +176,6 @@ extension CloudService {
     private func changed(_ change: LeaseChange, meter: String, in zone: Zone) async {
         guard case .changed(let record) = change else { return }
         tell(record, meter: meter, in: zone)
-        await settleLine(of: WaitingLines.Meter(zone: zone.name, id: meter))
+        await settleLine(of: LinePlace(zone: zone.name, meter: meter))
     }
 }

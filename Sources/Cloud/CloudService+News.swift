@@ -15,7 +15,11 @@ extension CloudService {
             } catch {
                 logger.warning("a lease's change is not told", metadata: ["meter": "\(meter)", "error": "\(error)"])
             }
-            await settleLine(of: WaitingLines.Meter(zone: name, id: meter))
+            await settleLine(of: LinePlace(zone: name, meter: meter))
+        case .line(let line, let place):
+            guard lines.take(line, at: place) else { return }
+            await tellLine(at: place)
+            await settleLine(of: place)
         case .revoked(let credential):
             hub.end(credential: credential)
         }

@@ -15,22 +15,19 @@ extension CloudService {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
         let meter = try await canonical(try Self.meter(meter), in: zone.name)
-        guard hub.isListening(member.host, in: zone.name) else {
+        guard hub.noteQueue(of: member.host, in: zone.name) else {
             throw CloudFailure(
                 .badRequest, "a host that waits for \(meter) has its event stream open; open it, then queue")
         }
-        let place = WaitingLines.Meter(zone: zone.name, id: meter)
-        let waiter = WaitingLine.Waiter(host: member.host, name: member.name)
-        let (isFull, isNews) = lines.change(place) { line -> (Bool, Bool) in
-            guard !line.isFull || line.waiters.contains(waiter) else { return (true, false) }
-            return (false, line.join(waiter))
-        }
-        guard !isFull else {
+        let place = LinePlace(zone: zone.name, meter: meter)
+        let record = try await ask { try await engine.lease(of: meter, in: zone.name) }
+        let line = try await change(.join(waiter(member, at: record)), at: place)
+        guard line.after.waiters.contains(where: { $0.host == member.host }) else {
             throw CloudFailure(
                 .rateLimited, "\(WaitingLine.waitersMax) hosts wait for \(meter); ask again later",
                 retryAfter: .seconds(60))
         }
-        return try await lineChanged(place, isNews: isNews, in: zone, for: member)
+        return try await lineChanged(place, isNews: line.isNews, in: zone, for: member)
     }
 
     package func leaveQueue(
@@ -39,56 +36,119 @@ extension CloudService {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
         let meter = try await canonical(try Self.meter(meter), in: zone.name)
-        let place = WaitingLines.Meter(zone: zone.name, id: meter)
-        let isNews = lines.change(place) { $0.leave(member.host) }
-        return try await lineChanged(place, isNews: isNews, in: zone, for: member)
+        let place = LinePlace(zone: zone.name, meter: meter)
+        let line = try await change(.leave(member.host), at: place)
+        return try await lineChanged(place, isNews: line.isNews, in: zone, for: member)
     }
 
     private func lineChanged(
-        _ place: WaitingLines.Meter, isNews: Bool, in zone: Zone, for member: Member
+        _ place: LinePlace, isNews: Bool, in zone: Zone, for member: Member
     ) async throws(CloudFailure) -> LeaseBody {
-        let record = try await ask { try await engine.lease(of: place.id, in: zone.name) }
-        if isNews {
-            tell(record, meter: place.id, in: zone)
-            await settleLine(of: place)
-        }
-        return body(of: record, meter: place.id, in: zone, for: member.host)
+        let record = try await ask { try await engine.lease(of: place.meter, in: zone.name) }
+        if isNews { tell(record, meter: place.meter, in: zone) }
+        await settleLine(of: place)
+        return body(of: record, meter: place.meter, in: zone, for: member.host)
     }
 
-    /// Makes the line what it should be now: without hosts that do not listen any more, and with an offer to the first
-    /// where the meter can be had. Called after each change, and each second.
+    /// A host that waits through this copy.
+    func waiter(_ member: Member, at record: LeaseRecord?) -> Waiter {
+        Waiter(
+            host: member.host, name: member.name, copy: copy, token: record?.token ?? FencingToken(rawValue: 0))
+    }
+
+    // MARK: Changing lines
+
+    /// - Returns: the line, and whether it is another one to whoever is shown it.
+    func change(
+        _ change: LineChange, at place: LinePlace
+    ) async throws(CloudFailure) -> (after: SharedLine, isNews: Bool) {
+        let line = try await ask { try await engine.changeLine(at: place) { change($0) } }
+        return (line, lines.take(line, at: place))
+    }
+
+    /// As `change`, where it can wait: what a line lacks is made good by the next `settleLine`, or by its host.
+    func tryChange(_ change: LineChange, at place: LinePlace) async -> Bool {
+        do {
+            return try await self.change(change, at: place).isNews
+        } catch {
+            logger.warning("a queue is not changed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            return false
+        }
+    }
+
+    /// Reads all lines: what other copies changed, and nobody told of.
+    func readLines() async {
+        do {
+            for place in lines.take(try await engine.lines()) { await tellLine(at: place) }
+        } catch {
+            logger.warning("queues cannot be read", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Tells all hosts of the zone who waits for a meter.
+    func tellLine(at place: LinePlace) async {
+        do {
+            guard let zone = try await engine.zone(place.zone) else { return }
+            tell(try await engine.lease(of: place.meter, in: place.zone), meter: place.meter, in: zone)
+        } catch {
+            logger.warning("a queue's change is not told", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+        }
+    }
+
+    // MARK: Serving lines
+
+    /// Makes the line what it should be now, as far as those are concerned who wait through this copy: without hosts
+    /// that do not listen any more, have the meter, or did not take their offer, and with an offer to the first where
+    /// the meter can be had. Called after each change, and each second.
     ///
     /// Two of these at once, or one with a lease that has just changed, do no harm: an offer decides nothing, the acquire
     /// that answers it does.
-    func settleLine(of place: WaitingLines.Meter) async {
+    func settleLine(of place: LinePlace) async {
+        let copy = copy
+        // What others wait through, others look after.
+        guard let line = lines.line(at: place), line.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?
         let record: LeaseRecord?
         let limits: LeaseLimits
         do {
             zone = try await engine.zone(place.zone)
-            record = try await engine.lease(of: place.id, in: place.zone)
+            record = try await engine.lease(of: place.meter, in: place.zone)
             limits = try await engine.leaseLimits(at: clock.now())
         } catch {
-            logger.warning("a queue cannot be served", metadata: ["meter": "\(place.id)", "error": "\(error)"])
+            logger.warning("a queue cannot be served", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
             return
         }
         guard let zone else { return }
         let now = clock.now()
         let canBeHad =
             (record?.holder == nil || record?.isOver(at: now) == true) && limits.grantsNothingNewBefore == nil
-        let (turn, isNews) = lines.change(place) { [hub] line -> (WaitingLine.OnTurn, Bool) in
-            let before = line.waiters
-            for waiter in before where !hub.isListening(waiter.host, in: place.zone) { _ = line.leave(waiter.host) }
-            guard canBeHad else {
-                line.cannotBeHad()
-                return (.none, line.waiters != before)
-            }
-            let turn = line.canBeHad(at: now)
-            return (turn, line.waiters != before)
+        if let change = departures(from: place, of: copy, record: record, canBeHad: canBeHad, at: now) {
+            if await tryChange(change, at: place) { tell(record, meter: place.meter, in: zone) }
         }
-        if isNews { tell(record, meter: place.id, in: zone) }
+        guard canBeHad else { return }
+        let turn = lines.offer(at: place) { $0.canBeHad(at: now, through: copy) }
         if case .offer(let waiter) = turn {
-            hub.tellOffer(of: place.id, reserved: LeaseRules.reservation, to: waiter.host, in: place.zone)
+            hub.tellOffer(of: place.meter, reserved: LeaseRules.reservation, to: waiter.host, in: place.zone)
         }
     }
+
+    /// Who is to leave, of those who wait through this copy. nil: nobody.
+    private func departures(
+        from place: LinePlace, of copy: CopyID, record: LeaseRecord?, canBeHad: Bool, at now: MonotonicTime
+    ) -> LineChange? {
+        lines.offer(at: place) { [hub] line -> LineChange? in
+            let gone = line.waiters.filter { waiter in
+                waiter.copy == copy
+                    && (!hub.isListening(waiter.host, in: place.zone) || record?.serves(waiter) == true)
+            }
+            if !canBeHad { line.cannotBeHad() }
+            let late = line.late(at: now)
+            return gone.isEmpty && late == nil ? nil : .remove(Set(gone), late: late)
+        } ?? nil
+    }
+}
+
+extension LeaseRecord {
+    /// It waited for the meter, and has it.
+    fileprivate func serves(_ waiter: Waiter) -> Bool { holder?.host == waiter.host && token > waiter.token }
 }

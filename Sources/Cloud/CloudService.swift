@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// Every call that names a zone is refused (`permissionDenied`) unless the principal is a host's, of that zone, and
 /// bound to the host (`join`). What is allowed of leases and records, the rules say (`LeaseRules`, `RecordIntake`),
-/// which the engine calls within its atomic step. In memory are only the event streams and the waiting lines.
+/// which the engine calls within its atomic step. In memory are only the event streams, the offers to those who wait, and
+/// what is known of the waiting lines, which all copies of the cloud share through the engine.
 package final class CloudService: Sendable {
     let engine: any CloudEngine
     let clock: CloudClock
@@ -16,12 +17,15 @@ package final class CloudService: Sendable {
     let hub = EventHub()
     let lines = WaitingLines()
     private let dice: Mutex<any RandomNumberGenerator & Sendable>
+    private let identity: Mutex<CopyID>
 
     package init(
         engine: any CloudEngine, clock: CloudClock, dice: any RandomNumberGenerator & Sendable, logger: Logger
     ) {
         self.engine = engine
         self.clock = clock
+        var dice = dice
+        identity = Mutex(CopyID(using: &dice))
         self.dice = Mutex(dice)
         self.logger = logger
     }
@@ -40,12 +44,14 @@ package final class CloudService: Sendable {
         // Not at once: a start is busy enough.
         var purgeAt = clock.now() + .seconds(600)
         var pingAt = clock.now() + Self.pingInterval
+        await readLines()
         while !Task.isCancelled {
             let now = clock.now()
-            for meter in lines.meters { await settleLine(of: meter) }
+            for place in lines.places { await settleLine(of: place) }
             if now >= pingAt {
                 pingAt = now + Self.pingInterval
                 hub.tellTime(clock.wallNow())
+                await readLines()
             }
             if now >= purgeAt {
                 purgeAt = now + Self.purgeInterval
@@ -91,6 +97,15 @@ package final class CloudService: Sendable {
     package var listenerCount: Int { hub.listenerCount }
 
     func throwDice() -> UInt64 { dice.withLock { $0.next() } }
+
+    /// Which copy of the cloud this is: whose waiters it looks after.
+    var copy: CopyID { identity.withLock { $0 } }
+
+    /// Becomes another copy to all others: this one was given up.
+    func becomeAnother() {
+        let next = dice.withLock { CopyID(using: &$0) }
+        identity.withLock { $0 = next }
+    }
 }
 
 // MARK: - What every call does

@@ -9,6 +9,8 @@ final class EventHub: Sendable {
         var host: HostID
         /// The id of the credential that it was opened with.
         var credential: String
+        /// Its host queued while it was open.
+        var hasQueued = false
     }
 
     private struct State {
@@ -53,6 +55,17 @@ final class EventHub: Sendable {
         state.withLock { $0.zones[zone]?.values.contains { $0.host == host } ?? false }
     }
 
+    /// The host waits for a meter as long as it has a stream open here.
+    ///
+    /// - Returns: false where it has none.
+    func noteQueue(of host: HostID, in zone: String) -> Bool {
+        state.withLock { state in
+            let streams = state.zones[zone]?.filter { $0.value.host == host }.map(\.key) ?? []
+            for id in streams { state.zones[zone]?[id]?.hasQueued = true }
+            return !streams.isEmpty
+        }
+    }
+
     /// Open streams, of all zones.
     var listenerCount: Int { state.withLock { $0.zones.values.reduce(0) { $0 + $1.count } } }
 
@@ -83,8 +96,13 @@ final class EventHub: Sendable {
     }
 
     /// Ends the streams that were opened with this credential.
-    func end(credential: String) {
-        for one in streams(where: { $0.credential == credential }) { remove(one.id, from: one.zone) }
+    func end(credential: String) { endAll { $0.credential == credential } }
+
+    /// Ends the streams of hosts that queued: they come again, and queue anew.
+    func endQueues() { endAll { $0.hasQueued } }
+
+    private func endAll(where isMeant: (Listener) -> Bool) {
+        for one in streams(where: isMeant) { remove(one.id, from: one.zone) }
     }
 
     /// Takes no more listeners.

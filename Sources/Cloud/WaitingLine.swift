@@ -1,7 +1,8 @@
 import LeaseCore
 import MeterModel
 
-/// The hosts that wait for one meter, first come first, and the offer to the first of them.
+/// The hosts that wait for one meter, first come first, as this copy of the cloud knows them, and its offer to the first
+/// of them.
 ///
 /// ```
 ///   ┌─────────┐  canBeHad   ┌─────────┐  taken by the head, or not within 10 s: the next one moves up
@@ -10,23 +11,22 @@ import MeterModel
 ///                 cannotBeHad
 /// ```
 ///
-/// Whether the lease can be had is the caller's knowledge. The line is never durable: whoever waits has its event stream
-/// open, and queues again after a restart of the cloud.
+/// Whether the lease can be had is the caller's knowledge. Who waits, all copies agree on through the engine
+/// (`LineChange`); the offer and its time are this copy's own, which is the one that the head listens to. The line is
+/// never durable: whoever waits has its event stream open, and queues again after a restart of the cloud.
 struct WaitingLine: Hashable, Sendable {
-    struct Waiter: Hashable, Sendable {
-        var host: HostID
-        var name: String
-    }
-
     /// More than these in one line are refused.
     static let waitersMax = 64
 
     private(set) var waiters: [Waiter] = []
-    /// Until when the first waiter has an offer; nil: it has none.
+    /// Of the state of the line that this is.
+    private(set) var version: UInt64 = 0
+    /// Until when the first waiter has an offer of this copy; nil: it has none.
     private(set) var offeredUntil: MonotonicTime?
 
+    init(version: UInt64 = 0) { self.version = version }
+
     var isEmpty: Bool { waiters.isEmpty }
-    var isFull: Bool { waiters.count >= Self.waitersMax }
     var names: [String] { waiters.map(\.name) }
 
     /// Who may have the meter when it can be had, before anybody else. Not one whose offer has run out.
@@ -35,28 +35,23 @@ struct WaitingLine: Hashable, Sendable {
         return waiters.first?.host
     }
 
-    /// - Returns: whether that changed anything: a host waits once.
-    mutating func join(_ waiter: Waiter) -> Bool {
-        guard !waiters.contains(where: { $0.host == waiter.host }) else { return false }
-        waiters.append(waiter)
-        return true
+    /// Takes in how the line is. What is older than what is known changes nothing. An offer stands as long as its host
+    /// is the first, and listens to the same copy.
+    ///
+    /// - Returns: whether it is another line to whoever is shown it.
+    mutating func take(_ line: SharedLine) -> Bool {
+        guard line.version > version else { return false }
+        version = line.version
+        let (before, head) = (waiters, waiters.first)
+        waiters = line.waiters
+        if waiters.first?.host != head?.host || waiters.first?.copy != head?.copy { offeredUntil = nil }
+        return !waiters.elementsEqual(before) { $0.host == $1.host && $0.name == $1.name }
     }
 
-    /// A person takes the meter over: this host is next, whoever waits.
-    mutating func joinAtHead(_ waiter: Waiter) -> Bool {
-        guard waiters.first?.host != waiter.host else { return false }
-        waiters.removeAll { $0.host == waiter.host }
-        waiters.insert(waiter, at: 0)
-        offeredUntil = nil
-        return true
-    }
-
-    /// It does not want it any more, or nobody could tell it any more, or it has the meter now.
-    mutating func leave(_ host: HostID) -> Bool {
-        guard let place = waiters.firstIndex(where: { $0.host == host }) else { return false }
-        waiters.remove(at: place)
-        if place == 0 { offeredUntil = nil }
-        return true
+    /// The first, where its offer has run out: it is to leave.
+    func late(at now: MonotonicTime) -> Waiter? {
+        guard let offeredUntil, offeredUntil <= now else { return nil }
+        return waiters.first
     }
 
     enum OnTurn: Equatable {
@@ -65,18 +60,52 @@ struct WaitingLine: Hashable, Sendable {
         case none
     }
 
-    /// Nobody has the meter. Called again and again while that is so; an offer that ran out goes to the next.
-    mutating func canBeHad(at now: MonotonicTime) -> OnTurn {
-        if let offeredUntil {
-            guard offeredUntil <= now else { return .none }
-            waiters.removeFirst()
-            self.offeredUntil = nil
-        }
-        guard let first = waiters.first else { return .none }
+    /// Nobody has the meter. Called again and again while that is so.
+    ///
+    /// - Parameter copy: this one; who listens to another is made offers by that.
+    mutating func canBeHad(at now: MonotonicTime, through copy: CopyID) -> OnTurn {
+        guard offeredUntil == nil, let first = waiters.first, first.copy == copy else { return .none }
         offeredUntil = now + LeaseRules.reservation
         return .offer(first)
     }
 
     /// Somebody has it: an offer that stands means nothing any more, and its host keeps its place.
     mutating func cannotBeHad() { offeredUntil = nil }
+}
+
+/// One change of those who wait for a meter. Made once more on a line that has changed meanwhile, it means the same;
+/// made on its own outcome, it changes nothing.
+enum LineChange: Hashable, Sendable {
+    /// At the end, unless the line is full. A host waits once: one that waits already keeps its place, and may have come
+    /// to another copy meanwhile.
+    case join(Waiter)
+    /// A person takes the meter over: this host is next, whoever waits.
+    case joinAtHead(Waiter)
+    /// It does not want it any more, or it has the meter now.
+    case leave(HostID)
+    /// Nobody could tell these any more, or they have the meter, as they stand there; and one that had an offer and did
+    /// not take it, as long as it is the first.
+    case remove(Set<Waiter>, late: Waiter?)
+    /// Nobody hears of this copy any more.
+    case leaveAll(of: CopyID)
+
+    func callAsFunction(_ waiters: [Waiter]) -> [Waiter] {
+        switch self {
+        case .join(let waiter):
+            var waiters = waiters
+            if let place = waiters.firstIndex(where: { $0.host == waiter.host }) {
+                waiters[place] = waiter
+            } else if waiters.count < WaitingLine.waitersMax {
+                waiters.append(waiter)
+            }
+            return waiters
+        case .joinAtHead(let waiter): return [waiter] + waiters.filter { $0.host != waiter.host }
+        case .leave(let host): return waiters.filter { $0.host != host }
+        case .remove(let gone, let late):
+            let first = waiters.first
+            let left = first != nil && first == late ? waiters.dropFirst() : waiters[...]
+            return left.filter { !gone.contains($0) }
+        case .leaveAll(let copy): return waiters.filter { $0.copy != copy }
+        }
+    }
 }

@@ -1,31 +1,75 @@
 import MeterModel
 import Synchronization
 
-/// The waiting lines of all meters that somebody waits for.
+/// The waiting lines of all meters that somebody waits for, as this copy of the cloud knows them.
 final class WaitingLines: Sendable {
-    struct Meter: Hashable, Sendable {
-        var zone: String
-        var id: String
+    fileprivate struct State {
+        var lines: [LinePlace: WaitingLine] = [:]
+        /// Lines that nobody stands in any more, with the version of that, until all were read since.
+        var emptied: [LinePlace: UInt64] = [:]
+        /// Of the last reading of all.
+        var readThrough: UInt64 = 0
     }
 
-    private let lines = Mutex<[Meter: WaitingLine]>([:])
+    private let state = Mutex(State())
 
     /// Those that somebody waits for.
-    var meters: [Meter] { lines.withLock { Array($0.keys) } }
+    var places: [LinePlace] { state.withLock { Array($0.lines.keys) } }
 
-    func names(_ meter: Meter) -> [String] { lines.withLock { $0[meter]?.names ?? [] } }
+    /// The copies through which somebody waits.
+    var copies: Set<CopyID> { state.withLock { Set($0.lines.values.flatMap { $0.waiters.map(\.copy) }) } }
 
-    func reserved(_ meter: Meter, at now: MonotonicTime) -> HostID? {
-        lines.withLock { $0[meter]?.reserved(at: now) }
+    func places(waitedAtThrough copy: CopyID) -> [LinePlace] {
+        state.withLock { state in
+            state.lines.filter { $0.value.waiters.contains { $0.copy == copy } }.map(\.key)
+        }
     }
 
-    /// Changes one line in one step. An empty one is kept nowhere.
-    func change<Value: Sendable>(_ meter: Meter, _ body: (inout WaitingLine) -> Value) -> Value {
-        lines.withLock { lines in
-            var line = lines[meter] ?? WaitingLine()
-            let value = body(&line)
-            lines[meter] = line.isEmpty ? nil : line
-            return value
+    func line(at place: LinePlace) -> WaitingLine? { state.withLock { $0.lines[place] } }
+
+    func names(at place: LinePlace) -> [String] { line(at: place)?.names ?? [] }
+
+    func reserved(at place: LinePlace, now: MonotonicTime) -> HostID? { line(at: place)?.reserved(at: now) }
+
+    /// Takes in how a line is, in whatever order that comes.
+    ///
+    /// - Returns: whether that is news to whoever is shown it.
+    func take(_ line: SharedLine, at place: LinePlace) -> Bool { state.withLock { $0.take(line, at: place) } }
+
+    /// Takes in how all lines were.
+    ///
+    /// - Returns: those that are news.
+    func take(_ reading: LineReading) -> [LinePlace] {
+        state.withLock { state in
+            var news: [LinePlace] = []
+            for place in state.lines.keys where reading.lines[place] == nil {
+                let nobody = SharedLine(waiters: [], version: reading.version)
+                if state.take(nobody, at: place) { news.append(place) }
+            }
+            for (place, line) in reading.lines where state.take(line, at: place) { news.append(place) }
+            guard reading.version >= state.readThrough else { return news }
+            state.readThrough = reading.version
+            state.emptied = state.emptied.filter { $0.value > reading.version }
+            return news
         }
+    }
+
+    /// Changes this copy's offer, in one step.
+    func offer<Value: Sendable>(at place: LinePlace, _ body: (inout WaitingLine) -> Value) -> Value? {
+        state.withLock { state in
+            guard var line = state.lines[place] else { return nil }
+            defer { state.lines[place] = line }
+            return body(&line)
+        }
+    }
+}
+
+extension WaitingLines.State {
+    fileprivate mutating func take(_ shared: SharedLine, at place: LinePlace) -> Bool {
+        var line = lines[place] ?? WaitingLine(version: max(emptied[place] ?? 0, readThrough))
+        let isNews = line.take(shared)
+        lines[place] = line.isEmpty ? nil : line
+        emptied[place] = line.isEmpty && line.version > readThrough ? line.version : nil
+        return isNews
     }
 }

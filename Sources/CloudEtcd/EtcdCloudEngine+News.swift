@@ -94,10 +94,15 @@ extension EtcdCloudEngine {
     }
 
     private func take(_ event: EtcdWatchMessage.Event, _ hear: @Sendable (CloudNews) async -> Void) async {
-        guard event.type != "DELETE" else { return }
         let entry = event.kv
+        let watched = keys.watched(entry.key)
+        if case .line(let place)? = watched {
+            await hear(.line(line(event.type == "DELETE" ? nil : entry, at: place, of: entry.revision), place: place))
+            return
+        }
+        guard event.type != "DELETE" else { return }
         do {
-            switch keys.watched(entry.key) {
+            switch watched {
             case .head(let zone):
                 if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
             case .lease(let zone, let meter):
@@ -114,14 +119,14 @@ extension EtcdCloudEngine {
                         sights.note(pulse: pulse, at: LeasePlace(zone: zone, meter: meter), now: now)
                     }
                 }
-            case nil: break
+            case .line, nil: break
             }
         } catch {
             logger.warning("a change in etcd cannot be read", metadata: ["cause": "\(error)"])
         }
     }
 
-    /// Reads all heads and all leases that were changed since the last time.
+    /// Reads all heads, all leases that were changed since the last time, and all waiting lines.
     func readAllNews(_ hear: @Sendable (CloudNews) async -> Void) async {
         do {
             let heads = try await client.read([EtcdRange(prefix: keys.allHeads)]).ranges[0].entries
@@ -134,6 +139,7 @@ extension EtcdCloudEngine {
                 guard !isFirst else { continue }
                 for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
             }
+            for (place, line) in try await lines().lines { await hear(.line(line, place: place)) }
         } catch {
             logger.warning("etcd cannot be read", metadata: ["cause": "\(error)"])
         }

@@ -21,13 +21,18 @@ protocol HostedStore: Sendable {
     func close() throws
 }
 
-/// Tells the hosts of this copy what the others did.
+/// Tells the hosts of this copy what the others did, and the others that this one lives.
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await store.follow { await service.hear($0) } }
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await store.follow { await service.hear($0) } }
+                group.addTask { await service.liveAmongCopies() }
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// All writes go through one queue that commits many at once (`GroupCommit`), each on the disk before it is answered
 /// (`synchronous = FULL`). Readers run beside it on snapshots. In memory besides: zones, credentials and all leases that
-/// somebody holds. Opening reads no clock; it is told the time.
+/// somebody holds; and in memory alone: who waits for a meter. Opening reads no clock; it is told the time.
 package final class SQLiteCloudEngine: CloudEngine {
     /// The store's file.
     package let path: String
@@ -20,6 +20,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     let zoneTable: ZoneTable
     let leaseTable: LeaseTable
     let limits: Mutex<LeaseLimits>
+    let waiting = ProcessLines()
 
     /// What tests and tools set differently.
     package struct Options: Sendable {

@@ -31,6 +31,7 @@ package final class InMemoryCloudEngine: CloudEngine {
 
     package let epoch: String
     private let state = Mutex(State())
+    private let waiting = ProcessLines()
 
     package init(epoch: String = "memory") { self.epoch = epoch }
 
@@ -242,5 +243,25 @@ extension InMemoryCloudEngine {
             if let end = state.limits.grantsNothingNewBefore, end <= now { state.limits.grantsNothingNewBefore = nil }
             return state.limits
         }
+    }
+}
+
+// MARK: - Waiting lines
+
+extension InMemoryCloudEngine {
+    package func changeLine(
+        at place: LinePlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+    ) async throws -> SharedLine {
+        try step(in: place.zone) { _ in waiting.change(place, change) }
+    }
+
+    package func lines() async throws -> LineReading { try step { _ in waiting.reading } }
+
+    package func showLife(of copy: CopyID, isFirst: Bool) async throws -> CopySigns {
+        try step { _ in waiting.showLife(of: copy, isFirst: isFirst) }
+    }
+
+    package func giveUp(_ copy: CopyID, seen mark: UInt64) async throws -> Bool {
+        try step { _ in waiting.giveUp(copy, seen: mark) }
     }
 }

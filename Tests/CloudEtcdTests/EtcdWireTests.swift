@@ -1,6 +1,8 @@
+import Cloud
 import Foundation
 import LeaseCore
 import MeterModel
+import MeterTestKit
 import SettingsCore
 import Testing
 
@@ -180,6 +182,34 @@ struct StoredValueTests {
         }
     }
 
+    @Test func noByteOfALine_traps() throws {
+        let waiters = (UInt64(1)...2).map {
+            Waiter(
+                host: .numbered($0), name: "Host \"\($0)\" – ü", copy: .numbered($0 + 9),
+                token: FencingToken(rawValue: $0))
+        }
+        let bytes = try StoredLine(waiters, writer: "w").bytes
+        #expect(try StoredLine(entry(bytes)).line == waiters)
+        #expect(StoredLine([waiters[0], waiters[0]], writer: "w").line == nil, "nobody stands twice")
+        #expect(
+            StoredLine(
+                [Waiter(host: .numbered(1), name: "", copy: .numbered(1), token: FencingToken(rawValue: .max))],
+                writer: "w"
+            ).line == nil)
+        for index in bytes.indices {
+            for change in [UInt8(0), 0x22, 0x39, 0x7D, 0xFF] {
+                var damaged = bytes
+                damaged[index] = change
+                do {
+                    let line = try StoredLine(entry(damaged)).line
+                    #expect(line?.count ?? 2 == 2)
+                } catch {
+                    #expect(error.code == .damaged)
+                }
+            }
+        }
+    }
+
     @Test func noByteOfARecord_traps() throws {
         let stamp = Stamp(milliseconds: 1, counter: 2, host: HostID(high: 1, low: 1))
         let record = Record(
@@ -245,7 +275,12 @@ struct StoredValueTests {
         #expect(keys.watched(keys.credential(hash: [1, 255])) == .credential)
         #expect(
             keys.watched(keys.lease(of: "port:/dev/a/b", in: "home")) == .lease(zone: "home", meter: "port:/dev/a/b"))
-        for other in [keys.epoch, keys.zone("home"), keys.pulse(of: "m", in: "home"), Array("p/w/x".utf8), [255], []] {
+        let place = LinePlace(zone: "home", meter: "port:/dev/a/b")
+        #expect(keys.watched(keys.line(at: place)) == .line(place))
+        for other in [
+            keys.epoch, keys.zone("home"), keys.pulse(of: "m", in: "home"), keys.copy(.numbered(1)),
+            Array("p/w/x".utf8), [255], [],
+        ] {
             #expect(keys.watched(other) == nil)
         }
     }

@@ -8,33 +8,6 @@ import Testing
 
 /// Hosts that wait for a meter.
 struct QueueTests {
-    /// A host with its event stream open.
-    private final class Listener {
-        let principal: Principal
-        private var iterator: EventSubscription.Iterator
-
-        init(_ cloud: TestCloud, _ number: UInt8) async throws {
-            principal = try await cloud.join(number)
-            iterator = try await cloud.service.events(in: "home", by: principal).makeAsyncIterator()
-        }
-
-        /// Reads on to the next offer.
-        func offer() async -> EventBody.Offer? {
-            while let event = await iterator.next() {
-                if let offer = event.offer { return offer }
-            }
-            return nil
-        }
-
-        /// Reads on to the next lease event.
-        func lease() async -> LeaseBody? {
-            while let event = await iterator.next() {
-                if let lease = event.lease { return lease }
-            }
-            return nil
-        }
-    }
-
     private func enqueue(_ cloud: TestCloud, _ listener: Listener) async throws -> LeaseBody {
         try await cloud.service.enqueue(meter: TestCloud.meter, in: "home", by: listener.principal)
     }

@@ -9,18 +9,27 @@ import Testing
 
 /// A service on an engine in memory, with a zone, an enrolment token and as many hosts as a test asks for.
 struct TestCloud {
-    let engine = InMemoryCloudEngine()
-    let time = VirtualCloudClock()
+    let engine: InMemoryCloudEngine
+    let time: VirtualCloudClock
     let service: CloudService
 
-    init(policy: LeasePolicy = .keep) async throws {
+    private init(engine: InMemoryCloudEngine, time: VirtualCloudClock, dice: CountingDice) {
+        self.engine = engine
+        self.time = time
         service = CloudService(
-            engine: engine, clock: time.clock, dice: CountingDice(),
+            engine: engine, clock: time.clock, dice: dice,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    init(policy: LeasePolicy = .keep) async throws {
+        self.init(engine: InMemoryCloudEngine(), time: VirtualCloudClock(), dice: CountingDice())
         let terms = LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)
         _ = try await service.createZone("home", terms: terms)
         _ = try await service.addCredential(.enrolment, label: "everybody", hash: [0], in: "home")
     }
+
+    /// Another copy of the same cloud, with the same clock. Nobody tells the one what the other did.
+    func anotherCopy() -> TestCloud { TestCloud(engine: engine, time: time, dice: CountingDice(last: 1000)) }
 
     /// A host that joined, with a token of its own.
     func join(_ number: UInt8) async throws -> Principal {
@@ -73,6 +82,39 @@ struct TestCloud {
         Record(
             key: RecordKey(type: type, name: name),
             properties: ["name": Register(value: .int(value), stamp: stamp(after, host: host))])
+    }
+}
+
+/// A host with its event stream open.
+final class Listener {
+    let principal: Principal
+    private var iterator: EventSubscription.Iterator
+
+    /// A new host, at this copy.
+    convenience init(_ cloud: TestCloud, _ number: UInt8) async throws {
+        try await self.init(cloud, as: try await cloud.join(number))
+    }
+
+    /// - Parameter host: that joined before.
+    init(_ cloud: TestCloud, as host: Principal) async throws {
+        principal = host
+        iterator = try await cloud.service.events(in: "home", by: host).makeAsyncIterator()
+    }
+
+    /// Reads on to the next offer.
+    func offer() async -> EventBody.Offer? {
+        while let event = await iterator.next() {
+            if let offer = event.offer { return offer }
+        }
+        return nil
+    }
+
+    /// Reads on to the next lease event.
+    func lease() async -> LeaseBody? {
+        while let event = await iterator.next() {
+            if let lease = event.lease { return lease }
+        }
+        return nil
     }
 }
 

@@ -5,7 +5,8 @@ package import SettingsCore
 /// A store that everything in it leaves for another one (`metercloud migrate`), and that nothing else uses meanwhile.
 ///
 /// What goes along is all that hosts rely on: the epoch and the sequences, so that their change tokens stay good; the
-/// leases with their fencing tokens, also of those that are free; the credentials.
+/// leases with their fencing tokens, also of those that are free; the credentials. Waiting lines do not: they are of the
+/// moment, and hosts queue again at the new store.
 package protocol DepartingStore: Sendable {
     /// All but the leases and the records, of which there may be many.
     func contents() async throws -> StoreContents

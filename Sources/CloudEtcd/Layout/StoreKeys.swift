@@ -1,3 +1,4 @@
+import Cloud
 import CloudAPI
 import MeterModel
 import SettingsCore
@@ -13,11 +14,13 @@ import SettingsCore
 /// t/<zone>/<time>/<sequence>          a tombstone, by the time from which its age counts
 /// p/<zone>/<meter>                    the pulse of a lease: empty, changed by every renewal
 /// i/<credential>                      the hash under which it lies
+/// c/<copy>                            a copy of the cloud lives: empty, changed by each of its signs of life
 /// b/<zone>/<host>                     the hashes of the credentials that are bound to the host
 /// w/b                                 what the copy that wrote it last has renewed since it wrote it before
 /// w/h/<zone>                          the head: the zone's sequence, changed with every record
 /// w/k/<hash>                          a credential
 /// w/l/<zone>/<meter>                  a lease: who holds it, its token. Never deleted
+/// w/q/<zone>/<meter>                  who waits for the meter, first come first; deleted where nobody does
 /// ```
 ///
 /// What is under `w/` is watched. Numbers are 16 hexadecimal digits, so that they sort. A zone has no slash in its name;
@@ -36,7 +39,7 @@ struct StoreKeys: Sendable {
     var restoring: [UInt8] { key("m/restoring") }
     var arriving: [UInt8] { key("m/arriving") }
     /// What all keys begin with but those of the store itself.
-    var allKinds: [[UInt8]] { ["z/", "g/", "r/", "x/", "t/", "p/", "i/", "b/", "w/"].map { key($0) } }
+    var allKinds: [[UInt8]] { ["z/", "g/", "r/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) } }
 
     // MARK: Zones
 
@@ -75,6 +78,13 @@ struct StoreKeys: Sendable {
     var renewals: [UInt8] { key("w/b") }
     func leaseGeneration(_ zone: String) -> [UInt8] { key("g/\(zone)") }
 
+    // MARK: Waiting lines
+
+    var allLines: [UInt8] { key("w/q/") }
+    func line(at place: LinePlace) -> [UInt8] { key("w/q/\(place.zone)/\(place.meter)") }
+    var allCopies: [UInt8] { key("c/") }
+    func copy(_ copy: CopyID) -> [UInt8] { key("c/\(copy)") }
+
     // MARK: Credentials
 
     var allCredentials: [UInt8] { key("w/k/") }
@@ -90,6 +100,7 @@ struct StoreKeys: Sendable {
         case credential
         case lease(zone: String, meter: String)
         case renewals
+        case line(LinePlace)
     }
 
     var watched: [UInt8] { key("w/") }
@@ -106,6 +117,7 @@ struct StoreKeys: Sendable {
         case ("h", 2): return .head(zone: texts[1])
         case ("k", 2): return .credential
         case ("l", 3): return .lease(zone: texts[1], meter: texts[2])
+        case ("q", 3): return .line(LinePlace(zone: texts[1], meter: texts[2]))
         default: return nil
         }
     }

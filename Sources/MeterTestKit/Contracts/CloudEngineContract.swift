@@ -10,7 +10,7 @@ package enum CloudEngineContract {
 
     package static var clauses: [Clause] {
         zoneClauses + credentialClauses + recordClauses + changeClauses + tokenClauses + purgeClauses + leaseClauses
-            + renewalClauses
+            + renewalClauses + lineClauses + copyClauses
     }
 
     static let zone = "home"
@@ -84,6 +84,7 @@ package enum CloudEngineContract {
                     ("leases", { _ = try await engine.leases(in: zone) }),
                     ("heldLeases", { _ = try await engine.heldLeases(in: zone) }),
                     ("lease", { _ = try await engine.lease(of: "m", in: zone) }),
+                    ("changeLine", { _ = try await engine.changeLine(at: place) { $0 } }),
                 ]
                 for (name, call) in calls { try await requireFailure(.zoneNotFound, name, call) }
             },

@@ -139,4 +139,16 @@ extension FaultyEngine {
         try await base.lease(of: meter, in: zone)
     }
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits { try await base.leaseLimits(at: now) }
+    package func changeLine(
+        at place: LinePlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+    ) async throws -> SharedLine {
+        try await base.changeLine(at: place, change)
+    }
+    package func lines() async throws -> LineReading { try await base.lines() }
+    package func showLife(of copy: CopyID, isFirst: Bool) async throws -> CopySigns {
+        try await base.showLife(of: copy, isFirst: isFirst)
+    }
+    package func giveUp(_ copy: CopyID, seen mark: UInt64) async throws -> Bool {
+        try await base.giveUp(copy, seen: mark)
+    }
 }

@@ -1,0 +1,68 @@
+import Logging
+import MeterModel
+
+/// Several copies of one cloud, of which some may die.
+extension CloudService {
+    /// Shows the other copies that this one lives, and takes those who wait through one that does not out of the lines,
+    /// so that they are in nobody's way. Their hosts queue again through another copy, and keep their places where they
+    /// come before that. Until its task is cancelled.
+    package func liveAmongCopies() async {
+        var life = CopyLife()
+        while !Task.isCancelled {
+            let now = clock.now()
+            await lookAround(&life)
+            do {
+                try await clock.sleep(now + CopySights.interval)
+            } catch {
+                // Cancelled, which the loop sees.
+            }
+        }
+    }
+
+    /// What one copy remembers of its life.
+    struct CopyLife {
+        var sights = CopySights()
+        /// As which it began to give signs.
+        var name: CopyID?
+        /// The last look failed, which was said.
+        var isBlind = false
+    }
+
+    /// One sign of life, and one look at those of the others.
+    func lookAround(_ life: inout CopyLife) async {
+        let me = copy
+        let isFirst = life.name != me
+        life.name = me
+        do {
+            let signs = try await engine.showLife(of: me, isFirst: isFirst)
+            guard !signs.wasGivenUp else {
+                // Cut off for too long: those who wait here were taken out of their lines. They shall queue again.
+                logger.warning("the other copies had given this one up; those who wait through it queue again")
+                becomeAnother()
+                hub.endQueues()
+                return
+            }
+            var marks = signs.marks
+            for waited in lines.copies where marks[waited] == nil { marks[waited] = 0 }
+            marks[me] = nil
+            for silent in life.sights.look(at: marks, now: clock.now()) { try await giveUp(silent) }
+            life.isBlind = false
+        } catch {
+            if !life.isBlind { logger.warning("other copies are not looked after", metadata: ["error": "\(error)"]) }
+            life.isBlind = true
+        }
+    }
+
+    private func giveUp(_ silent: CopySights.Silence) async throws {
+        // Whatever it does from now on, it does under another name.
+        guard try await engine.giveUp(silent.copy, seen: silent.mark) else { return }
+        let places = lines.places(waitedAtThrough: silent.copy)
+        logger.info(
+            "a copy is given up", metadata: ["copy": "\(silent.copy)", "queues": "\(places.count)"])
+        for place in places {
+            let line = try await change(.leaveAll(of: silent.copy), at: place)
+            if line.isNews { await tellLine(at: place) }
+            await settleLine(of: place)
+        }
+    }
+}

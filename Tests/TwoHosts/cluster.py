@@ -200,10 +200,12 @@ class Host(Program):
     def json(self, *arguments):
         return json.loads(self.ctl(*arguments, "--json").stdout)
 
-    def join(self, *others):
-        """Joins the cloud. Others are the addresses of its other copies."""
-        self.ctl("cloud", "join", f"https://127.0.0.1:{self.proxy.port}", *others, "--token-file",
-                 self.cluster.token_file, "--pin", self.cluster.pin)
+    def join(self, *others, is_last=False):
+        """Joins the cloud. Others are the addresses of its other copies, asked before the first where that is last."""
+        addresses = [f"https://127.0.0.1:{self.proxy.port}", *others]
+        if is_last:
+            addresses.reverse()
+        self.ctl("cloud", "join", *addresses, "--token-file", self.cluster.token_file, "--pin", self.cluster.pin)
 
     def setting(self, meter, key):
         """The value of a setting, None where the meter or the setting is not there."""

@@ -256,6 +256,29 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(after, session).channels == 0)
     }
 
+    /// The event stream was away for a moment, as when a host goes from one copy of the cloud to another.
+    @Test(arguments: LeasePolicy.allCases)
+    func takeover_isSeenAsSoonAsTheStreamIsOpenAgain(policy: LeasePolicy) async throws {
+        let bench = LeaseBench(policy)
+        let (one, two) = (bench.host(1), bench.host(2))
+        let first = try await one.pluggedIn()
+        let second = try await two.pluggedIn(isWanted: false)
+        await bench.advance(by: .seconds(2), one, two)
+        bench.zone.setDeaf(true, HostID(high: 0x4000, low: 1))
+        await second.connect(ConnectManner(isTakeover: true))
+        await bench.advance(by: .seconds(2), one, two)
+        try #require(await first.state == "data-available")
+
+        bench.zone.setDeaf(false, HostID(high: 0x4000, low: 1))
+        await one.keeper.take(.opened)
+        await bench.advance(by: .seconds(2), one, two)
+
+        #expect(await first.state == "not-connected")
+        #expect(one.links.openChannels == 0)
+        #expect(await second.state == "data-available")
+        for (host, session) in [(one, first), (two, second)] { _ = try await bench.leave(host, session) }
+    }
+
     // MARK: Joining, leaving, and not asking
 
     @Test func withoutLease_nobodyIsAsked() async throws {

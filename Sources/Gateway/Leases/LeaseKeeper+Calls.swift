@@ -144,7 +144,13 @@ extension LeaseKeeper {
     private func listed(_ outcome: Result<[LeaseView], SyncFailure>) {
         noted(outcome)
         switch outcome {
-        case .success(let leases): board.list(leases, at: loop.now)
+        case .success(let leases):
+            board.list(leases, at: loop.now)
+            // What was told while no event stream was open, nobody heard.
+            for meter in meters {
+                guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
+                react(meter) { $0.leaseSeen(lease, at: $1, dice: $2) }
+            }
         case .failure: board.listFailed(at: loop.now)
         }
     }

@@ -105,6 +105,8 @@ extension CloudService {
     /// that answers it does.
     func settleLine(of place: LinePlace) async {
         let copy = copy
+        // While this copy stops, its hosts go to another one, where they queue again in their places.
+        guard !hub.isClosed else { return }
         // What others wait through, others look after.
         guard let line = lines.line(at: place), line.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?

@@ -105,6 +105,9 @@ final class EventHub: Sendable {
         for one in streams(where: isMeant) { remove(one.id, from: one.zone) }
     }
 
+    /// It takes no more listeners.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Takes no more listeners.
     func close() { state.withLock { $0.isClosed = true } }
 

@@ -251,6 +251,22 @@ struct CopiesTests {
         #expect(await again.offer() == offer)
     }
 
+    @Test func host_keepsItsPlace_whenItsCopyStops() async throws {
+        let copies = try await Copies()
+        let holder = try await copies.second.join(1)
+        let (two, three) = (try await Listener(copies.first, 2), try await Listener(copies.second, 3))
+        _ = try await copies.second.acquire(holder)
+        _ = try await enqueue(copies.first, two)
+        _ = try await enqueue(copies.second, three)
+
+        await copies.first.service.shutdown()
+        try await copies.exchange()
+
+        #expect(try await waiting(copies.second, holder) == ["Host 2", "Host 3"])
+        let again = try await Listener(copies.second, as: two.principal)
+        #expect(try await enqueue(copies.second, again) == ["Host 2", "Host 3"])
+    }
+
     @Test func copyThatWasGivenUp_goesOnAsAnother_andItsHostsQueueAgain() async throws {
         let copies = try await Copies()
         let holder = try await copies.first.join(1)

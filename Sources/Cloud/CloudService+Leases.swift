@@ -28,7 +28,7 @@ extension CloudService {
         let wish = try LeaseAcquire(request, by: member, in: zone)
         let meter = try await canonical(try Self.meter(meter), in: zone.name)
         let limits = try await ask { try await engine.leaseLimits(at: clock.now()) }
-        let place = LinePlace(zone: zone.name, meter: meter)
+        let place = MeterPlace(zone: zone.name, meter: meter)
         let decided = try await ask {
             try await engine.decideLease(of: meter, in: zone.name) { [clock, lines] record in
                 let now = clock.now()
@@ -54,7 +54,7 @@ extension CloudService {
     private func granted(
         _ record: LeaseRecord, before: LeaseRecord?, meter: String, in zone: Zone, to member: Member
     ) async {
-        let place = LinePlace(zone: zone.name, meter: meter)
+        let place = MeterPlace(zone: zone.name, meter: meter)
         let isWaiting = lines.offer(at: place) { line in
             line.cannotBeHad()
             return line.waiters.contains { $0.host == member.host }
@@ -80,7 +80,7 @@ extension CloudService {
         if wish.isTakeover, refusal.reason == .revoking, hub.noteQueue(of: member.host, in: zone.name) {
             // Next in line: the offer comes once the holder has let go of the meter.
             let waiter = waiter(member, at: refusal.record)
-            let isMoved = await tryChange(.joinAtHead(waiter), at: LinePlace(zone: zone.name, meter: meter))
+            let isMoved = await tryChange(.joinAtHead(waiter), at: MeterPlace(zone: zone.name, meter: meter))
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
@@ -176,6 +176,6 @@ extension CloudService {
     private func changed(_ change: LeaseChange, meter: String, in zone: Zone) async {
         guard case .changed(let record) = change else { return }
         tell(record, meter: meter, in: zone)
-        await settleLine(of: LinePlace(zone: zone.name, meter: meter))
+        await settleLine(of: MeterPlace(zone: zone.name, meter: meter))
     }
 }

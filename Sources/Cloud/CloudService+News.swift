@@ -15,7 +15,7 @@ extension CloudService {
             } catch {
                 logger.warning("a lease's change is not told", metadata: ["meter": "\(meter)", "error": "\(error)"])
             }
-            await settleLine(of: LinePlace(zone: name, meter: meter))
+            await settleLine(of: MeterPlace(zone: name, meter: meter))
         case .line(let line, let place):
             guard lines.take(line, at: place) else { return }
             await tellLine(at: place)

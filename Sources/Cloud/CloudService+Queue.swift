@@ -19,7 +19,7 @@ extension CloudService {
             throw CloudFailure(
                 .badRequest, "a host that waits for \(meter) has its event stream open; open it, then queue")
         }
-        let place = LinePlace(zone: zone.name, meter: meter)
+        let place = MeterPlace(zone: zone.name, meter: meter)
         let record = try await ask { try await engine.lease(of: meter, in: zone.name) }
         let line = try await change(.join(waiter(member, at: record)), at: place)
         guard line.after.waiters.contains(where: { $0.host == member.host }) else {
@@ -36,13 +36,13 @@ extension CloudService {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
         let meter = try await canonical(try Self.meter(meter), in: zone.name)
-        let place = LinePlace(zone: zone.name, meter: meter)
+        let place = MeterPlace(zone: zone.name, meter: meter)
         let line = try await change(.leave(member.host), at: place)
         return try await lineChanged(place, isNews: line.isNews, in: zone, for: member)
     }
 
     private func lineChanged(
-        _ place: LinePlace, isNews: Bool, in zone: Zone, for member: Member
+        _ place: MeterPlace, isNews: Bool, in zone: Zone, for member: Member
     ) async throws(CloudFailure) -> LeaseBody {
         let record = try await ask { try await engine.lease(of: place.meter, in: zone.name) }
         if isNews { tell(record, meter: place.meter, in: zone) }
@@ -60,14 +60,14 @@ extension CloudService {
 
     /// - Returns: the line, and whether it is another one to whoever is shown it.
     func change(
-        _ change: LineChange, at place: LinePlace
+        _ change: LineChange, at place: MeterPlace
     ) async throws(CloudFailure) -> (after: SharedLine, isNews: Bool) {
         let line = try await ask { try await engine.changeLine(at: place) { change($0) } }
         return (line, lines.take(line, at: place))
     }
 
     /// As `change`, where it can wait: what a line lacks is made good by the next `settleLine`, or by its host.
-    func tryChange(_ change: LineChange, at place: LinePlace) async -> Bool {
+    func tryChange(_ change: LineChange, at place: MeterPlace) async -> Bool {
         do {
             return try await self.change(change, at: place).isNews
         } catch {
@@ -86,7 +86,7 @@ extension CloudService {
     }
 
     /// Tells all hosts of the zone who waits for a meter.
-    func tellLine(at place: LinePlace) async {
+    func tellLine(at place: MeterPlace) async {
         do {
             guard let zone = try await engine.zone(place.zone) else { return }
             tell(try await engine.lease(of: place.meter, in: place.zone), meter: place.meter, in: zone)
@@ -103,7 +103,7 @@ extension CloudService {
     ///
     /// Two of these at once, or one with a lease that has just changed, do no harm: an offer decides nothing, the acquire
     /// that answers it does.
-    func settleLine(of place: LinePlace) async {
+    func settleLine(of place: MeterPlace) async {
         let copy = copy
         // While this copy stops, its hosts go to another one, where they queue again in their places.
         guard !hub.isClosed else { return }
@@ -136,7 +136,7 @@ extension CloudService {
 
     /// Who is to leave, of those who wait through this copy. nil: nobody.
     private func departures(
-        from place: LinePlace, of copy: CopyID, record: LeaseRecord?, canBeHad: Bool, at now: MonotonicTime
+        from place: MeterPlace, of copy: CopyID, record: LeaseRecord?, canBeHad: Bool, at now: MonotonicTime
     ) -> LineChange? {
         lines.offer(at: place) { [hub] line -> LineChange? in
             let gone = line.waiters.filter { waiter in

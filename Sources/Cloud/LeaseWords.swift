@@ -17,7 +17,7 @@ extension CloudService {
         var body = LeaseBody(
             meter: meter, state: Self.state(of: record, remaining: remaining), token: record?.token.rawValue ?? 0,
             ttl: terms.timeToLive.milliseconds, lockDelay: terms.lockDelay.milliseconds, policy: terms.policy.rawValue,
-            remaining: remaining.milliseconds, waiting: lines.names(at: LinePlace(zone: zone.name, meter: meter)))
+            remaining: remaining.milliseconds, waiting: lines.names(at: MeterPlace(zone: zone.name, meter: meter)))
         guard let holder = record?.holder else { return body }
         body.holderID = holder.host.description
         body.holderName = holder.hostName

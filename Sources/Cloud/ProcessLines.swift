@@ -4,7 +4,7 @@ import Synchronization
 /// step under one lock, and all is gone with the process.
 package final class ProcessLines: Sendable {
     private struct State {
-        var lines: [LinePlace: SharedLine] = [:]
+        var lines: [MeterPlace: SharedLine] = [:]
         var marks: [CopyID: UInt64] = [:]
         var version: UInt64 = 0
     }
@@ -14,7 +14,7 @@ package final class ProcessLines: Sendable {
     package init() {}
 
     /// See `CloudEngine.changeLine`.
-    package func change(_ place: LinePlace, _ change: ([Waiter]) -> [Waiter]) -> SharedLine {
+    package func change(_ place: MeterPlace, _ change: ([Waiter]) -> [Waiter]) -> SharedLine {
         state.withLock { state in
             let line = state.lines[place] ?? SharedLine(waiters: [], version: state.version)
             let next = change(line.waiters)

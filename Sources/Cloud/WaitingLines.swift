@@ -4,9 +4,9 @@ import Synchronization
 /// The waiting lines of all meters that somebody waits for, as this copy of the cloud knows them.
 final class WaitingLines: Sendable {
     fileprivate struct State {
-        var lines: [LinePlace: WaitingLine] = [:]
+        var lines: [MeterPlace: WaitingLine] = [:]
         /// Lines that nobody stands in any more, with the version of that, until all were read since.
-        var emptied: [LinePlace: UInt64] = [:]
+        var emptied: [MeterPlace: UInt64] = [:]
         /// Of the last reading of all.
         var readThrough: UInt64 = 0
     }
@@ -14,34 +14,34 @@ final class WaitingLines: Sendable {
     private let state = Mutex(State())
 
     /// Those that somebody waits for.
-    var places: [LinePlace] { state.withLock { Array($0.lines.keys) } }
+    var places: [MeterPlace] { state.withLock { Array($0.lines.keys) } }
 
     /// The copies through which somebody waits.
     var copies: Set<CopyID> { state.withLock { Set($0.lines.values.flatMap { $0.waiters.map(\.copy) }) } }
 
-    func places(waitedAtThrough copy: CopyID) -> [LinePlace] {
+    func places(waitedAtThrough copy: CopyID) -> [MeterPlace] {
         state.withLock { state in
             state.lines.filter { $0.value.waiters.contains { $0.copy == copy } }.map(\.key)
         }
     }
 
-    func line(at place: LinePlace) -> WaitingLine? { state.withLock { $0.lines[place] } }
+    func line(at place: MeterPlace) -> WaitingLine? { state.withLock { $0.lines[place] } }
 
-    func names(at place: LinePlace) -> [String] { line(at: place)?.names ?? [] }
+    func names(at place: MeterPlace) -> [String] { line(at: place)?.names ?? [] }
 
-    func reserved(at place: LinePlace, now: MonotonicTime) -> HostID? { line(at: place)?.reserved(at: now) }
+    func reserved(at place: MeterPlace, now: MonotonicTime) -> HostID? { line(at: place)?.reserved(at: now) }
 
     /// Takes in how a line is, in whatever order that comes.
     ///
     /// - Returns: whether that is news to whoever is shown it.
-    func take(_ line: SharedLine, at place: LinePlace) -> Bool { state.withLock { $0.take(line, at: place) } }
+    func take(_ line: SharedLine, at place: MeterPlace) -> Bool { state.withLock { $0.take(line, at: place) } }
 
     /// Takes in how all lines were.
     ///
     /// - Returns: those that are news.
-    func take(_ reading: LineReading) -> [LinePlace] {
+    func take(_ reading: LineReading) -> [MeterPlace] {
         state.withLock { state in
-            var news: [LinePlace] = []
+            var news: [MeterPlace] = []
             for place in state.lines.keys where reading.lines[place] == nil {
                 let nobody = SharedLine(waiters: [], version: reading.version)
                 if state.take(nobody, at: place) { news.append(place) }
@@ -55,7 +55,7 @@ final class WaitingLines: Sendable {
     }
 
     /// Changes this copy's offer, in one step.
-    func offer<Value: Sendable>(at place: LinePlace, _ body: (inout WaitingLine) -> Value) -> Value? {
+    func offer<Value: Sendable>(at place: MeterPlace, _ body: (inout WaitingLine) -> Value) -> Value? {
         state.withLock { state in
             guard var line = state.lines[place] else { return nil }
             defer { state.lines[place] = line }
@@ -65,7 +65,7 @@ final class WaitingLines: Sendable {
 }
 
 extension WaitingLines.State {
-    fileprivate mutating func take(_ shared: SharedLine, at place: LinePlace) -> Bool {
+    fileprivate mutating func take(_ shared: SharedLine, at place: MeterPlace) -> Bool {
         var line = lines[place] ?? WaitingLine(version: max(emptied[place] ?? 0, readThrough))
         let isNews = line.take(shared)
         lines[place] = line.isEmpty ? nil : line

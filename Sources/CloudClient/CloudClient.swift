@@ -99,18 +99,12 @@ package final class CloudClient: Sendable {
     /// The path of something in the zone.
     func zonePath(_ rest: String) -> String { "/v1/zones/\(membership.zone.urlPart)/\(rest)" }
 
+    /// - Parameter index: of the address; nil: the one that is asked just now.
     func send(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
-        headers: [(String, String)] = []
+        headers: [(String, String)] = [], to index: Int? = nil
     ) async throws(CallFailure) -> HTTPClientResponse {
-        try await send(method, path, body: body, deadline: deadline, headers: headers, to: addressIndex)
-    }
-
-    /// - Parameter index: of the address, whichever is the current one.
-    func send(
-        _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
-        headers: [(String, String)], to index: Int
-    ) async throws(CallFailure) -> HTTPClientResponse {
+        let index = index ?? addressIndex
         let address = addresses[index]
         var request = HTTPClientRequest(url: address.text + path)
         request.method = method

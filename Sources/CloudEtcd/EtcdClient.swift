@@ -53,9 +53,9 @@ final class EtcdClient: Sendable {
 
     /// One step, atomic, of the state that a majority of the members agrees on.
     func commit(_ transaction: EtcdTransaction) async throws(EtcdError) -> EtcdTransactionAnswer {
-        var (answer, failures): (EtcdTransactionAnswer, Int) = try await call("/v3/kv/txn", body: transaction.text)
-        answer.mayBeDoneBefore = failures > 0
-        return answer
+        var asked: Asked<EtcdTransactionAnswer> = try await ask("/v3/kv/txn", body: transaction.text)
+        asked.answer.mayBeDoneBefore = asked.failures > 0
+        return asked.answer
     }
 
     /// Reads several ranges of one state.
@@ -77,14 +77,17 @@ final class EtcdClient: Sendable {
     // MARK: One call, any member
 
     func call<Answer: EtcdReadable>(_ path: String, body: [UInt8]) async throws(EtcdError) -> Answer {
-        let (answer, _): (Answer, Int) = try await call(path, body: body)
-        return answer
+        try await ask(path, body: body).answer
     }
 
-    /// - Returns: the answer, and how often the same was asked before without one.
-    private func call<Answer: EtcdReadable>(
-        _ path: String, body: [UInt8]
-    ) async throws(EtcdError) -> (answer: Answer, failures: Int) {
+    /// What came of a call.
+    private struct Asked<Answer: EtcdReadable> {
+        var answer: Answer
+        /// How often the same was asked before without an answer.
+        var failures: Int
+    }
+
+    private func ask<Answer: EtcdReadable>(_ path: String, body: [UInt8]) async throws(EtcdError) -> Asked<Answer> {
         let deadline = clock.now() + settings.patience
         var pause = Duration.milliseconds(20)
         var attempts = 0
@@ -98,7 +101,7 @@ final class EtcdClient: Sendable {
             do throws(EtcdError) {
                 let answer: Answer = try await ask(index, path, body: body, ticket: try await ticket(from: index))
                 try note(answer.storeRevision, noOlderThan: newest, from: addresses[index])
-                return (answer, attempts)
+                return Asked(answer: answer, failures: attempts)
             } catch {
                 if error.code == .notAuthenticated, settings.user != nil, !hasLoggedIn {
                     hasLoggedIn = true

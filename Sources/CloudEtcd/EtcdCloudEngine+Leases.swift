@@ -20,7 +20,7 @@ extension EtcdCloudEngine {
                         }
                     },
                     fail: { continuation.resume(returning: .failure($0)) })
-                leaseDesk.submit([(LeasePlace(zone: zone, meter: meter), job)])
+                leaseDesk.submit([(MeterPlace(zone: zone, meter: meter), job)])
             }
             return try result.get()
         }
@@ -45,7 +45,7 @@ extension EtcdCloudEngine {
                                 }
                             },
                             fail: { answers.take(.failure($0), at: index) })
-                        return (LeasePlace(zone: zone, meter: lease.meter), job)
+                        return (MeterPlace(zone: zone, meter: lease.meter), job)
                     })
             }
             return try result.get()
@@ -111,20 +111,20 @@ extension EtcdCloudEngine {
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {
             guard let meter = StoreKeys.text(of: entry.key, after: leases) else { continue }
-            if let record = try note(entry, of: LeasePlace(zone: zone, meter: meter), at: now) {
+            if let record = try note(entry, of: MeterPlace(zone: zone, meter: meter), at: now) {
                 news.append((meter, record))
             }
         }
         for beat in beats {
             guard let meter = StoreKeys.text(of: beat.key, after: pulses) else { continue }
-            sights.note(pulse: beat.revision, at: LeasePlace(zone: zone, meter: meter), now: now)
+            sights.note(pulse: beat.revision, at: MeterPlace(zone: zone, meter: meter), now: now)
         }
         sights.wasRead(zone, through: revision)
         return news
     }
 
     /// - Returns: the lease where another copy has changed its holder or state, and that was not known yet.
-    func note(_ entry: EtcdEntry, of place: LeasePlace, at now: MonotonicTime) throws -> LeaseRecord? {
+    func note(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
         let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
         let (next, isNews) = sights.note(seen, at: place, isOwn: author == writer)
         return isNews ? next.record : nil

@@ -106,7 +106,7 @@ extension EtcdCloudEngine {
             case .head(let zone):
                 if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
             case .lease(let zone, let meter):
-                if let record = try note(entry, of: LeasePlace(zone: zone, meter: meter), at: clock.now()) {
+                if let record = try note(entry, of: MeterPlace(zone: zone, meter: meter), at: clock.now()) {
                     await hear(.lease(record, meter: meter, zone: zone))
                 }
             case .credential:
@@ -116,7 +116,7 @@ extension EtcdCloudEngine {
                 let now = clock.now()
                 for (zone, meters) in try RenewalSheet(entry).zones {
                     for (meter, pulse) in meters {
-                        sights.note(pulse: pulse, at: LeasePlace(zone: zone, meter: meter), now: now)
+                        sights.note(pulse: pulse, at: MeterPlace(zone: zone, meter: meter), now: now)
                     }
                 }
             case .line, nil: break

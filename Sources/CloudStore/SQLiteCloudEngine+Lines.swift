@@ -3,7 +3,7 @@ package import Cloud
 /// In memory alone: whoever waits has its event stream open, which ends with this process, and queues again.
 extension SQLiteCloudEngine {
     package func changeLine(
-        at place: LinePlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> SharedLine {
         guard zoneTable.find(place.zone) != nil else { throw CloudFailure.zoneNotFound(place.zone) }
         return waiting.change(place, change)

@@ -250,7 +250,7 @@ extension InMemoryCloudEngine {
 
 extension InMemoryCloudEngine {
     package func changeLine(
-        at place: LinePlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> SharedLine {
         try step(in: place.zone) { _ in waiting.change(place, change) }
     }

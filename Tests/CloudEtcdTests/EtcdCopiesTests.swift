@@ -109,15 +109,26 @@ struct EtcdCopiesTests {
         }
     }
 
-    /// The take-over is done, nobody hears so, a third host takes the meter from it, and only then it is asked again.
-    @Test func takeover_isNotDoneTwice_whenItsAnswerIsLostAndAnotherHasTheLeaseSince() async throws {
+    /// One copy whose etcd answers through a relay, and another one.
+    private func withRelayedCopy(
+        _ prefix: String = #function, _ body: (Copy, AnswerRelay, Copy) async throws -> Void
+    ) async throws {
         let server = try Self.server.get()
         let relay = try await AnswerRelay(to: server.clientPorts[0])
-        try await withCopies { first, second in
+        try await withCopies(prefix) { first, second in
             var settings = server.settings
             settings.prefix = first.engine.client.settings.prefix
             settings.urls = [relay.url]
             let relayed = try await Copy(settings, startedAt: 77)
+            try await body(relayed, relay, second)
+            await relayed.engine.close()
+        }
+        try await relay.close()
+    }
+
+    /// The take-over is done, nobody hears so, a third host takes the meter from it, and only then it is asked again.
+    @Test func takeover_isNotDoneTwice_whenItsAnswerIsLostAndAnotherHasTheLeaseSince() async throws {
+        try await withRelayedCopy { relayed, relay, second in
             let before = try #require(token(try await relayed.acquire(meter, in: zone, by: 1)))
             relay.loseNextAnswer {
                 let seen = try? await second.engine.lease(of: self.meter, in: self.zone)
@@ -135,19 +146,11 @@ struct EtcdCopiesTests {
             let lease = try await relayed.engine.lease(of: meter, in: zone)
             #expect(lease?.holder?.host == .numbered(3))
             #expect(lease?.token == FencingToken(rawValue: before.rawValue + 2))
-            await relayed.engine.close()
         }
-        try await relay.close()
     }
 
     @Test func grant_isToldAsItWasDone_whenItsAnswerIsLost() async throws {
-        let server = try Self.server.get()
-        let relay = try await AnswerRelay(to: server.clientPorts[0])
-        try await withCopies { first, second in
-            var settings = server.settings
-            settings.prefix = first.engine.client.settings.prefix
-            settings.urls = [relay.url]
-            let relayed = try await Copy(settings, startedAt: 77)
+        try await withRelayedCopy { relayed, relay, second in
             let before = try #require(token(try await relayed.acquire(meter, in: zone, by: 1)))
             relay.loseNextAnswer {}
 
@@ -155,9 +158,7 @@ struct EtcdCopiesTests {
 
             #expect(token(taken) == FencingToken(rawValue: before.rawValue + 1))
             #expect(try await second.engine.lease(of: meter, in: zone)?.token == token(taken))
-            await relayed.engine.close()
         }
-        try await relay.close()
     }
 
     @Test func renewalThroughOneCopy_holdsTheLease_againstTheOther() async throws {
@@ -286,7 +287,7 @@ struct EtcdCopiesTests {
     @Test func renewals_areSeenByTheOtherCopy_withoutReadingEverything() async throws {
         try await withCopies { first, _ in
             let second = try await Copy(first.engine.client.settings, startedAt: 9_000, repairs: false)
-            let place = LeasePlace(zone: zone, meter: meter)
+            let place = MeterPlace(zone: zone, meter: meter)
             let token = try #require(token(try await first.acquire(meter, in: zone, by: 1)))
             await second.engine.readAllNews { _ in }
             let (news, teller) = AsyncStream.makeStream(of: CloudNews.self)

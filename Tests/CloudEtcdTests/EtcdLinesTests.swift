@@ -15,7 +15,7 @@ struct EtcdLinesTests {
 
     private static let zone = "home"
     private static let meter = "AA:BB:CC:DD:EE:FF"
-    private let place = LinePlace(zone: zone, meter: meter)
+    private let place = MeterPlace(zone: zone, meter: meter)
     private let offer = EventBody.Offer(meter: meter, reserved: 10_000)
 
     /// One copy, whose clock moves when a test says so.
@@ -66,7 +66,7 @@ struct EtcdLinesTests {
         /// Who waits, as this copy shows it after it has read everything.
         func waiting() async throws -> [String] {
             await service.readLines()
-            return service.lines.names(at: LinePlace(zone: zone, meter: meter))
+            return service.lines.names(at: MeterPlace(zone: zone, meter: meter))
         }
     }
 
@@ -286,7 +286,7 @@ struct EtcdLinesTests {
     @Test func garbage_isNobody_andGoesWithTheNextChange() async throws {
         try await withCopies { first, second in
             let key = first.engine.keys.line(at: place)
-            let other = first.engine.keys.line(at: LinePlace(zone: Self.zone, meter: "m"))
+            let other = first.engine.keys.line(at: MeterPlace(zone: Self.zone, meter: "m"))
             let stream = try await first.listen(host(2))
             for value in [[], [0xFF], Array("[]".utf8), Array(#"{"waiters":[{}],"writer":""}"#.utf8)] as [[UInt8]] {
                 _ = try await first.engine.client.commit(

@@ -257,9 +257,9 @@ struct StoredValueTests {
     @Test func untoldRenewals_goOutOnce_theLastOfEachLease_andNoMoreThanFit() {
         let untold = UntoldRenewals()
         for number in 0...RenewalSheet.renewalsMax {
-            untold.add(LeasePlace(zone: "z\(number % 3)", meter: "m\(number)"), pulse: 1)
+            untold.add(MeterPlace(zone: "z\(number % 3)", meter: "m\(number)"), pulse: 1)
         }
-        untold.add(LeasePlace(zone: "z0", meter: "m0"), pulse: 2)
+        untold.add(MeterPlace(zone: "z0", meter: "m0"), pulse: 2)
 
         let sheets = [untold.take(), untold.take()]
 
@@ -275,7 +275,7 @@ struct StoredValueTests {
         #expect(keys.watched(keys.credential(hash: [1, 255])) == .credential)
         #expect(
             keys.watched(keys.lease(of: "port:/dev/a/b", in: "home")) == .lease(zone: "home", meter: "port:/dev/a/b"))
-        let place = LinePlace(zone: "home", meter: "port:/dev/a/b")
+        let place = MeterPlace(zone: "home", meter: "port:/dev/a/b")
         #expect(keys.watched(keys.line(at: place)) == .line(place))
         for other in [
             keys.epoch, keys.zone("home"), keys.pulse(of: "m", in: "home"), keys.copy(.numbered(1)),
@@ -299,7 +299,7 @@ struct StoredValueTests {
 /// What a copy makes of etcd's answers about a lease.
 struct LeasePlanTests {
     private let keys = StoreKeys(prefix: "p/")
-    private let place = LeasePlace(zone: "home", meter: "m")
+    private let place = MeterPlace(zone: "home", meter: "m")
 
     private func record(_ host: UInt64, renewedAt seconds: Int = 0) -> LeaseRecord {
         let holder = LeaseHolder(

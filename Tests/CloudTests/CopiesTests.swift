@@ -23,7 +23,7 @@ struct CopiesTests {
             let record = try await first.engine.lease(of: TestCloud.meter, in: "home")
             for copy in [first, second] {
                 await copy.service.readLines()
-                await copy.service.settleLine(of: LinePlace(zone: "home", meter: TestCloud.meter))
+                await copy.service.settleLine(of: MeterPlace(zone: "home", meter: TestCloud.meter))
                 if let record { await copy.service.hear(.lease(record, meter: TestCloud.meter, zone: "home")) }
             }
         }
@@ -86,7 +86,7 @@ struct CopiesTests {
         _ = try await enqueue(copies.second, two)
         _ = try await enqueue(copies.first, three)
         #expect(await two.offer() == offer)
-        let place = LinePlace(zone: "home", meter: TestCloud.meter)
+        let place = MeterPlace(zone: "home", meter: TestCloud.meter)
 
         copies.first.time.advance(by: .seconds(10))
         await copies.first.service.settleLine(of: place)
@@ -158,7 +158,7 @@ struct CopiesTests {
         let copies = try await Copies()
         let two = try await Listener(copies.second, 2)
         _ = try await enqueue(copies.second, two)
-        let place = LinePlace(zone: "home", meter: TestCloud.meter)
+        let place = MeterPlace(zone: "home", meter: TestCloud.meter)
         let waiter = try #require(try await copies.first.engine.lines().lines[place]?.waiters.first)
         let taken = try await copies.second.acquire(two.principal, session: 2, request: 2)
 
@@ -177,7 +177,7 @@ struct CopiesTests {
         _ = try await cloud.acquire(one.principal, session: 1)
 
         #expect(try await enqueue(cloud, one) == ["Host 1"])
-        await cloud.service.settleLine(of: LinePlace(zone: "home", meter: TestCloud.meter))
+        await cloud.service.settleLine(of: MeterPlace(zone: "home", meter: TestCloud.meter))
 
         #expect(try await waiting(cloud, one.principal) == ["Host 1"])
     }

@@ -88,8 +88,8 @@ struct WaitingLineTests {
 
     @Test(arguments: UInt64(0)..<20)
     func lines_areTheNewest_inWhateverOrderTheyCome(seed: UInt64) {
-        let place = LinePlace(zone: "home", meter: "m")
-        let other = LinePlace(zone: "home", meter: "n")
+        let place = MeterPlace(zone: "home", meter: "m")
+        let other = MeterPlace(zone: "home", meter: "n")
         // What is told of one line one by one, and read of all, in every order.
         let told = [
             SharedLine(waiters: [waiter(1)], version: 1), SharedLine(waiters: [], version: 2),

@@ -90,7 +90,7 @@ package protocol CloudEngine: Sendable {
     ///   engine nothing.
     /// - Returns: the line afterwards.
     func changeLine(
-        at place: LinePlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> SharedLine
     /// All lines, of all zones, as they were at one moment.
     func lines() async throws -> LineReading

@@ -108,3 +108,14 @@ package struct ChangeList: Hashable, Sendable {
         self.moreComing = moreComing
     }
 }
+
+/// A meter of a zone: where a lease is, and a waiting line.
+package struct MeterPlace: Hashable, Sendable {
+    package var zone: String
+    package var meter: String
+
+    package init(zone: String, meter: String) {
+        self.zone = zone
+        self.meter = meter
+    }
+}

@@ -7,17 +7,6 @@ package import MeterModel
 package enum CopyTag {}
 package typealias CopyID = UniqueID<CopyTag>
 
-/// Where a waiting line is: at a meter.
-package struct LinePlace: Hashable, Sendable {
-    package var zone: String
-    package var meter: String
-
-    package init(zone: String, meter: String) {
-        self.zone = zone
-        self.meter = meter
-    }
-}
-
 /// A host that waits for a meter.
 package struct Waiter: Hashable, Sendable {
     package var host: HostID
@@ -51,11 +40,11 @@ package struct SharedLine: Hashable, Sendable {
 
 /// All lines that somebody stood in at one moment.
 package struct LineReading: Hashable, Sendable {
-    package var lines: [LinePlace: SharedLine]
+    package var lines: [MeterPlace: SharedLine]
     /// That of the moment: a line of a smaller version that is not here had nobody in it any more.
     package var version: UInt64
 
-    package init(lines: [LinePlace: SharedLine], version: UInt64) {
+    package init(lines: [MeterPlace: SharedLine], version: UInt64) {
         self.lines = lines
         self.version = version
     }

@@ -81,7 +81,7 @@ struct StoreKeys: Sendable {
     // MARK: Waiting lines
 
     var allLines: [UInt8] { key("w/q/") }
-    func line(at place: LinePlace) -> [UInt8] { key("w/q/\(place.zone)/\(place.meter)") }
+    func line(at place: MeterPlace) -> [UInt8] { key("w/q/\(place.zone)/\(place.meter)") }
     var allCopies: [UInt8] { key("c/") }
     func copy(_ copy: CopyID) -> [UInt8] { key("c/\(copy)") }
 
@@ -100,7 +100,7 @@ struct StoreKeys: Sendable {
         case credential
         case lease(zone: String, meter: String)
         case renewals
-        case line(LinePlace)
+        case line(MeterPlace)
     }
 
     var watched: [UInt8] { key("w/") }
@@ -117,7 +117,7 @@ struct StoreKeys: Sendable {
         case ("h", 2): return .head(zone: texts[1])
         case ("k", 2): return .credential
         case ("l", 3): return .lease(zone: texts[1], meter: texts[2])
-        case ("q", 3): return .line(LinePlace(zone: texts[1], meter: texts[2]))
+        case ("q", 3): return .line(MeterPlace(zone: texts[1], meter: texts[2]))
         default: return nil
         }
     }

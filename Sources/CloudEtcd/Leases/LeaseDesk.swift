@@ -1,3 +1,4 @@
+import Cloud
 import LeaseCore
 import MeterModel
 import Synchronization
@@ -9,10 +10,10 @@ import Synchronization
 /// before etcd has it.
 final class LeaseDesk: Sendable {
     private struct State {
-        var jobs: [LeasePlace: [LeaseJob]] = [:]
+        var jobs: [MeterPlace: [LeaseJob]] = [:]
         /// Those with jobs, first come first, but for those under way.
-        var line: [LeasePlace] = []
-        var underWay: Set<LeasePlace> = []
+        var line: [MeterPlace] = []
+        var underWay: Set<MeterPlace> = []
         var clerks = 0
     }
 
@@ -51,7 +52,7 @@ final class LeaseDesk: Sendable {
     }
 
     /// Returns at once; the job is answered in any case.
-    func submit(_ jobs: [(place: LeasePlace, job: LeaseJob)]) {
+    func submit(_ jobs: [(place: MeterPlace, job: LeaseJob)]) {
         let clerks = state.withLock { state in
             for (place, job) in jobs {
                 if state.jobs[place] == nil, !state.underWay.contains(place) { state.line.append(place) }
@@ -79,7 +80,7 @@ final class LeaseDesk: Sendable {
         }
     }
 
-    private func take() -> [LeasePlace: [LeaseJob]]? {
+    private func take() -> [MeterPlace: [LeaseJob]]? {
         state.withLock { state in
             let places = state.line.prefix(Self.leasesPerRequest)
             guard !places.isEmpty else {
@@ -87,7 +88,7 @@ final class LeaseDesk: Sendable {
                 return nil
             }
             state.line.removeFirst(places.count)
-            var batch: [LeasePlace: [LeaseJob]] = [:]
+            var batch: [MeterPlace: [LeaseJob]] = [:]
             for place in places {
                 state.underWay.insert(place)
                 batch[place] = state.jobs.removeValue(forKey: place)
@@ -97,7 +98,7 @@ final class LeaseDesk: Sendable {
     }
 
     /// Answers all of them.
-    private func decide(_ batch: [LeasePlace: [LeaseJob]]) async {
+    private func decide(_ batch: [MeterPlace: [LeaseJob]]) async {
         var left = batch
         for _ in 0..<Self.roundsMax where !left.isEmpty {
             do throws(EtcdError) {
@@ -112,7 +113,7 @@ final class LeaseDesk: Sendable {
     }
 
     /// - Returns: those where somebody else was quicker.
-    private func round(_ jobs: [LeasePlace: [LeaseJob]]) async throws(EtcdError) -> [LeasePlace: [LeaseJob]] {
+    private func round(_ jobs: [MeterPlace: [LeaseJob]]) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
         var plans: [LeasePlan] = []
         for (place, jobs) in jobs {
             do throws(EtcdError) {
@@ -125,7 +126,7 @@ final class LeaseDesk: Sendable {
         let answer = try await client.commit(Self.request(for: plans, keys: keys))
         requests.wrappingAdd(1, ordering: .relaxed)
         let now = now()
-        var again: [LeasePlace: [LeaseJob]] = [:]
+        var again: [MeterPlace: [LeaseJob]] = [:]
         for (index, plan) in plans.enumerated() {
             do throws(EtcdError) {
                 let outcome = try plan.outcome(

@@ -1,3 +1,4 @@
+import Cloud
 import LeaseCore
 import MeterModel
 import Synchronization
@@ -12,14 +13,14 @@ final class LeaseSights: Sendable {
 
     private let zones = Mutex<[String: Zone]>([:])
 
-    func lease(_ place: LeasePlace) -> SeenLease { zones.withLock { $0[place.zone]?.leases[place.meter] ?? .unknown } }
+    func lease(_ place: MeterPlace) -> SeenLease { zones.withLock { $0[place.zone]?.leases[place.meter] ?? .unknown } }
 
     /// Takes in what was seen. What is older than what is known changes nothing; where nothing has changed, the time
     /// stays the one at which that was first seen.
     ///
     /// - Returns: as it is now, and whether its holder or state was news.
     @discardableResult
-    func note(_ seen: SeenLease, at place: LeasePlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
+    func note(_ seen: SeenLease, at place: MeterPlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
         zones.withLock { zones in
             let known = zones[place.zone]?.leases[place.meter] ?? .unknown
             let isNews = seen.revision > known.revision
@@ -36,7 +37,7 @@ final class LeaseSights: Sendable {
     }
 
     /// A pulse of which nothing but its revision is known.
-    func note(pulse: Int64, at place: LeasePlace, now: MonotonicTime) {
+    func note(pulse: Int64, at place: MeterPlace, now: MonotonicTime) {
         zones.withLock { zones in
             guard var known = zones[place.zone]?.leases[place.meter], pulse > known.pulse else { return }
             known.pulse = pulse

@@ -1,3 +1,4 @@
+import Cloud
 import Synchronization
 
 /// What one copy has renewed lately: the leases, and the revisions of their pulses.
@@ -55,10 +56,10 @@ extension RenewalSheet {
 
 /// The renewals of this copy that the others were not told of yet.
 final class UntoldRenewals: Sendable {
-    private let pulses = Mutex<[LeasePlace: Int64]>([:])
+    private let pulses = Mutex<[MeterPlace: Int64]>([:])
 
     /// - Parameter pulse: the revision of the lease's pulse.
-    func add(_ place: LeasePlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
+    func add(_ place: MeterPlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
 
     /// Takes out what fits on one sheet; an empty one where there is nothing to tell.
     func take() -> RenewalSheet {
@@ -67,7 +68,7 @@ final class UntoldRenewals: Sendable {
                 defer { pulses = [:] }
                 return pulses
             }
-            var taken: [LeasePlace: Int64] = [:]
+            var taken: [MeterPlace: Int64] = [:]
             for (place, pulse) in pulses.prefix(RenewalSheet.renewalsMax) { taken[place] = pulse }
             for place in taken.keys { pulses[place] = nil }
             return taken

@@ -8,7 +8,7 @@ extension EtcdCloudEngine {
     private static let roundsMax = 200
 
     package func changeLine(
-        at place: LinePlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> SharedLine {
         try await finish { [self] in
             try await check(place.zone)
@@ -52,7 +52,7 @@ extension EtcdCloudEngine {
     ///   - entry: nil: nobody waits there.
     ///   - revision: at which it was so.
     /// - Returns: nobody for what cannot be read: a line is never worth a repair by hand, as whoever waits queues again.
-    func line(_ entry: EtcdEntry?, at place: LinePlace, of revision: Int64) -> SharedLine {
+    func line(_ entry: EtcdEntry?, at place: MeterPlace, of revision: Int64) -> SharedLine {
         var waiters: [Waiter] = []
         do throws(EtcdError) {
             if let entry {

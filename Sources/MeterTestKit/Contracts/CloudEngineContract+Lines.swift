@@ -3,7 +3,7 @@ import LeaseCore
 import MeterModel
 
 extension CloudEngineContract {
-    static let place = LinePlace(zone: zone, meter: meter)
+    static let place = MeterPlace(zone: zone, meter: meter)
 
     private static func waiter(_ number: UInt64, copy: UInt64 = 1, token: UInt64 = 0) -> Waiter {
         Waiter(
@@ -20,8 +20,10 @@ extension CloudEngineContract {
             },
             inZone("lines_comeBackWhole") { engine in
                 // A meter's name may have what else parts a key.
-                let places = [place, LinePlace(zone: zone, meter: "port:/dev/a/b"), LinePlace(zone: zone, meter: "m")]
-                var changed: [LinePlace: SharedLine] = [:]
+                let places = [
+                    place, MeterPlace(zone: zone, meter: "port:/dev/a/b"), MeterPlace(zone: zone, meter: "m"),
+                ]
+                var changed: [MeterPlace: SharedLine] = [:]
                 for (number, place) in places.enumerated() {
                     let waiters = [waiter(UInt64(number), copy: 7, token: 1 << 52), waiter(9)]
                     changed[place] = try await engine.changeLine(at: place) { _ in waiters }

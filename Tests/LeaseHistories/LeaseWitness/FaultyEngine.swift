@@ -140,7 +140,7 @@ extension FaultyEngine {
     }
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits { try await base.leaseLimits(at: now) }
     package func changeLine(
-        at place: LinePlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> SharedLine {
         try await base.changeLine(at: place, change)
     }

@@ -1,10 +1,6 @@
+import Cloud
 import LeaseCore
 import MeterModel
-
-struct LeasePlace: Hashable, Sendable {
-    var zone: String
-    var meter: String
-}
 
 /// A lease as this copy saw it last.
 ///
@@ -49,7 +45,7 @@ struct LeasePlan: Sendable {
         case lease([UInt8])
     }
 
-    let place: LeasePlace
+    let place: MeterPlace
     let basis: SeenLease
     /// Afterwards.
     let record: LeaseRecord?
@@ -58,7 +54,7 @@ struct LeasePlan: Sendable {
     private let deliveries: [@Sendable () -> Void]
 
     /// Each decides on what the one before it left.
-    init(_ jobs: [LeaseJob], at place: LeasePlace, basis: SeenLease, writer: String) throws(EtcdError) {
+    init(_ jobs: [LeaseJob], at place: MeterPlace, basis: SeenLease, writer: String) throws(EtcdError) {
         self.place = place
         self.basis = basis
         heedsTime = jobs.contains { $0.heedsTime }

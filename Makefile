@@ -1,7 +1,7 @@
 # Each target does all the set-up it needs on a Debian 12 machine that has Swift 6 and git.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build release run test lint bench load fuzz soak simulate lease-histories two-hosts web-test fuzz-api prometheus lab captures arm64 mqtt home-assistant chaos deb deb-test clean
+.PHONY: help setup build release run test lint bench load fuzz soak simulate model lease-histories two-hosts connections web-test fuzz-api prometheus lab captures arm64 mqtt home-assistant chaos deb deb-test clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,10 @@ simulate: setup ## hosts and a cloud over virtual time: 1,000 random lives, and 
 	.build/static/release/Simulation --planted --jobs $$(nproc)
 	.build/static/release/Simulation --seeds 1000 --jobs $$(nproc)
 
+model: ## the rules of leases and of sync, every state of them, and bugs put in on purpose
+	@Scripts/setup spin gcc python3
+	Tests/Models/run $(ARGS)
+
 lease-histories: build ## concurrent hosts, a cloud that is killed, and whether any order explains what they saw
 	swift build --product LeaseHistories
 	.build/debug/LeaseHistories
@@ -65,6 +69,10 @@ chaos: build ## etcd, copies of metercloud and hosts, and every fault for 30 min
 	@Scripts/setup etcd-server etcd-client python3
 	swift build --product Chaos
 	Tests/Chaos/run $(ARGS)
+
+connections: build ## thousands of connections that say nothing, against a meterd that serves its cloud
+	@Scripts/setup python3
+	Tests/Connections/run $(ARGS)
 
 web-test: build ## the web page in Chromium, phone and desktop, light and dark
 	@Scripts/setup chromium chromium-driver python3-selenium python3-venv fonts-dejavu-core
@@ -102,7 +110,7 @@ deb: setup Sources/CBuildInfo/commit.h ## the Debian package (ARCH=arm64: for a 
 	@Scripts/deb $(if $(ARCH),--arch $(ARCH)) $(ARGS)
 
 deb-test: deb ## the package installed, upgraded, run and purged in a Debian of its own
-	@Scripts/setup lintian mmdebstrap systemd-container iproute2 python3
+	@Scripts/setup lintian devscripts mmdebstrap systemd-container iproute2 python3
 	Tests/Package/run
 
 clean: ## forget what was built

@@ -98,6 +98,7 @@ let package = Package(
                 "MeterModel",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
@@ -206,7 +207,7 @@ let package = Package(
         .target(
             name: "ProgramKit",
             dependencies: [
-                "LinuxIO",
+                "MeterModel", "LinuxIO",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -514,7 +515,12 @@ let package = Package(
         ),
         .testTarget(
             name: "ServerKitTests",
-            dependencies: ["MeterModel", "MeterTestKit", "ServerKit", .product(name: "NIOCore", package: "swift-nio")],
+            dependencies: [
+                "MeterModel", "MeterTestKit", "ServerKit",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -528,7 +534,8 @@ let package = Package(
         .testTarget(
             name: "MeterdTests",
             dependencies: [
-                "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "CloudAPI", "CloudClient", "MeterTestKit",
+                "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "SyncCore", "CloudAPI", "CloudClient",
+                "MeterTestKit",
                 "HomeAutomation", "HomeAutomationCore",
                 .product(name: "Logging", package: "swift-log"),
             ],

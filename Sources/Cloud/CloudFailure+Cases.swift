@@ -1,18 +1,10 @@
-package import CloudAPI
+import CloudAPI
 import MeterModel
-import SettingsCore
 
 /// What every engine says in the same words.
 extension CloudFailure {
     package static func zoneNotFound(_ zone: String) -> CloudFailure {
         CloudFailure(.zoneNotFound, "there is no zone \"\(zone)\"; make it with PUT /v1/zones/\(zone)")
-    }
-
-    /// - Parameter epoch: the store's present one.
-    package static func changeTokenExpired(_ why: String, epoch: String) -> CloudFailure {
-        var failure = CloudFailure(.changeTokenExpired, "the change token \(why); fetch everything again without one")
-        failure.epoch = epoch
-        return failure
     }
 
     package static func credentialTaken(_ id: String) -> CloudFailure {
@@ -50,39 +42,5 @@ extension Credential {
         var copy = self
         copy.binding = wish
         return copy
-    }
-}
-
-extension ChangeToken {
-    /// Whether reading may go on after it.
-    ///
-    /// - Parameters:
-    ///   - epoch: of the store.
-    ///   - floor: the greatest sequence of a purged tombstone, 0 for none.
-    ///   - sequence: of the zone's last change.
-    package func check(epoch: String, floor: UInt64, sequence: UInt64) throws(CloudFailure) {
-        guard self.epoch == epoch else {
-            throw .changeTokenExpired("is from before this cloud was restored from a backup", epoch: epoch)
-        }
-        guard isGood(above: floor) else {
-            throw .changeTokenExpired("is older than deletions that were purged since", epoch: epoch)
-        }
-        guard self.sequence <= sequence else {
-            throw .changeTokenExpired("is newer than anything in this zone", epoch: epoch)
-        }
-    }
-
-    /// Where the next page begins.
-    ///
-    /// - Parameters:
-    ///   - last: the sequence of the last record of this page, nil for an empty page.
-    ///   - moreComing: with false, all changes up to the zone's present sequence were read.
-    ///   - floor: see `check`.
-    package static func after(
-        _ token: ChangeToken?, last: UInt64?, moreComing: Bool, epoch: String, floor: UInt64, sequence: UInt64
-    ) -> ChangeToken {
-        guard moreComing else { return ChangeToken(epoch: epoch, sequence: sequence) }
-        let start = token == nil ? floor : token?.floor
-        return ChangeToken(epoch: epoch, sequence: last ?? token?.sequence ?? 0, floor: start)
     }
 }

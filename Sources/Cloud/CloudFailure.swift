@@ -7,8 +7,10 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
     /// What failed, with which value, and what to do.
     package var message: String
     package var retryAfter: Duration?
-    /// With `changeTokenExpired`.
+    /// With `changeTokenExpired`, `timelineLost` and `anotherZone`: the store's present one.
     package var epoch: String?
+    /// With the same codes: the identity of the zone that was asked.
+    package var zoneID: String?
     /// With `leaseHeld`: who has it, nil where nobody does yet.
     package var lease: LeaseBody?
     /// With `leaseHeld`: `held`, `revoking`, `reserved` or `restoring`.
@@ -27,6 +29,7 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
         var content = CloudErrorBody.Content(
             code: code, message: message, retryAfter: retryAfter.map { Double($0.milliseconds) / 1000 })
         content.epoch = epoch
+        content.zoneID = zoneID
         content.lease = lease
         content.reason = reason
         return content

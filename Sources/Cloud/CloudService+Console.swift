@@ -9,16 +9,20 @@ extension CloudService {
 
     /// Makes a zone, or returns the one that is there, as it is.
     ///
-    /// - Throws: `badRequest` for a name that is none.
-    package func createZone(_ name: String, terms: LeaseTerms) async throws(CloudFailure) -> Zone {
+    /// - Parameter id: of a zone that has to be made; nil for a new one.
+    /// - Throws: `badRequest` for a name, or an identity, that is none.
+    package func createZone(
+        _ name: String, id: String? = nil, terms: LeaseTerms
+    ) async throws(CloudFailure) -> Zone {
         guard Zone.isName(name) else {
             throw CloudFailure(
                 .badRequest, "\"\(name)\" is no name of a zone: 1 to 64 of the characters a-z, 0-9, - and _")
         }
-        return try await ask { try await engine.createZone(name, terms: terms) }
+        let id = try Zone.id(id)
+        return try await ask { try await engine.createZone(name, id: id, terms: terms) }
     }
 
-    /// Leases that were given out keep the terms they have until they are acquired anew.
+    /// A stricter policy reaches the holders with their next renewals; all else when a lease is acquired anew.
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws(CloudFailure) {
         try await ask { try await engine.setTerms(terms, of: zone) }
     }
@@ -75,6 +79,14 @@ extension CloudService {
 }
 
 extension Zone {
+    static func id(_ text: String?) throws(CloudFailure) -> ID? {
+        guard let text else { return nil }
+        guard let id = ID(text) else {
+            throw CloudFailure(.badRequest, "\"\(text)\" is no identity of a zone; one is a UUID")
+        }
+        return id
+    }
+
     /// 1 to 64 of `a-z 0-9 - _`.
     package static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)

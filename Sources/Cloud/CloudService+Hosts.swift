@@ -90,13 +90,17 @@ extension CloudService {
         let epoch = try await ask { try await engine.epoch }
         return AccountBody(
             zone: name, hostID: member.host.description, hostName: member.name,
-            serverTime: clock.wallNow().millisecondsSince1970, epoch: epoch, policy: zone.terms.policy.rawValue)
+            serverTime: clock.wallNow().millisecondsSince1970, epoch: epoch, policy: zone.terms.policy.rawValue,
+            zoneID: zone.id.description)
     }
 
-    /// Makes the principal's own zone where it is not there.
-    package func createZone(_ zone: String, by principal: Principal) async throws(CloudFailure) {
+    /// Makes the principal's own zone where it is not there, then with the identity that the host knows for it.
+    package func createZone(
+        _ zone: String, _ request: ZoneRequest = ZoneRequest(zoneID: nil), by principal: Principal
+    ) async throws(CloudFailure) {
         _ = try member(principal, of: zone)
-        _ = try await ask { try await engine.createZone(zone, terms: .standard) }
+        let id = try Zone.id(request.zoneID)
+        _ = try await ask { try await engine.createZone(zone, id: id, terms: .standard) }
     }
 
     /// Ends when the host is too slow, when its token is revoked and at shutdown (`EventSubscription`).

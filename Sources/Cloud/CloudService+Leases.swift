@@ -37,7 +37,8 @@ extension CloudService {
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
                     grantsNothingNewBefore: limits.grantsNothingNewBefore, tokenFloor: limits.tokenFloor,
-                    reservedFor: isHeld ? nil : lines.reserved(at: place, now: now))
+                    reservedFor: isHeld ? nil : lines.reserved(at: place, now: now),
+                    nextInLine: lines.reserved(at: place, now: now))
                 let decision = LeaseRules.acquire(wish, of: record, in: circumstances)
                 return LeaseDecision(record: decision.record, answer: (before: record, answer: decision.answer))
             }
@@ -45,9 +46,18 @@ extension CloudService {
         switch decided.answer {
         case .granted(let record):
             await granted(record, before: decided.before, meter: meter, in: zone, to: member)
-            return body(of: record, meter: meter, in: zone, for: member.host)
+            var granted = body(of: record, meter: meter, in: zone, for: member.host)
+            if let old = decided.before?.holder?.host, old != member.host {
+                // Another copy may have its stream: then the new holder only looks longer than it has to.
+                granted.oldHolderTold = hub.isListening(old, in: zone.name)
+            }
+            return granted
         case .refused(let refusal):
-            throw await refused(refusal, wish, before: decided.before, meter: meter, in: zone, by: member)
+            var failure = await refused(refusal, wish, before: decided.before, meter: meter, in: zone, by: member)
+            if request.isUnnamedTakeover, refusal.reason == .held {
+                failure.message += ". This request names no grant to take over; update meterd on the host that asks"
+            }
+            throw failure
         }
     }
 
@@ -76,14 +86,19 @@ extension CloudService {
         _ refusal: LeaseAnswer.Refusal, _ wish: LeaseAcquire, before: LeaseRecord?, meter: String, in zone: Zone,
         by member: Member
     ) async -> CloudFailure {
+        let place = MeterPlace(zone: zone.name, meter: meter)
         var isNews = refusal.record.map { before?.state != $0.state } ?? false
-        if wish.isTakeover, refusal.reason == .revoking, hub.noteQueue(of: member.host, in: zone.name) {
-            // Next in line: the offer comes once the holder has let go of the meter.
+        if refusal.reason == .revoking, let token = wish.takeover, token == refusal.record?.token,
+            hub.noteQueue(of: member.host, in: zone.name)
+        {
+            // Next in line, but for whoever took it over before: the offer comes once the holder has let go.
             let waiter = waiter(member, at: refusal.record)
-            let isMoved = await tryChange(.joinAtHead(waiter), at: MeterPlace(zone: zone.name, meter: meter))
+            let isMoved = await tryChange(isNews ? .joinAtHead(waiter) : .join(waiter), at: place)
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
+        // A revoked holder that was restarted has stopped, and left the meter to who waits for it.
+        if isNews, refusal.record?.holder == nil { await settleLine(of: place) }
         var failure = CloudFailure(
             .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)
         failure.lease = refusal.record.map { body(of: $0, meter: meter, in: zone, for: member.host) }
@@ -116,24 +131,29 @@ extension CloudService {
         }
         let zone = try await existing(zone)
         let session = try Self.session(request.session)
-        var leases: [(meter: String, token: FencingToken)] = []
-        for lease in request.leases {
-            leases.append((try Self.meter(lease.meter), FencingToken(rawValue: lease.token)))
+        // An id that does not read is its own refusal: nobody was ever granted it.
+        let asked = request.leases.map { try? Self.meter($0.meter) }
+        let leases = zip(asked, request.leases).compactMap { meter, lease in
+            meter.map { (meter: $0, token: FencingToken(rawValue: lease.token)) }
         }
-        guard !leases.isEmpty else { return RenewAnswer(results: []) }
-        let asked = leases
-        let renewals = try await ask {
-            try await engine.renewLeases(asked, session: session, in: zone.name, at: clock.now())
-        }
-        let results = zip(asked, renewals).map { lease, renewal -> RenewAnswer.Result in
+        var renewals = try await ask {
+            leases.isEmpty
+                ? []
+                : try await engine.renewLeases(
+                    leases, session: session, in: zone.name, under: zone.terms.policy, at: clock.now())
+        }[...]
+        let results = zip(asked, request.leases).map { meter, lease -> RenewAnswer.Result in
+            guard let meter, let renewal = renewals.popFirst() else {
+                return RenewAnswer.Result(meter: lease.meter, result: LeaseRenewal.Loss.unknown.rawValue, lease: nil)
+            }
             let (word, record) =
                 switch renewal {
                 case .renewed(let record): ("renewed", LeaseRecord?.some(record))
                 case .lost(let loss, let record): (loss.rawValue, record)
                 }
             return RenewAnswer.Result(
-                meter: lease.meter, result: word,
-                lease: record.map { body(of: $0, meter: lease.meter, in: zone, for: member.host) })
+                meter: meter, result: word,
+                lease: record.map { body(of: $0, meter: meter, in: zone, for: member.host) })
         }
         return RenewAnswer(results: results)
     }
@@ -173,7 +193,7 @@ extension CloudService {
         return body(of: change.record, meter: meter, in: zone)
     }
 
-    private func changed(_ change: LeaseChange, meter: String, in zone: Zone) async {
+    func changed(_ change: LeaseChange, meter: String, in zone: Zone) async {
         guard case .changed(let record) = change else { return }
         tell(record, meter: meter, in: zone)
         await settleLine(of: MeterPlace(zone: zone.name, meter: meter))

@@ -1,7 +1,9 @@
 package import CloudAPI
 import LeaseCore
+import Logging
 import MeterModel
 import SettingsCore
+import Synchronization
 
 extension CloudService {
     /// Every record is decided by itself: one that is refused says why in its own result.
@@ -16,7 +18,8 @@ extension CloudService {
                 .limitExceeded,
                 "\(request.records.count) records are too many for one request; send \(CloudLimits.recordsPerBatch)")
         }
-        var batch = RecordBatch(request.records)
+        var batch = RecordBatch(request.records.map { $0.brought(by: member.host) })
+        try await keepHostsOwn(&batch, from: member, in: zone)
         for index in batch.accepted { try await prepare(&batch, index, in: zone) }
         let now = clock.wallNow()
         let (records, places) = batch.toStore
@@ -28,6 +31,26 @@ extension CloudService {
             hub.tellChange(of: changed, by: batch.hasFolds ? nil : member.host, in: zone)
         }
         return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)
+    }
+
+    /// What a host says of itself is taken from that host alone while it is enrolled. Another's copy of it, which comes
+    /// with honest re-pushes, is answered with what is stored.
+    private func keepHostsOwn(
+        _ batch: inout RecordBatch, from member: Member, in zone: String
+    ) async throws(CloudFailure) {
+        let others = batch.accepted.filter { index in
+            let key = batch.records[index].key
+            return key.type == .host && HostID(key.name).map { $0 != member.host } ?? false
+        }
+        guard !others.isEmpty else { return }
+        let enrolled = Set(
+            try await ask { try await engine.credentials(in: zone) }
+                .filter { $0.kind == .host && $0.revokedAt == nil }.compactMap(\.binding?.host))
+        for index in others {
+            let key = batch.records[index].key
+            guard let owner = HostID(key.name), enrolled.contains(owner) else { continue }
+            batch.answer(index, with: try await ask { try await engine.record(key, in: zone) })
+        }
     }
 
     /// What can only be decided with a look at what is stored: an older form of name is folded, and two ids of one
@@ -63,7 +86,7 @@ extension CloudService {
     /// - Parameters:
     ///   - since: nil: from the very start.
     ///   - limit: at most `CloudLimits.recordsPerPage`, which is also what nil means.
-    /// - Throws: `changeTokenExpired`, `badRequest`.
+    /// - Throws: `changeTokenExpired`, `timelineLost`, `anotherZone`, `badRequest`.
     package func changes(
         type: String, since: String?, limit: Int?, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> ChangesBody {
@@ -80,12 +103,26 @@ extension CloudService {
             throw CloudFailure(.badRequest, "a page has 1 to \(CloudLimits.recordsPerPage) records")
         }
         let after = token
-        let list = try await ask {
-            try await engine.changes(of: RecordType(rawValue: type), in: zone, after: after, limit: limit)
+        let list: ChangeList
+        do throws(CloudFailure) {
+            list = try await ask {
+                try await engine.changes(of: RecordType(rawValue: type), in: zone, after: after, limit: limit)
+            }
+        } catch {
+            if error.code == .timelineLost { sayThatTheStoreWentBack(zone, token: after) }
+            throw error
         }
         return ChangesBody(
             records: list.records, changeToken: list.token.description, moreComing: list.moreComing,
-            epoch: list.token.epoch)
+            epoch: list.token.epoch, zoneID: list.zoneID.description)
+    }
+
+    /// Once in a run. Nothing else is done about it: a host may have invented its token.
+    private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
+        guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
+        logger.error(
+            "timeline lost: the store went back, and hosts bring what they have of the changes that it lacks",
+            metadata: ["zone": "\(zone)", "token": "\(token?.description ?? "-")"])
     }
 
     private static func pageLength(_ wish: Int?) -> Int? {

@@ -18,6 +18,7 @@ package final class CloudService: Sendable {
     let lines = WaitingLines()
     private let dice: Mutex<any RandomNumberGenerator & Sendable>
     private let identity: Mutex<CopyID>
+    let saidThatTheStoreWentBack = Atomic(false)
 
     package init(
         engine: any CloudEngine, clock: CloudClock, dice: any RandomNumberGenerator & Sendable, logger: Logger
@@ -66,11 +67,17 @@ package final class CloudService: Sendable {
     }
 
     private func purge() async {
+        guard clock.isConfirmed() else {
+            logger.notice(
+                "tombstones stay: nothing confirms this machine's calendar",
+                metadata: ["calendar": "\(clock.wallNow())"])
+            return
+        }
         do {
             let cutoff = WallTime(
                 millisecondsSince1970: clock.wallNow().millisecondsSince1970 - Self.tombstoneAge.milliseconds)
             let count = try await engine.purgeTombstones(before: cutoff)
-            if count > 0 { logger.info("tombstones purged", metadata: ["count": "\(count)"]) }
+            if count > 0 { logger.info("tombstones purged", metadata: ["count": "\(count)", "before": "\(cutoff)"]) }
         } catch {
             logger.warning("tombstones cannot be purged", metadata: ["error": "\(error)"])
         }

@@ -75,6 +75,15 @@ extension CloudService {
     }
 }
 
+extension AcquireRequest {
+    fileprivate var namedTakeover: FencingToken? {
+        if case .of(let token) = takeover { FencingToken(rawValue: token) } else { nil }
+    }
+
+    /// A person's wish to have the meter from its holder, whoever that is.
+    var isUnnamedTakeover: Bool { takeover == .unnamed(true) }
+}
+
 extension LeaseAcquire {
     /// - Throws: `badRequest` naming what does not read.
     init(_ request: AcquireRequest, by member: CloudService.Member, in zone: Zone) throws(CloudFailure) {
@@ -96,6 +105,7 @@ extension LeaseAcquire {
                 try CloudService.session(text)
             },
             timeToLive: request.ttl.map { .milliseconds($0) } ?? zone.terms.timeToLive, transport: transport,
-            policy: policy, isTakeover: request.takeover ?? false)
+            policy: policy, takeover: request.namedTakeover,
+            tokenFloor: request.tokenFloor.map { FencingToken(rawValue: $0) })
     }
 }

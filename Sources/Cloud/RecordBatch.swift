@@ -7,7 +7,7 @@ import SettingsCore
 struct RecordBatch {
     let records: [Record]
     private(set) var results: [ModifyAnswer.Result]
-    /// For each record what to store; nil: it was refused.
+    /// For each record what to store; nil: it was refused, or is answered already.
     private var stores: [[Record]?]
     private(set) var hasFolds = false
 
@@ -50,6 +50,12 @@ struct RecordBatch {
     mutating func refuse(_ index: Int, _ code: CloudErrorCode, _ message: String) {
         results[index].error = CloudErrorBody.Content(code: code, message: message)
         stores[index] = nil
+    }
+
+    /// Stores nothing of this one: it is answered with what is stored.
+    mutating func answer(_ index: Int, with stored: Record?) {
+        stores[index] = nil
+        tell(stored, at: index)
     }
 
     /// Stores a record with an older form of name as `Ingest` says: what it had goes to the canonical one.

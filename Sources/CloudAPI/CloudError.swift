@@ -8,6 +8,11 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case zoneNotFound
     /// 410: another epoch, or below the floor of purged tombstones. The body carries the store's epoch.
     case changeTokenExpired
+    /// 410: the store went back behind the token, so that it lacks changes that the host has seen. The body carries the
+    /// store's epoch and the zone's identity. The host fetches everything anew and pushes everything that it has.
+    case timelineLost
+    /// 410: the token belongs to another zone. The body carries the store's epoch and the identity of this zone.
+    case anotherZone
     /// 413: more records or bytes than one request may have.
     case limitExceeded
     /// 429, with `retryAfter`.
@@ -38,8 +43,11 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
         package var message: String
         /// Seconds.
         package var retryAfter: Double?
-        /// With `changeTokenExpired`: the store's present epoch, so that a host knows a restore from a purge.
+        /// With `changeTokenExpired`, `timelineLost` and `anotherZone`: the store's present epoch, so that a host knows
+        /// a restore from a purge.
         package var epoch: String?
+        /// With the same codes: the identity of the zone that was asked.
+        package var zoneID: String?
         /// With `leaseHeld`: who has it, null where nobody does yet (reserved, restoring).
         package var lease: LeaseBody?
         /// With `leaseHeld`: `held`, `revoking`, `reserved`, `restoring`, `released` or `exhausted`.

@@ -24,6 +24,9 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     package var remaining: Int64
     /// The names of the hosts that wait for it, first come first.
     package var waiting: [String]
+    /// In the answer to an acquire that took it from another host: whether that host heard of it at once, over its event
+    /// stream. Absent where nobody lost it, and from an older cloud.
+    package var oldHolderTold: Bool?
 
     package init(
         meter: String, state: String, token: UInt64, ttl: Int64, lockDelay: Int64, policy: String, remaining: Int64,
@@ -40,6 +43,36 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     }
 }
 
+/// What a take-over is aimed at.
+package enum TakeoverRequest: Codable, Hashable, Sendable {
+    /// `{"token": 5}`: the grant with this token, and no other.
+    case of(token: UInt64)
+    /// `true`, as hosts said it before takeovers named a grant. It may have been meant for another holder than the
+    /// present one, so it takes the meter from nobody. `false` asks for no take-over at all.
+    case unnamed(Bool)
+
+    private enum CodingKeys: String, CodingKey { case token }
+
+    package init(from decoder: any Decoder) throws {
+        if let isWanted = try? decoder.singleValueContainer().decode(Bool.self) {
+            self = .unnamed(isWanted)
+        } else {
+            self = .of(token: try decoder.container(keyedBy: CodingKeys.self).decode(UInt64.self, forKey: .token))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .of(let token):
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(token, forKey: .token)
+        case .unnamed(let isWanted):
+            var container = encoder.singleValueContainer()
+            try container.encode(isWanted)
+        }
+    }
+}
+
 /// `POST …/leases/{meter}/acquire`. Answers: 200 `LeaseBody`, 409 `leaseHeld`.
 package struct AcquireRequest: Codable, Hashable, Sendable {
     package var requestID: String
@@ -50,7 +83,10 @@ package struct AcquireRequest: Codable, Hashable, Sendable {
     package var transport: String
     /// `strict` where the host wants it stricter than its zone.
     package var policy: String?
-    package var takeover: Bool?
+    /// Absent where nobody is to lose the meter.
+    package var takeover: TakeoverRequest?
+    /// The greatest token of this meter that the host knows of: a grant's is above it.
+    package var tokenFloor: UInt64?
 
     package init(requestID: String, session: String, transport: String) {
         self.requestID = requestID

@@ -30,6 +30,10 @@ extension ChangesBody: RecordsBody {
         RecordText.write(changeToken, to: &text)
         text.append(moreComing ? #","moreComing":true,"epoch":"# : #","moreComing":false,"epoch":"#)
         RecordText.write(epoch, to: &text)
+        if let zoneID {
+            text.append(#","zoneID":"#)
+            RecordText.write(zoneID, to: &text)
+        }
         text.append("}")
         return text
     }
@@ -40,10 +44,15 @@ extension ChangesBody: RecordsBody {
                 reader.skip(#","moreComing":"#)
             else { return nil }
             let moreComing = reader.skip("true")
-            guard moreComing || reader.skip("false"), reader.skip(#","epoch":"#), let epoch = reader.string(),
-                reader.skip("}")
-            else { return nil }
-            return ChangesBody(records: records, changeToken: token, moreComing: moreComing, epoch: epoch)
+            guard moreComing || reader.skip("false"), reader.skip(#","epoch":"#), let epoch = reader.string() else {
+                return nil
+            }
+            var body = ChangesBody(records: records, changeToken: token, moreComing: moreComing, epoch: epoch)
+            if reader.skip(#","zoneID":"#) {
+                guard let zoneID = reader.string() else { return nil }
+                body.zoneID = zoneID
+            }
+            return reader.skip("}") ? body : nil
         }
         guard let body else { return nil }
         self = body

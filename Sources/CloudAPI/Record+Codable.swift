@@ -1,7 +1,9 @@
+import MeterModel
 package import SettingsCore
 
 // A record as it travels and as the cloud keeps it:
-// {"type":…,"name":…,"properties":{p:{"value":…,"stamp":…}},"deleted":{"stamp":…,"mergedInto":…}?}
+// {"type":…,"name":…,"properties":{p:{"value":…,"stamp":…,"broughtBy":…?}},
+//  "deleted":{"stamp":…,"broughtBy":…?,"mergedInto":…?}?}
 // A value names its kind, because JSON does not tell 1 from 1.0: null, {"bool":…}, {"int":…}, {"double":…}, {"string":…}.
 
 extension Record: Codable {
@@ -26,36 +28,51 @@ extension Record: Codable {
 }
 
 extension Register: Codable {
-    private enum CodingKeys: String, CodingKey { case value, stamp }
+    private enum CodingKeys: String, CodingKey { case value, stamp, broughtBy }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             value: try container.decode(SettingValue.self, forKey: .value),
-            stamp: try container.decode(Stamp.self, forKey: .stamp))
+            stamp: try container.decode(Stamp.self, forKey: .stamp),
+            broughtBy: try container.decodeHost(forKey: .broughtBy))
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(value, forKey: .value)
         try container.encode(stamp, forKey: .stamp)
+        try container.encodeIfPresent(broughtBy?.description, forKey: .broughtBy)
     }
 }
 
 extension Deletion: Codable {
-    private enum CodingKeys: String, CodingKey { case stamp, mergedInto }
+    private enum CodingKeys: String, CodingKey { case stamp, mergedInto, broughtBy }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             stamp: try container.decode(Stamp.self, forKey: .stamp),
-            mergedInto: try container.decodeIfPresent(String.self, forKey: .mergedInto))
+            mergedInto: try container.decodeIfPresent(String.self, forKey: .mergedInto),
+            broughtBy: try container.decodeHost(forKey: .broughtBy))
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(stamp, forKey: .stamp)
+        try container.encodeIfPresent(broughtBy?.description, forKey: .broughtBy)
         try container.encodeIfPresent(mergedInto, forKey: .mergedInto)
+    }
+}
+
+extension KeyedDecodingContainer {
+    fileprivate func decodeHost(forKey key: Key) throws -> HostID? {
+        guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
+        guard let host = HostID(text) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: key, in: self, debugDescription: "\"\(text)\" is no host id; one is a UUID")
+        }
+        return host
     }
 }
 

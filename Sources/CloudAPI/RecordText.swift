@@ -22,13 +22,16 @@ package enum RecordText {
             write(register.value, to: &text)
             text.append(#","stamp":""#)
             text.append(register.stamp.description)
-            text.append(#""}"#)
+            text.append(#"""#)
+            write(bringer: register.broughtBy, to: &text)
+            text.append("}")
         }
         text.append("}")
         if let deletion = record.deletion {
             text.append(#","deleted":{"stamp":""#)
             text.append(deletion.stamp.description)
             text.append(#"""#)
+            write(bringer: deletion.broughtBy, to: &text)
             if let target = deletion.mergedInto {
                 text.append(#","mergedInto":"#)
                 write(target, to: &text)
@@ -36,6 +39,13 @@ package enum RecordText {
             text.append("}")
         }
         text.append("}")
+    }
+
+    private static func write(bringer: HostID?, to text: inout [UInt8]) {
+        guard let bringer else { return }
+        text.append(#","broughtBy":""#)
+        text.append(bringer.description)
+        text.append(#"""#)
     }
 
     private static func write(_ value: SettingValue, to text: inout [UInt8]) {
@@ -98,14 +108,15 @@ struct RecordReader {
         var properties: [String: Register] = [:]
         while !skip("}") {
             guard properties.isEmpty || skip(","), let property = string(), skip(#":{"value":"#), let value = value(),
-                skip(#","stamp":""#), let stamp = stamp(), skip("}"), properties[property] == nil
+                skip(#","stamp":""#), let stamp = stamp(), let bringer = bringer(), skip("}"),
+                properties[property] == nil
             else { return nil }
-            properties[property] = Register(value: value, stamp: stamp)
+            properties[property] = Register(value: value, stamp: stamp, broughtBy: bringer.host)
         }
         var deletion: Deletion?
         if skip(#","deleted":{"stamp":""#) {
-            guard let stamp = stamp() else { return nil }
-            deletion = Deletion(stamp: stamp)
+            guard let stamp = stamp(), let bringer = bringer() else { return nil }
+            deletion = Deletion(stamp: stamp, broughtBy: bringer.host)
             if skip(#","mergedInto":"#) {
                 guard let target = string() else { return nil }
                 deletion?.mergedInto = target
@@ -115,6 +126,15 @@ struct RecordReader {
         guard skip("}") else { return nil }
         return Record(
             key: RecordKey(type: RecordType(rawValue: type), name: name), properties: properties, deletion: deletion)
+    }
+
+    private struct Bringer { var host: HostID? }
+
+    /// Who brought what stands before it, where that is said.
+    private mutating func bringer() -> Bringer? {
+        guard skip(#","broughtBy":""#) else { return Bringer() }
+        guard let host = host(), skip(#"""#) else { return nil }
+        return Bringer(host: host)
     }
 
     private mutating func value() -> SettingValue? {

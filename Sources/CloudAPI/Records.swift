@@ -12,9 +12,12 @@ package struct AccountBody: Codable, Hashable, Sendable {
     package var epoch: String
     /// `keep` or `strict`.
     package var policy: String
+    /// The zone's identity: a UUID in lower case, made with the zone. Absent from a cloud that has no identities yet.
+    package var zoneID: String?
 
     package init(
-        zone: String, hostID: String, hostName: String, serverTime: Int64, epoch: String, policy: String
+        zone: String, hostID: String, hostName: String, serverTime: Int64, epoch: String, policy: String,
+        zoneID: String? = nil
     ) {
         self.zone = zone
         self.hostID = hostID
@@ -22,7 +25,17 @@ package struct AccountBody: Codable, Hashable, Sendable {
         self.serverTime = serverTime
         self.epoch = epoch
         self.policy = policy
+        self.zoneID = zoneID
     }
+}
+
+/// `PUT /v1/zones/{zone}`; the whole body may be absent.
+package struct ZoneRequest: Codable, Hashable, Sendable {
+    /// The identity that the host knows for a zone of this name: a zone that has to be made is made with it, one that is
+    /// there keeps its own.
+    package var zoneID: String?
+
+    package init(zoneID: String?) { self.zoneID = zoneID }
 }
 
 /// `POST /v1/hosts`: a host joins, or says that it is still there under this name.
@@ -106,12 +119,15 @@ package struct ChangesBody: Codable, Hashable, Sendable {
     package var changeToken: String
     package var moreComing: Bool
     package var epoch: String
+    /// The zone's identity, as in `AccountBody`.
+    package var zoneID: String?
 
-    package init(records: [Record], changeToken: String, moreComing: Bool, epoch: String) {
+    package init(records: [Record], changeToken: String, moreComing: Bool, epoch: String, zoneID: String? = nil) {
         self.records = records
         self.changeToken = changeToken
         self.moreComing = moreComing
         self.epoch = epoch
+        self.zoneID = zoneID
     }
 }
 

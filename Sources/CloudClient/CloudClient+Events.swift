@@ -44,7 +44,7 @@ extension CloudClient {
         } catch is ServerSentEvents.TooLong {
             throw SyncFailure(.other, "the cloud sent an event longer than \(ServerSentEvents.bytesMax) bytes")
         } catch let error as DecodingError {
-            throw SyncFailure(.other, "an event of the cloud cannot be read: \(error)")
+            throw SyncFailure(.other, "an event of the cloud cannot be read: \(words(for: error))")
         } catch {
             if !Task.isCancelled { giveUp(index) }
             throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")

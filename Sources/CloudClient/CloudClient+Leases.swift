@@ -14,8 +14,21 @@ extension CloudClient: LeaseAuthority {
         body.previousSession = request.previousSession?.description
         body.ttl = request.timeToLive.milliseconds
         body.policy = request.policy.rawValue
-        body.takeover = request.isTakeover
+        body.takeover = request.takeover.map { .of(token: $0.rawValue) }
+        body.tokenFloor = request.tokenFloor?.rawValue
         let path = zonePath("leases/\(meter.description.urlPart)/acquire")
+        do throws(SyncFailure) {
+            return try await acquire(body, at: path)
+        } catch {
+            guard error.kind == .badRequest, body.takeover != nil else { throw error }
+            // A cloud from before take-overs named a grant cannot read one, and has decided nothing. It says at least who
+            // has the meter: a silent cloud would let this host go on without a lease.
+            body.takeover = nil
+            return try await acquire(body, at: path)
+        }
+    }
+
+    private func acquire(_ body: AcquireRequest, at path: String) async throws(SyncFailure) -> AcquireOutcome {
         do throws(CallFailure) {
             let lease: LeaseBody = try await attempt(.POST, path, body: body)
             guard let view = LeaseView(lease) else {
@@ -99,5 +112,6 @@ extension LeaseView {
             token: FencingToken(rawValue: body.token), terms: terms,
             transport: body.transport.flatMap { LeaseTransport(rawValue: $0) }, acquiredAt: body.acquiredAt,
             remaining: min(.milliseconds(max(0, body.remaining)), terms.timeToLive), waiting: body.waiting)
+        isOldHolderTold = body.oldHolderTold ?? true
     }
 }

@@ -13,11 +13,17 @@ extension CloudClient: CloudLink {
         }
         return CloudAccount(
             zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
-            policy: body.policy)
+            policy: body.policy, zoneID: body.zoneID)
     }
 
-    package func createZone(_ zone: String) async throws(SyncFailure) {
-        let _: Ignored = try await call(.PUT, "/v1/zones/\(zone.urlPart)")
+    package func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
+        let path = "/v1/zones/\(zone.urlPart)"
+        // An older cloud reads no body here, and none is sent where there is nothing to say.
+        guard let id else {
+            let _: Ignored = try await call(.PUT, path)
+            return
+        }
+        let _: Ignored = try await call(.PUT, path, body: ZoneRequest(zoneID: id))
     }
 
     package func changes(
@@ -31,7 +37,8 @@ extension CloudClient: CloudLink {
             throw SyncFailure(.other, "the cloud sent records of another type than \(type.rawValue)")
         }
         return ChangesPage(
-            type: type, records: body.records, token: body.changeToken, moreComing: body.moreComing, epoch: body.epoch)
+            type: type, records: body.records, token: body.changeToken, moreComing: body.moreComing, epoch: body.epoch,
+            zoneID: body.zoneID)
     }
 
     package func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome {

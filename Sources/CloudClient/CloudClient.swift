@@ -92,7 +92,7 @@ package final class CloudClient: Sendable {
         do {
             return try JSONDecoder().decode(Answer.self, from: bytes)
         } catch {
-            throw .failed(SyncFailure(.other, "\(path): the cloud's answer cannot be read: \(error)"))
+            throw .failed(SyncFailure(.other, "\(path): the cloud's answer cannot be read: \(words(for: error))"))
         }
     }
 
@@ -130,7 +130,8 @@ package final class CloudClient: Sendable {
         do {
             return ByteBuffer(bytes: try JSONEncoder().encode(body))
         } catch {
-            throw .failed(SyncFailure(.badRequest, "\(path): the request cannot be written as JSON: \(error)"))
+            throw .failed(
+                SyncFailure(.badRequest, "\(path): the request cannot be written as JSON: \(words(for: error))"))
         }
     }
 

@@ -8,12 +8,15 @@ package struct CloudMembership: Hashable, Sendable {
     package var token: Secret
     /// How to know a self-made certificate. nil: the system's trust roots judge it.
     package var pin: CertificatePin?
+    /// Where the zone is another than the last, it is told others' records too.
+    package var bringsAll: Bool
 
-    package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?) {
+    package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?, bringsAll: Bool = false) {
         self.urls = urls
         self.zone = zone
         self.token = token
         self.pin = pin
+        self.bringsAll = bringsAll
     }
 }
 

@@ -15,7 +15,9 @@ extension SyncFailure {
             case .notAuthenticated: .notAuthenticated
             case .permissionDenied, .duplicateHost: .permissionDenied
             case .zoneNotFound: .zoneNotFound
-            case .changeTokenExpired: .changeTokenExpired(epoch: error.epoch ?? "")
+            case .changeTokenExpired: .changeTokenExpired(epoch: error.epoch ?? "", zoneID: error.zoneID)
+            case .timelineLost: .timelineLost(epoch: error.epoch ?? "", zoneID: error.zoneID)
+            case .anotherZone: .anotherZone(epoch: error.epoch ?? "", zoneID: error.zoneID)
             case .limitExceeded: .limitExceeded
             case .rateLimited: .rateLimited
             case .serviceUnavailable, .internalError: .serviceUnavailable

@@ -21,6 +21,8 @@ final class EtcdClient: Sendable {
         /// The greatest revision ever answered.
         var newest: Int64 = 0
         var wentBack: EtcdError?
+        /// Of the last answer that told one.
+        var reign: EtcdReign?
     }
 
     let settings: EtcdSettings
@@ -29,6 +31,13 @@ final class EtcdClient: Sendable {
     private let logger: Logger
     private let http: HTTPClient
     private let state = Mutex(State())
+    private let breaks = Atomic<UInt64>(0)
+
+    /// Another number whenever the store may have gone back since: a connection broke, or the members or their term are
+    /// others.
+    var life: UInt64 { breaks.load(ordering: .sequentiallyConsistent) }
+
+    private func beginAnotherLife() { breaks.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
     /// Opens no connection.
     ///
@@ -101,6 +110,7 @@ final class EtcdClient: Sendable {
             do throws(EtcdError) {
                 let answer: Answer = try await ask(index, path, body: body, ticket: try await ticket(from: index))
                 try note(answer.storeRevision, noOlderThan: newest, from: addresses[index])
+                note(answer.reign)
                 return Asked(answer: answer, failures: attempts)
             } catch {
                 if error.code == .notAuthenticated, settings.user != nil, !hasLoggedIn {
@@ -135,8 +145,19 @@ final class EtcdClient: Sendable {
         }
     }
 
+    private func note(_ reign: EtcdReign?) {
+        guard let reign else { return }
+        let isNews = state.withLock { state in
+            guard state.reign != reign else { return false }
+            defer { state.reign = reign }
+            return state.reign != nil
+        }
+        if isNews { beginAnotherLife() }
+    }
+
     /// The next call goes to the next member, unless another call did so already.
     private func giveUp(_ index: Int, _ error: EtcdError) {
+        beginAnotherLife()
         let isNews = state.withLock { state in
             guard state.current == index else { return false }
             state.current = (index + 1) % addresses.count

@@ -27,7 +27,9 @@ extension EtcdCloudEngine {
     }
 
     package func renewLeases(
-        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
+        under policy: LeasePolicy,
+        at now: MonotonicTime
     ) async throws -> [LeaseRenewal] {
         try await finish { [self] in
             try await check(zone)
@@ -39,7 +41,8 @@ extension EtcdCloudEngine {
                         let job = LeaseJob(
                             heedsTime: false,
                             decide: { record in
-                                let decision = LeaseRules.renew(lease.token, session: session, of: record, at: now)
+                                let decision = LeaseRules.renew(
+                                    lease.token, session: session, of: record, under: policy, at: now)
                                 return LeaseJob.Step(record: decision.record) {
                                     answers.take(.success(decision.answer), at: index)
                                 }

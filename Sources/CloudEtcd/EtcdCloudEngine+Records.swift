@@ -17,9 +17,9 @@ extension EtcdCloudEngine {
         of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
     ) async throws -> ChangeList {
         try await finish { [self] in
-            try await check(zone)
+            let id = try await check(zone)
             for _ in 0..<10 {
-                if let list = try await readChanges(of: type, in: zone, after: token, limit: limit) { return list }
+                if let list = try await readChanges(of: type, in: zone, id, after: token, limit: limit) { return list }
             }
             throw EtcdError(.overloaded, "etcd is compacted all the time. See --auto-compaction-retention of etcd")
         }
@@ -27,19 +27,24 @@ extension EtcdCloudEngine {
 
     /// - Returns: nil where etcd was compacted meanwhile.
     private func readChanges(
-        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
+        of type: RecordType, in zone: String, _ id: Zone.ID, after token: ChangeToken?, limit: Int
     ) async throws -> ChangeList? {
         let feed = keys.feed(zone, type: type)
         var range = EtcdRange(prefix: feed)
         let (next, overflow) = (token?.sequence ?? 0).addingReportingOverflow(1)
         if !overflow { range.key = keys.place(next, of: type, in: zone) }
         range.limit = limit + 1
-        let found = try await client.read([EtcdRange(key: keys.head(zone)), range])
+        let start = [EtcdRange(key: keys.head(zone)), range, EtcdRange(key: keys.newestMark(of: zone))]
+        let found = try await client.read(start + marks(of: token, in: zone))
         guard let entry = found.ranges[0].entries.first else {
             throw EtcdError(damaged: keys.head(zone), "it is missing")
         }
         let head = try StoredHead(entry)
-        try token?.check(epoch: epoch, floor: head.floor, sequence: head.sequence)
+        let feedState = FeedState(
+            zone: id, epoch: epoch, floor: head.floor, sequence: head.sequence,
+            mark: try found.ranges[2].entries.first.map { entry throws(EtcdError) in try TimelineMark(entry) })
+        try feedState.check(
+            token, marks: try found.ranges[3...].flatMap(\.entries).map { entry in try TimelineMark(entry) })
         var places = overflow ? [] : found.ranges[1].entries
         let moreComing = places.count > limit
         if moreComing { places.removeLast(places.count - limit) }
@@ -51,9 +56,17 @@ extension EtcdCloudEngine {
             throw error
         }
         let last = places.last.flatMap { StoreKeys.number(at: $0.key, after: feed) }
-        let after = ChangeToken.after(
-            token, last: last, moreComing: moreComing, epoch: epoch, floor: head.floor, sequence: head.sequence)
-        return ChangeList(records: records, token: after, moreComing: moreComing)
+        return ChangeList(
+            records: records, token: feedState.token(after: token, last: last, moreComing: moreComing),
+            moreComing: moreComing, zoneID: id)
+    }
+
+    /// The mark that a token names, and the one after it: read in the same step as the page.
+    private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
+        guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
+        var range = EtcdRange(key: keys.mark(number, of: zone))
+        range.end = keys.mark(number + 2, of: zone)
+        return [range]
     }
 
     /// The records at these places of the feed, as they were at that revision.
@@ -110,9 +123,25 @@ extension EtcdCloudEngine {
         try await finish { [self] in
             var total = 0
             for zone in try await zones() {
+                let before = total
                 while let count = try await purgeStep(before: time, in: zone.name), count > 0 { total += count }
+                if total > before { try await purgeMarks(of: zone.name) }
             }
             return total
+        }
+    }
+
+    /// Those that no good token names any more.
+    private func purgeMarks(of zone: String) async throws {
+        let found = try await client.read([EtcdRange(key: keys.head(zone)), EtcdRange(prefix: keys.marks(of: zone))])
+        guard let entry = found.ranges[0].entries.first else { return }
+        let marks = try found.ranges[1].entries.map { entry in try TimelineMark(entry) }
+        var outdated = TimelineMark.outdated(marks, floor: try StoredHead(entry).floor)
+        while !outdated.isEmpty {
+            let few = outdated.prefix(EtcdTransaction.operationsMax)
+            _ = try await client.commit(
+                EtcdTransaction(success: few.map { .delete(key: keys.mark($0.number, of: zone)) }))
+            outdated = outdated.dropFirst(few.count)
         }
     }
 

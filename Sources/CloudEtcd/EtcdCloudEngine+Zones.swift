@@ -1,14 +1,18 @@
 package import Cloud
 import CloudAPI
 package import LeaseCore
+import MeterModel
+import Synchronization
 
 extension EtcdCloudEngine {
-    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
-        try await finish { [self] in
+    package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
+        let id = id ?? dice.withLock { Zone.ID(using: &$0) }
+        return try await finish { [self] in
             var transaction = EtcdTransaction(compares: [EtcdCompare(key: keys.zone(name), revision: 0)])
             transaction.success = [
                 .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
                 .put(key: keys.head(name), value: try StoredHead().bytes),
+                .put(key: keys.identity(of: name), value: Array(id.description.utf8)),
             ]
             _ = try await client.commit(transaction)
             // Ours, or another's that was quicker.
@@ -27,7 +31,7 @@ extension EtcdCloudEngine {
             for entry in found[0].entries {
                 guard let name = StoreKeys.text(of: entry.key, after: keys.allZones) else { continue }
                 let head = found[1].entries.first { $0.key == keys.head(name) }
-                zones.append(try zone(name, entry, head: head))
+                zones.append(try zone(name, try await check(name), entry, head: head))
             }
             return zones.sorted { $0.name < $1.name }
         }
@@ -35,24 +39,20 @@ extension EtcdCloudEngine {
 
     package func zone(_ name: String) async throws -> Zone? { try await finish { [self] in try await readZone(name) } }
 
-    private func readZone(_ name: String) async throws(EtcdError) -> Zone? {
+    private func readZone(_ name: String) async throws -> Zone? {
         // Both are asked for at once, and usually come in one answer; the head only ever grows.
         async let terms = reads.entry(keys.zone(name))
         async let head = reads.entry(keys.head(name))
-        do {
-            guard let entry = try await terms else { return nil }
-            return try zone(name, entry, head: try await head)
-        } catch let error as EtcdError {
-            throw error
-        } catch {
-            throw EtcdError(.garbage, "\(error)")
-        }
+        guard let entry = try await terms else { return nil }
+        return try zone(name, try await check(name), entry, head: try await head)
     }
 
-    private func zone(_ name: String, _ entry: EtcdEntry, head: EtcdEntry?) throws(EtcdError) -> Zone {
+    private func zone(
+        _ name: String, _ id: Zone.ID, _ entry: EtcdEntry, head: EtcdEntry?
+    ) throws(EtcdError) -> Zone {
         guard let terms = try StoredTerms(entry).terms else { throw EtcdError(damaged: entry.key, "no such policy") }
         return Zone(
-            name: name, terms: terms,
+            name: name, id: id, terms: terms,
             sequence: try head.map { head throws(EtcdError) in try StoredHead(head) }?.sequence ?? 0)
     }
 

@@ -26,16 +26,18 @@ package final class EtcdCloudEngine: CloudEngine {
     let recordDesk: RecordDesk
     /// This copy's name in what it writes.
     let writer: String
-    private let knownZones = Mutex<Set<String>>([])
+    private let knownZones = Mutex(KnownZones())
+    let dice: Mutex<any RandomNumberGenerator & Sendable>
     let limits: Mutex<LeaseLimits>
     let heads = HeadSights()
     private let changes = Atomic<UInt64>(0)
 
     /// Connects, and makes the epoch of a new store.
     ///
-    /// - Parameter dice: for this copy's name, and the epoch of a new store.
+    /// - Parameter dice: for this copy's name, the epoch of a new store, the identities of zones, and the marks on their
+    ///   timelines.
     package static func open(
-        _ settings: EtcdSettings, clock: CloudClock, dice: inout some RandomNumberGenerator, logger: Logger
+        _ settings: EtcdSettings, clock: CloudClock, dice: inout some RandomNumberGenerator & Sendable, logger: Logger
     ) async throws(EtcdError) -> EtcdCloudEngine {
         let client = try EtcdClient(settings, clock: clock, logger: logger)
         let keys = StoreKeys(prefix: settings.prefix)
@@ -43,7 +45,8 @@ package final class EtcdCloudEngine: CloudEngine {
         do throws(EtcdError) {
             let start = try await StoreStart(client: client, keys: keys, newEpoch: newEpoch.description)
             return EtcdCloudEngine(
-                client: client, keys: keys, clock: clock, logger: logger, writer: writer.description, start: start)
+                client: client, keys: keys, clock: clock, logger: logger, writer: writer.description, start: start,
+                dice: dice)
         } catch {
             await client.shutdown()
             throw error
@@ -51,8 +54,10 @@ package final class EtcdCloudEngine: CloudEngine {
     }
 
     private init(
-        client: EtcdClient, keys: StoreKeys, clock: CloudClock, logger: Logger, writer: String, start: StoreStart
+        client: EtcdClient, keys: StoreKeys, clock: CloudClock, logger: Logger, writer: String, start: StoreStart,
+        dice: any RandomNumberGenerator & Sendable
     ) {
+        self.dice = Mutex(dice)
         self.client = client
         self.keys = keys
         self.clock = clock
@@ -64,7 +69,7 @@ package final class EtcdCloudEngine: CloudEngine {
         sights = LeaseSights()
         leaseDesk = LeaseDesk(
             client: client, keys: keys, sights: sights, untold: untold, writer: writer, now: clock.now)
-        recordDesk = RecordDesk(client: client, keys: keys, heads: heads, writer: writer)
+        recordDesk = RecordDesk(client: client, keys: keys, heads: heads, writer: writer, dice: dice)
     }
 
     /// A name for one change, that no other has.
@@ -94,13 +99,41 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Zones stay, so one that was there once need not be asked for again.
+    /// Zones stay, so one that was there once need not be asked for again, unless the store may have gone back.
     ///
+    /// - Returns: its identity.
     /// - Throws: `zoneNotFound`.
-    func check(_ zone: String) async throws {
-        guard !knownZones.withLock({ $0.contains(zone) }) else { return }
-        guard try await reads.entry(keys.zone(zone)) != nil else { throw CloudFailure.zoneNotFound(zone) }
-        knownZones.withLock { _ = $0.insert(zone) }
+    @discardableResult
+    func check(_ zone: String) async throws -> Zone.ID {
+        let life = client.life
+        if let known = knownZones.withLock({ $0.life == life ? $0.ids[zone] : nil }) { return known }
+        async let terms = reads.entry(keys.zone(zone))
+        async let identity = reads.entry(keys.identity(of: zone))
+        guard try await terms != nil else { throw CloudFailure.zoneNotFound(zone) }
+        let id: Zone.ID
+        if let entry = try await identity { id = try Zone.ID(entry) } else { id = try await identify(zone) }
+        knownZones.withLock { known in
+            if known.life != life { known = KnownZones(life: life) }
+            known.ids[zone] = id
+        }
+        return id
+    }
+
+    private struct KnownZones {
+        var life: UInt64 = 0
+        var ids: [String: Zone.ID] = [:]
+    }
+
+    /// Gives an identity to a zone of a version without identities. All copies find the same one.
+    private func identify(_ zone: String) async throws(EtcdError) -> Zone.ID {
+        let (key, id) = (keys.identity(of: zone), Zone.ID(ofEarlier: zone, epoch: epoch))
+        var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: 0)])
+        transaction.success = [.put(key: key, value: Array(id.description.utf8))]
+        transaction.failure = [.range(EtcdRange(key: key))]
+        let answer = try await client.commit(transaction)
+        guard !answer.succeeded else { return id }
+        guard let entry = answer.range(0)?.entries.first else { throw EtcdError(damaged: key, "it is gone again") }
+        return try Zone.ID(entry)
     }
 }
 

@@ -14,9 +14,11 @@ package struct EtcdRestore: Hashable, Sendable {
     package var tokenFloor: UInt64
     package var leases: Int
 
+    /// A snapshot of etcd has no date of its own, and the dates inside do not matter: a host may have joined under a
+    /// calendar that was years ahead.
+    ///
     /// - Parameter now: this machine's calendar.
-    /// - Throws: `badSetting` where the calendar is older than what is in the store, because tokens would begin too low,
-    ///   and where no cloud is there.
+    /// - Throws: `badSetting` where no cloud is there.
     package static func run(
         on engine: EtcdCloudEngine, at now: WallTime, dice: inout some RandomNumberGenerator
     ) async throws -> EtcdRestore {
@@ -28,26 +30,18 @@ package struct EtcdRestore: Hashable, Sendable {
             throw EtcdError(
                 .badSetting, "etcd holds no cloud under this prefix. Restore the snapshot first, and give the prefix")
         }
-        var (greatest, newest, leases) = (UInt64(0), Int64(0), 0)
+        var (greatest, leases) = (UInt64(0), 0)
         for zone in zones {
             try await engine.client.readAll(EtcdRange(prefix: keys.leases(in: zone.name))) { entry in
                 let lease = try StoredLease(entry)
                 greatest = max(greatest, lease.token)
-                newest = max(newest, lease.acquired ?? 0)
                 leases += 1
             }
         }
-        guard now.millisecondsSince1970 >= newest else {
-            throw EtcdError(
-                .badSetting,
-                "the snapshot is from \(WallTime(millisecondsSince1970: newest)) or later, and this machine's "
-                    + "clock says \(now). Set the clock first")
-        }
         let earlier = engine.limits.withLock { $0.tokenFloor.rawValue }
-        let seconds = UInt64(clamping: now.millisecondsSince1970 / 1000)
-        let byClock = seconds.multipliedReportingOverflow(by: 1 << 20)
         let most = FencingToken.max.rawValue
-        let floor = min(most, max(min(greatest, most) + 1, earlier, byClock.overflow ? most : byClock.partialValue))
+        let byClock = FencingToken.floor(ofRestoreAt: now).rawValue
+        let floor = min(most, max(min(greatest, most) + 1, earlier, byClock))
         var change = EtcdTransaction(compares: [EtcdCompare(key: keys.epoch, revision: old.revision)])
         change.success = [
             .put(key: keys.epoch, value: Array(epoch.utf8)),

@@ -7,6 +7,7 @@ extension CloudClock {
     package static var system: CloudClock {
         CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },
+            isConfirmed: { LinuxClock.isSynchronised == true },
             sleep: { time in try await ContinuousClock().sleep(for: max(.zero, time - LinuxClock.now)) })
     }
 }

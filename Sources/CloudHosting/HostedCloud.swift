@@ -7,7 +7,7 @@ import LinuxIO
 package import Logging
 import MeterModel
 import MetricsCore
-import ServerKit
+package import ServerKit
 package import ServiceLifecycle
 
 /// A cloud over the store of one folder, or over etcd: the store, the service, its console and what serves it.
@@ -65,17 +65,23 @@ package struct HostedCloud: Sendable {
         /// nil: without TLS.
         package var certificate: ServerCertificate?
         package var limits: RequestGate.Limits
+        /// How many connections there may be at a time.
+        package var connections: ConnectionBounds
+        /// Addresses that pass on what many hosts ask.
+        package var proxies: [String]
         /// The program's.
         package var version: String
 
         package init(
             host: String, port: Int, certificate: ServerCertificate?, limits: RequestGate.Limits = .init(),
-            version: String
+            connections: ConnectionBounds, proxies: [String] = [], version: String
         ) {
             self.host = host
             self.port = port
             self.certificate = certificate
             self.limits = limits
+            self.connections = connections
+            self.proxies = proxies
             self.version = version
         }
     }
@@ -87,16 +93,23 @@ package struct HostedCloud: Sendable {
     package func services(
         _ serving: Serving, onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
+        let connections = ConnectionLimit(serving.connections, proxies: serving.proxies)
         let routes = CloudRoutes(
             service: service, gate: RequestGate(limits: serving.limits, now: clock.now), clock: clock,
-            version: serving.version, makeToken: Self.makeToken,
+            version: serving.version,
+            health: StoreHealth(
+                look: { [store] writes in try await store.probe(writes: writes) }, now: clock.now, logger: logger),
+            makeToken: Self.makeToken,
             figures: { [store] page in
-                page.add(try await store.statistics())
+                page.add(CloudMetrics.connections, count: connections.count)
+                page.add(CloudMetrics.refusedConnections, count: connections.refused)
+                // A store that cannot be read must not hide what is said of its health.
+                if let found = try? await store.statistics() { page.add(found) }
                 if let process = ProcessFigures.current { page.add(process) }
             })
         let application = CloudApplication(
             routes: routes, host: serving.host, port: serving.port, tls: try serving.certificate?.tlsConfiguration(),
-            logger: logger)
+            connections: connections, logger: logger)
         let console = ConsoleApplication(console: console, socketPath: folder.consoleSocketPath, logger: logger)
         let (consoleRuns, consoleRunning) = AsyncStream.makeStream(of: Void.self)
         let follower = store.hasCopies ? [CloudFollower(store: store, service: service)] : []

@@ -26,6 +26,7 @@ struct Call {
     }
 
     var zone: String { get throws(CloudFailure) { try parameter("zone") } }
+    var host: String { get throws(CloudFailure) { try parameter("host") } }
     var meter: String { get throws(CloudFailure) { try parameter("meter") } }
 
     /// nil without one.

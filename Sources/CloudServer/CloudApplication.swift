@@ -4,7 +4,7 @@ import HummingbirdTLS
 package import Logging
 package import NIOCore
 package import NIOSSL
-import ServerKit
+package import ServerKit
 
 /// The cloud's routes on a port, with TLS or, where nothing but this machine reaches it, without.
 package struct CloudApplication: Sendable {
@@ -18,10 +18,19 @@ package struct CloudApplication: Sendable {
     package let logger: Logger
     /// How long a client may take nothing of what is sent to it.
     package var stallPatience = TimeAmount.seconds(30)
+    /// How long a client may take until TLS is set up, from then until the head of its first request is there, and, where
+    /// it shows no good token, until its next request.
+    package var strangerPatience = TimeAmount.seconds(10)
+    private let connections: ConnectionLimit
     /// How long a connection between two requests is kept. Longer than a host's heartbeat, which need not say hello anew.
     package var idlePatience = TimeAmount.seconds(330)
 
-    package init(routes: CloudRoutes, host: String, port: Int, tls: TLSConfiguration?, logger: Logger) {
+    /// - Parameter connections: how many there may be at a time.
+    package init(
+        routes: CloudRoutes, host: String, port: Int, tls: TLSConfiguration?,
+        connections: ConnectionLimit = ConnectionLimit(all: 1024, perAddress: 512), logger: Logger
+    ) {
+        self.connections = connections
         self.routes = routes
         self.host = host
         self.port = port
@@ -39,14 +48,21 @@ package struct CloudApplication: Sendable {
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         var configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [StalledWriteHandler(patience: stallPatience)], idleTimeout: idlePatience)
+            additionalChannelHandlers: [
+                StalledWriteHandler(patience: stallPatience), ConnectionDeadlineHandler(patience: strangerPatience),
+            ],
+            idleTimeout: idlePatience)
         configuration.httpDecoder.maxHeaderListSize = 64 * 1024
         configuration.httpDecoder.maxHeaderFieldSize = 32 * 1024
         configuration.httpDecoder.maxHeaderFieldCount = 100
-        let plain = HTTPServerBuilder.http1(configuration: configuration)
+        let tls = tls.map { TLSChannelConfiguration(tlsConfiguration: $0) }
         return Application(
             responder: routes.router().buildResponder(),
-            server: try tls.map { try .tls(plain, tlsConfiguration: $0) } ?? plain,
+            server: HTTPServerBuilder { [connections, configuration] responder in
+                let plain = HTTP1Channel(responder: responder, configuration: configuration)
+                guard let tls else { return LimitedChannel(plain, limit: connections) }
+                return LimitedChannel(try TLSChannel(plain, configuration: tls), limit: connections)
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "metercloud", backlog: 4096),
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },

@@ -11,12 +11,19 @@ import NIOCore
 struct CloudErrorMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
+    /// Told of requests that the store did not carry out; nil: nobody is.
+    var health: StoreHealth?
+
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)
         } catch let failure as CloudFailure {
+            // What health itself says is no news to it.
+            if failure.code == .serviceUnavailable, request.uri.path != CloudRoute.health.path {
+                await health?.failed(failure.message)
+            }
             return try Self.response(failure.content, status: CloudErrorStatus.of(failure.code))
         } catch let error as DecodingError {
             let message = "the request's JSON cannot be read: \(Self.words(for: error))"
@@ -84,7 +91,7 @@ package enum CloudErrorStatus {
         case .notAuthenticated: .unauthorized
         case .permissionDenied: .forbidden
         case .zoneNotFound, .notFound: .notFound
-        case .changeTokenExpired: .gone
+        case .changeTokenExpired, .timelineLost, .anotherZone: .gone
         case .limitExceeded: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .serviceUnavailable: .serviceUnavailable

@@ -9,6 +9,12 @@ package enum CloudMetrics {
     static let durations = MetricDefinition.histogram(
         "metercloud_request_duration_seconds", ["route"], "Time until the head of the answer.")
     static let streams = MetricDefinition.gauge("metercloud_streams", "Event streams that are open.")
+    static let storeHealthy = MetricDefinition.gauge(
+        "metercloud_store_healthy", "1 where the store takes what it is given; 0 where GET /v1/health says why not.")
+    package static let connections = MetricDefinition.gauge(
+        "metercloud_connections", "Connections that are open, of whoever.")
+    package static let refusedConnections = MetricDefinition.counter(
+        "metercloud_connections_refused_total", "Connections that were closed because there were too many.")
 
     // MARK: Of the store
 
@@ -24,6 +30,10 @@ package enum CloudMetrics {
 
     /// Every metric there is.
     package static let all: [MetricDefinition] =
-        [build, requests, durations, streams, zones, records, leases, commits, writes, storeBytes]
+        [
+            build, requests, durations, streams, storeHealthy, connections, refusedConnections, zones, records, leases,
+            commits,
+            writes, storeBytes,
+        ]
         + ProcessMetrics.all
 }

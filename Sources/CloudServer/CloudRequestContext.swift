@@ -8,9 +8,14 @@ package struct CloudRequestContext: RequestContext {
     /// Whose requests without a token are counted together: an IPv4 address, or the network of an IPv6 address, of
     /// which one machine has as many addresses as it likes.
     package let address: String
+    private let channel: any Channel
 
     package init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         address = IPAddress.network(of: source.channel.remoteAddress)
+        channel = source.channel
     }
+
+    /// Tells the connection whom it is with, which decides how long it is kept.
+    func tell(_ standing: ConnectionStanding) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

@@ -18,13 +18,15 @@ package enum CloudRoute: String, CaseIterable, Sendable {
     case revokeLease
     case enqueue
     case leaveQueue
+    case retireHost
 
     package var method: HTTPRequest.Method {
         switch self {
         case .health, .metrics, .account, .changes, .events, .leases: .get
         case .createZone: .put
         case .leaveQueue: .delete
-        case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue: .post
+        case .join, .modifyRecords, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .retireHost:
+            .post
         }
     }
 
@@ -44,6 +46,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .acquireLease: "/v1/zones/{zone}/leases/{meter}/acquire"
         case .releaseLease: "/v1/zones/{zone}/leases/{meter}/release"
         case .revokeLease: "/v1/zones/{zone}/leases/{meter}/revoke"
+        case .retireHost: "/v1/zones/{zone}/hosts/{host}/retire"
         case .enqueue, .leaveQueue: "/v1/zones/{zone}/leases/{meter}/queue"
         }
     }

@@ -1,6 +1,7 @@
 package import Cloud
 import CloudAPI
 package import Hummingbird
+import Logging
 import MeterModel
 package import MetricsCore
 package import ServerKit
@@ -12,16 +13,19 @@ package struct CloudRoutes: Sendable {
     let tally: RequestTally
     let clock: CloudClock
     let makeToken: @Sendable () -> BearerToken
+    let health: StoreHealth
     let figures: @Sendable (inout MetricsPage) async throws -> Void
     let version: String
 
     /// - Parameters:
     ///   - makeToken: a new token for a host that joins.
     ///   - version: of the program, for `/v1/health`.
+    ///   - health: of the store; nil: it is well where it lists its zones.
     ///   - figures: what the engine and the process can tell about themselves, for `/metrics`.
     package init(
         service: CloudService, gate: RequestGate, clock: CloudClock, version: String,
-        tally: RequestTally = RequestTally(), makeToken: @escaping @Sendable () -> BearerToken,
+        tally: RequestTally = RequestTally(), health: StoreHealth? = nil,
+        makeToken: @escaping @Sendable () -> BearerToken,
         figures: @escaping @Sendable (inout MetricsPage) async throws -> Void = { _ in }
     ) {
         self.service = service
@@ -29,6 +33,10 @@ package struct CloudRoutes: Sendable {
         self.clock = clock
         self.version = version
         self.tally = tally
+        self.health =
+            health
+            ?? StoreHealth(
+                look: { [service] _ in _ = try await service.zones() }, now: clock.now, logger: Logger(label: "cloud"))
         self.makeToken = makeToken
         self.figures = figures
     }
@@ -37,7 +45,7 @@ package struct CloudRoutes: Sendable {
     package func router() -> Router<CloudRequestContext> {
         let router = Router(context: CloudRequestContext.self)
         router.add(middleware: TallyMiddleware(tally: tally, now: clock.now))
-        router.add(middleware: CloudErrorMiddleware())
+        router.add(middleware: CloudErrorMiddleware(health: health))
         for route in CloudRoute.allCases {
             router.on(RouterPath(route.path), method: route.method) { request, context in
                 try await respond(to: Call(route: route, request: request, context: context))
@@ -49,7 +57,7 @@ package struct CloudRoutes: Sendable {
     private func respond(to call: Call) async throws -> Response {
         guard call.route.needsToken else {
             try gate.admit(address: call.context.address)
-            return call.route == .health ? try await health() : try await metricsPage()
+            return call.route == .health ? try await health(call) : try await metricsPage()
         }
         let principal = try await authenticate(call)
         switch call.route {
@@ -57,10 +65,13 @@ package struct CloudRoutes: Sendable {
         case .join: return try await join(call, by: principal)
         case .account: return try JSON.response(try await service.account(of: principal))
         case .createZone:
-            try await service.createZone(try call.zone, by: principal)
+            let body = try await JSON.decodeIfThere(ZoneRequest.self, from: call.request)
+            try await service.createZone(try call.zone, body ?? ZoneRequest(zoneID: nil), by: principal)
             return try JSON.response(try await service.account(of: principal))
         case .modifyRecords, .changes: return try await respondRecords(call, by: principal)
         case .events: return try await events(call, by: principal)
+        case .retireHost:
+            return try JSON.response(try await service.retire(try call.host, in: try call.zone, by: principal))
         case .leases, .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue:
             return try await respondLeases(call, by: principal)
         }
@@ -75,15 +86,18 @@ package struct CloudRoutes: Sendable {
             if error.code == .notAuthenticated { try gate.admit(address: call.context.address) }
             throw error
         }
+        call.context.tell(.known)
         try gate.admit(credential: principal.credential.id)
         return principal
     }
 
     // MARK: The cloud itself
 
-    private func health() async throws -> Response {
-        // The store answers, or this throws.
-        _ = try await service.zones()
+    /// `?live` asks whether the process turns, and nothing of its store: that is for whoever would restart it.
+    private func health(_ call: Call) async throws -> Response {
+        if call.query("live") == nil, let fault = await health.fault() {
+            throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))
+        }
         return try JSON.response(HealthBody(status: "ok", version: version))
     }
 
@@ -92,6 +106,7 @@ package struct CloudRoutes: Sendable {
         page.addInfo(CloudMetrics.build, [version])
         tally.tell(&page)
         page.add(CloudMetrics.streams, count: gate.streams)
+        page.add(CloudMetrics.storeHealthy, count: await health.fault() == nil ? 1 : 0)
         try await figures(&page)
         return Response(
             status: .ok, headers: [.contentType: MetricsPage.contentType],
@@ -163,6 +178,8 @@ private struct TallyMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let began = now()
         let response = try await next(request, context)
+        // Of no effect on a client that has shown a good token before.
+        context.tell(.stranger)
         let route = CloudRoute.allCases.first {
             $0.method == request.method && $0.path == context.endpointPath
         }

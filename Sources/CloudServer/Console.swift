@@ -24,9 +24,9 @@ package struct Console: Sendable {
     /// - Throws: `CloudFailure`, and whatever `backup` throws.
     package func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         switch request {
-        case .createZone(let name, let terms):
+        case .createZone(let name, let id, let terms):
             let terms = try terms.applied(to: .standard)
-            return .zone(ConsoleZone(try await service.createZone(name, terms: terms)))
+            return .zone(ConsoleZone(try await service.createZone(name, id: id, terms: terms)))
         case .zones: return .zones(try await service.zones().map(ConsoleZone.init))
         case .zone(let name): return .zone(ConsoleZone(try await zone(name)))
         case .setTerms(let name, let terms):
@@ -39,6 +39,10 @@ package struct Console: Sendable {
                 throw CloudFailure(.notFound, "the zone \(zone) has no record \(type) \"\(name)\"")
             }
             return .record(record)
+        case .deleteRecord(let zone, let type, let name):
+            return .record(try await service.deleteRecord(type: type, name: name, in: zone))
+        case .hosts(let zone): return .hosts(try await service.hosts(in: zone))
+        case .retireHost(let zone, let host): return .host(try await service.retire(host, in: zone))
         case .leases(let zone): return .leases(try await service.leases(in: zone).leases)
         case .revokeLease(let zone, let meter):
             return .lease(try await service.revokeLease(meter: meter, in: zone))
@@ -91,7 +95,8 @@ extension ConsoleTerms {
 extension ConsoleZone {
     init(_ zone: Zone) {
         self.init(
-            name: zone.name, policy: zone.terms.policy.rawValue, ttl: zone.terms.timeToLive.milliseconds,
+            name: zone.name, id: zone.id.description, policy: zone.terms.policy.rawValue,
+            ttl: zone.terms.timeToLive.milliseconds,
             lockDelay: zone.terms.lockDelay.milliseconds, sequence: zone.sequence)
     }
 }

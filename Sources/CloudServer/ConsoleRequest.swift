@@ -4,14 +4,18 @@ package import SettingsCore
 /// What an administrator asks on the server's own machine. Travels as JSON over the console's socket while the server
 /// runs, and is answered in the console's own process while it does not.
 package enum ConsoleRequest: Codable, Hashable, Sendable {
-    /// What is nil is the standard.
-    case createZone(name: String, terms: ConsoleTerms)
+    /// What is nil is the standard; without an id, the zone gets a new one.
+    case createZone(name: String, id: String?, terms: ConsoleTerms)
     case zones
     case zone(name: String)
     /// What is nil stays as it is.
     case setTerms(zone: String, terms: ConsoleTerms)
     case records(zone: String, type: String?)
     case record(zone: String, type: String, name: String)
+    case deleteRecord(zone: String, type: String, name: String)
+    case hosts(zone: String)
+    /// By id, or by a name that one host alone has.
+    case retireHost(zone: String, host: String)
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
@@ -40,6 +44,8 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
     case zones([ConsoleZone])
     case record(Record)
     case records([Record])
+    case host(HostBody)
+    case hosts([HostBody])
     case lease(LeaseBody)
     case leases([LeaseBody])
     /// The token's text is here and nowhere else.
@@ -50,6 +56,8 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
 
 package struct ConsoleZone: Codable, Hashable, Sendable {
     package var name: String
+    /// Its identity, a UUID. nil: the server is of a version without identities.
+    package var id: String?
     package var policy: String
     /// Milliseconds.
     package var ttl: Int64

@@ -27,7 +27,16 @@ enum JSON {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: bodyBytesMax)
         }
+        return try decode(type, from: try await request.body.collect(upTo: bodyBytesMax))
+    }
+
+    /// - Returns: nil for a request without a body.
+    static func decodeIfThere<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value? {
         let buffer = try await request.body.collect(upTo: bodyBytesMax)
+        return buffer.readableBytes == 0 ? nil : try decode(type, from: buffer)
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, from buffer: ByteBuffer) throws -> Value {
         if let body = type as? any RecordsBody.Type, let value = body.init(text: buffer.readableBytesView) as? Value {
             return value
         }

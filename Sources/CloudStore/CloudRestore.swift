@@ -1,3 +1,4 @@
+import Cloud
 import Foundation
 import GRDB
 import LeaseCore
@@ -21,10 +22,14 @@ package struct CloudRestore: Hashable, Sendable {
     /// - Parameters:
     ///   - backup: what `SQLiteCloudEngine.backup` made. It is only read.
     ///   - now: this machine's calendar.
-    /// - Throws: `locked` while a cloud uses the directory; `clockBehind` where the calendar is older than the backup,
-    ///   because tokens would begin too low; `damaged` for a backup that is none.
+    ///   - ignoresClock: a calendar that is older than the backup's own date is good enough. Tokens then begin where that
+    ///     date would have them begin.
+    /// - Throws: `locked` while a cloud uses the directory; `clockBehind` where the calendar is older than the backup's
+    ///   own date, because tokens would begin too low; `damaged` for a backup that is none. Dates inside the backup do
+    ///   not matter: a host may have joined under a calendar that was years ahead.
     package static func run(
-        from backup: String, into directory: String, at now: WallTime, dice: inout some RandomNumberGenerator
+        from backup: String, into directory: String, at now: WallTime, ignoresClock: Bool = false,
+        dice: inout some RandomNumberGenerator
     ) throws(CloudStoreError) -> CloudRestore {
         let lock = try DirectoryLock(directory)
         defer { lock.release() }
@@ -32,7 +37,7 @@ package struct CloudRestore: Hashable, Sendable {
         let epoch = UniqueID<Never>(using: &dice).description
         var report: CloudRestore
         do {
-            report = try copy(backup, to: files.restored, epoch: epoch, at: now)
+            report = try copy(backup, to: files.restored, epoch: epoch, at: now, ignoresClock: ignoresClock)
         } catch {
             throw CloudStoreError(error, path: backup, action: "restored")
         }
@@ -41,7 +46,9 @@ package struct CloudRestore: Hashable, Sendable {
         return report
     }
 
-    private static func copy(_ backup: String, to restored: String, epoch: String, at now: WallTime) throws -> Self {
+    private static func copy(
+        _ backup: String, to restored: String, epoch: String, at now: WallTime, ignoresClock: Bool
+    ) throws -> Self {
         guard FileSystem.exists(backup) else { throw CloudStoreError(.system, "there is no backup \(backup)") }
         var configuration = Configuration()
         configuration.readonly = true
@@ -54,8 +61,8 @@ package struct CloudRestore: Hashable, Sendable {
         try source.read { db in
             try check(db, path: backup)
             try SQLiteCloudEngine.copy(db, to: restored) { copy in
-                try checkClock(copy, path: backup, now: now)
-                report = try CloudRestore(marking: copy, epoch: epoch, now: now)
+                let time = try checkedTime(of: copy, path: backup, now: now, ignoresClock: ignoresClock)
+                report = try CloudRestore(marking: copy, epoch: epoch, now: time)
             }
         }
         guard let report else { throw CloudStoreError(.system, "\(backup) was not copied") }
@@ -74,32 +81,27 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    private static func checkClock(_ db: Database, path: String, now: WallTime) throws {
-        let written = try Meta.backup.read(db).flatMap { Int64($0) }
-        let times = try Row.fetchOne(
-            db,
-            sql: """
-                SELECT (SELECT max(acquired_ms) FROM lease) AS acquired, (SELECT max(created_ms) FROM credential) AS made,
-                       (SELECT max(revoked_ms) FROM credential) AS revoked
-                """)
-        let newest = [written, times?["acquired"], times?["made"], times?["revoked"]].compactMap { $0 }.max() ?? 0
-        guard now.millisecondsSince1970 >= newest else {
+    /// - Returns: the later one of this machine's calendar and the backup's own date, which is when it was made, or when
+    ///   everything in it moved away. A copied file that is neither has none.
+    private static func checkedTime(
+        of db: Database, path: String, now: WallTime, ignoresClock: Bool
+    ) throws -> WallTime {
+        let dates = [try Meta.backup.read(db), try Meta.departed.read(db)].compactMap { $0.flatMap { Int64($0) } }
+        guard let written = dates.max().map({ WallTime(millisecondsSince1970: $0) }), now < written else { return now }
+        guard ignoresClock else {
             throw CloudStoreError(
                 .clockBehind,
-                "the backup \(path) is from \(WallTime(millisecondsSince1970: newest)), and this machine's clock says "
-                    + "\(now). Set the clock, then restore")
+                "the backup \(path) is from \(written), and this machine's clock says \(now). Set the clock, then "
+                    + "restore; or restore with --ignore-clock, should the backup's date be the wrong one")
         }
+        return written
     }
 
     /// Makes a copy of a backup a store of its own.
     private init(marking db: Database, epoch: String, now: WallTime) throws {
         let greatest = try Int64.fetchOne(db, sql: "SELECT max(token) FROM lease") ?? 0
         let earlier = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
-        let seconds = UInt64(clamping: now.millisecondsSince1970 / 1000)
-        let byClock = seconds.multipliedReportingOverflow(by: 1 << 20)
-        let floor = max(
-            UInt64(clamping: greatest) + 1, earlier, byClock.overflow ? FencingToken.max.rawValue : byClock.partialValue
-        )
+        let floor = max(UInt64(clamping: greatest) + 1, earlier, FencingToken.floor(ofRestoreAt: now).rawValue)
         self.epoch = epoch
         tokenFloor = min(floor, FencingToken.max.rawValue)
         zones = try Int.fetchOne(db, sql: "SELECT count(*) FROM zone") ?? 0

@@ -1,4 +1,6 @@
+import Cloud
 import GRDB
+import MeterModel
 
 /// The tables, how they came to be, and how the file is set up.
 enum CloudSchema {
@@ -10,7 +12,33 @@ enum CloudSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
+        migrator.registerMigration("2 leases remember their grants", migrate: rememberGrants)
+        migrator.registerMigration("3 identities and timelines of zones", migrate: addTimelines)
         return migrator
+    }
+
+    private static func addTimelines(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- identity: a UUID, made with the zone.
+                ALTER TABLE zone ADD COLUMN identity TEXT NOT NULL DEFAULT '';
+
+                -- A mark for each run of the cloud that changed the zone. id: random, as a signed number. first: the
+                -- sequence of the change in whose transaction it was written.
+                CREATE TABLE timeline (
+                    zone INTEGER NOT NULL REFERENCES zone (id),
+                    number INTEGER NOT NULL,
+                    id INTEGER NOT NULL,
+                    first INTEGER NOT NULL,
+                    PRIMARY KEY (zone, number)
+                ) STRICT, WITHOUT ROWID;
+                """)
+        let epoch = try Meta.epoch.read(db) ?? ""
+        for name in try String.fetchAll(db, sql: "SELECT name FROM zone") {
+            try db.execute(
+                sql: "UPDATE zone SET identity = ? WHERE name = ?",
+                arguments: [Zone.ID(ofEarlier: name, epoch: epoch).description, name])
+        }
     }
 
     private static func createFirstTables(_ db: Database) throws {
@@ -83,10 +111,19 @@ enum CloudSchema {
                 """)
     }
 
+    private static func rememberGrants(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- The requests that were granted before `request`, oldest first, each with its token.
+                ALTER TABLE lease ADD COLUMN earlier_grants TEXT
+                """)
+    }
+
     /// The columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         ("meta", ["key", "value"]),
-        ("zone", ["id", "name", "ttl_ms", "lock_delay_ms", "policy", "sequence", "floor", "accepted_ms"]),
+        ("zone", ["id", "name", "ttl_ms", "lock_delay_ms", "policy", "sequence", "floor", "accepted_ms", "identity"]),
+        ("timeline", ["zone", "number", "id", "first"]),
         (
             "credential",
             ["id", "hash", "zone", "kind", "label", "host", "host_name", "machine", "created_ms", "revoked_ms"]
@@ -96,7 +133,7 @@ enum CloudSchema {
             "lease",
             [
                 "zone", "meter", "token", "state", "host", "host_name", "session", "transport", "acquired_ms", "ttl_ms",
-                "lock_delay_ms", "policy", "request",
+                "lock_delay_ms", "policy", "request", "earlier_grants",
             ]
         ),
     ]
@@ -197,6 +234,8 @@ enum Meta: String {
     case destination
     /// When, in milliseconds since 1970.
     case departed = "departed_ms"
+    /// Written to find out whether anything can be.
+    case probe
 
     func read(_ db: Database) throws -> String? {
         try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [rawValue])

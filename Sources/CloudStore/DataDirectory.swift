@@ -18,7 +18,15 @@ struct DataDirectory: Sendable {
     /// Refuses to make an empty store where a full one is expected.
     func checkUsable() throws(CloudStoreError) {
         let files = FileManager.default
-        guard !files.fileExists(atPath: store) else { return }
+        guard !files.fileExists(atPath: store) else {
+            guard !isEmptied else {
+                throw CloudStoreError(
+                    .damaged,
+                    "the store \(store) is empty, though it was not. Restore it from a backup, or, for a new cloud that "
+                        + "every host has to join, remove it and \(made)")
+            }
+            return
+        }
         if files.fileExists(atPath: restored) {
             throw CloudStoreError(.damaged, "a restore into \(path) was interrupted; run it again")
         }
@@ -26,6 +34,25 @@ struct DataDirectory: Sendable {
             throw CloudStoreError(
                 .damaged, "\(path) has the log of a store, but not the store itself; restore it from a backup")
         }
+        guard !files.fileExists(atPath: made) else {
+            throw CloudStoreError(
+                .damaged,
+                "the store \(store) is gone. Restore it from a backup, or, for a new cloud that every host has to join, "
+                    + "remove \(made)")
+        }
+    }
+
+    /// The mark that there was a store, so that one that was emptied or deleted is not taken for a new cloud's.
+    private var made: String { store + ".made" }
+
+    func noteMade() {
+        // Where it cannot be written, the next opening tries again.
+        _ = FileManager.default.createFile(atPath: made, contents: Data())
+    }
+
+    /// SQLite takes an empty file for a new one, and deletes the log beside it.
+    private var isEmptied: Bool {
+        FileSystem.size(store) == 0 && (FileSystem.exists(made) || FileSystem.size(store + "-wal") ?? 0 > 0)
     }
 
     /// Moves the store out of the way, whose lock the caller has. The database goes first: without it nothing opens what
@@ -35,6 +62,8 @@ struct DataDirectory: Sendable {
     /// - Returns: where it is now, nil where there was none.
     func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
         writeBackLog()
+        // What takes its place is begun on purpose.
+        try FileSystem.remove(made)
         var number = now.millisecondsSince1970 / 1000
         while FileSystem.exists("\(store).\(word)-\(number)") { number += 1 }
         let aside = "\(store).\(word)-\(number)"
@@ -47,7 +76,7 @@ struct DataDirectory: Sendable {
 
     /// So that the one file has everything.
     private func writeBackLog() {
-        guard FileSystem.exists(store) else { return }
+        guard FileSystem.exists(store), !isEmptied else { return }
         do {
             let queue = try DatabaseQueue(path: store)
             _ = try queue.writeWithoutTransaction { try Row.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }

@@ -4,6 +4,12 @@ import Glibc
 enum FileSystem {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// In bytes; nil where there is none.
+    static func size(_ path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     /// Removing what is not there is no mistake.
     static func remove(_ path: String) throws(CloudStoreError) {
         guard unlink(path) != 0, errno != ENOENT else { return }

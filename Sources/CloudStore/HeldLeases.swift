@@ -109,7 +109,7 @@ extension HeldLeases {
         init(_ key: Key) { self.key = key }
     }
 
-    /// A lease in 64 bytes. Times to live are whole milliseconds, as they travel.
+    /// A lease in 72 bytes, and what it remembers of earlier grants beside it. Times to live are whole milliseconds, as they travel.
     private struct Slot {
         let run: Run
         private let token: UInt64
@@ -122,31 +122,39 @@ extension HeldLeases {
         private let policy: LeasePolicy
         private let isRevoking: Bool
         private let hasRequest: Bool
+        /// All but the last, which is in `request`. Most leases had no other.
+        private let earlier: [LeaseGrant]
 
         init(_ record: LeaseRecord, of holder: LeaseHolder, run: Run) {
             self.run = run
             token = record.token.rawValue
             renewedAt = record.renewedAt.sinceOrigin.nanoseconds
             acquiredAt = holder.acquiredAt.millisecondsSince1970
-            request = (record.requestID?.high ?? 0, record.requestID?.low ?? 0)
+            let last = record.grants.last.flatMap { $0.token == record.token ? $0.requestID : nil }
+            request = (last?.high ?? 0, last?.low ?? 0)
             timeToLive = UInt32(clamping: record.terms.timeToLive.milliseconds)
             lockDelay = UInt32(clamping: record.terms.lockDelay.milliseconds)
             transport = holder.transport
             policy = record.terms.policy
             if case .revoking = record.state { isRevoking = true } else { isRevoking = false }
-            hasRequest = record.requestID != nil
+            hasRequest = last != nil
+            earlier = last == nil ? record.grants : record.grants.dropLast()
         }
 
         var record: LeaseRecord {
             let holder = LeaseHolder(
                 host: run.key.host, hostName: run.key.hostName, session: run.key.session, transport: transport,
                 acquiredAt: WallTime(millisecondsSince1970: acquiredAt))
+            let token = FencingToken(rawValue: token)
+            let last =
+                hasRequest
+                ? [LeaseGrant(requestID: RequestID(high: request.high, low: request.low), token: token)] : []
             return LeaseRecord(
-                state: isRevoking ? .revoking(holder) : .held(holder), token: FencingToken(rawValue: token),
+                state: isRevoking ? .revoking(holder) : .held(holder), token: token,
                 terms: LeaseTerms(
                     timeToLive: .milliseconds(timeToLive), lockDelay: .milliseconds(lockDelay), policy: policy),
                 renewedAt: MonotonicTime(sinceOrigin: .nanoseconds(renewedAt)),
-                requestID: hasRequest ? RequestID(high: request.high, low: request.low) : nil)
+                grants: earlier + last)
         }
     }
 }

@@ -52,12 +52,31 @@ enum LeaseRow {
             throw CloudStoreError(
                 .damaged, "the lease of \(meter) is \(state), and its holder does not read. Restore from a backup")
         }
+        let token = FencingToken(rawValue: UInt64(clamping: row["token"] as Int64))
+        var grants = try grants(row["earlier_grants"], of: meter)
         let request: String? = row["request"]
+        if let request = request.flatMap({ RequestID($0) }) {
+            grants.append(LeaseGrant(requestID: request, token: token))
+        }
         return LeaseRecord(
             state: state == "free" ? .free : holder.map { state == "held" ? .held($0) : .revoking($0) } ?? .free,
-            token: FencingToken(rawValue: UInt64(clamping: row["token"] as Int64)),
-            terms: try LeaseTerms(row, of: "the lease of \(meter)"), renewedAt: renewedAt,
-            requestID: request.flatMap { RequestID($0) })
+            token: token, terms: try LeaseTerms(row, of: "the lease of \(meter)"), renewedAt: renewedAt,
+            grants: grants)
+    }
+
+    /// - Parameter text: pairs of a request and its token, all separated by blanks. NULL in rows of older versions, and
+    ///   where there is no earlier grant.
+    private static func grants(_ text: String?, of meter: String) throws -> [LeaseGrant] {
+        let words = text?.split(separator: " ") ?? []
+        return try stride(from: 0, to: words.count, by: 2).map { index in
+            guard let request = RequestID(words[index]), index + 1 < words.count, let token = UInt64(words[index + 1])
+            else { throw CloudStoreError(.damaged, "the grants of \(meter) do not read. Restore from a backup") }
+            return LeaseGrant(requestID: request, token: FencingToken(rawValue: token))
+        }
+    }
+
+    private static func text(_ grants: some Collection<LeaseGrant>) -> String? {
+        grants.isEmpty ? nil : grants.map { "\($0.requestID) \($0.token.rawValue)" }.joined(separator: " ")
     }
 
     static func write(_ record: LeaseRecord, _ key: LeaseKey, _ db: Database) throws {
@@ -72,14 +91,15 @@ enum LeaseRow {
             sql: """
                 INSERT OR REPLACE INTO lease
                 (zone, meter, token, state, host, host_name, session, transport, acquired_ms, ttl_ms, lock_delay_ms,
-                 policy, request)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 policy, request, earlier_grants)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [
             key.zone, key.meter, Int64(clamping: record.token.rawValue), state, holder?.host.description,
             holder?.hostName, holder?.session.description, holder?.transport.rawValue,
             holder?.acquiredAt.millisecondsSince1970, record.terms.timeToLive.milliseconds,
-            record.terms.lockDelay.milliseconds, record.terms.policy.rawValue, record.requestID?.description,
+            record.terms.lockDelay.milliseconds, record.terms.policy.rawValue,
+            record.grants.last?.requestID.description, text(record.grants.dropLast()),
         ])
     }
 }

@@ -56,7 +56,8 @@ final class LeaseTable: Sendable {
 
     /// - Returns: nil where the writers' queue has to decide: one is reserved, or not held by anybody.
     func renew(
-        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, at now: MonotonicTime
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, under policy: LeasePolicy,
+        at now: MonotonicTime
     ) -> [LeaseRenewal]? {
         state.withLock { state in
             guard let index = state.held.index(forKey: zone) else { return leases.isEmpty ? [] : nil }
@@ -67,7 +68,8 @@ final class LeaseTable: Sendable {
                     !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: lease.meter))
                 // Those renewed until then are renewed again in the queue, which does no harm.
                 guard !isReserved, let record = state.held.values[index][lease.meter] else { return nil }
-                let decision = LeaseRules.renew(lease.token, session: session, of: record, at: now)
+                let decision = LeaseRules.renew(
+                    lease.token, session: session, of: record, under: policy, at: now)
                 if let renewed = decision.record { state.held.values[index][lease.meter] = renewed }
                 renewals.append(decision.answer)
             }

@@ -11,7 +11,11 @@ extension SQLiteCloudEngine: DepartingStore {
                 epoch: try Meta.epoch.read(db) ?? "", tokenFloor: FencingToken(rawValue: floor),
                 isRestoring: try Meta.restoring.read(db) != nil,
                 zones: try StoredZone.fetchAll(db)
-                    .map { StoreContents.OneZone(zone: $0.zone, floor: $0.floor, accepted: $0.accepted) }
+                    .map {
+                        StoreContents.OneZone(
+                            zone: $0.zone, floor: $0.floor, accepted: $0.accepted,
+                            marks: try TimelineTable.all(of: $0.id, db))
+                    }
                     .sorted { $0.zone.name < $1.zone.name },
                 credentials: try CredentialRow.fetchAll(db), destination: try Meta.destination.read(db))
         }

@@ -24,14 +24,19 @@ extension SQLiteCloudEngine {
     }
 
     package func renewLeases(
-        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
+        under policy: LeasePolicy,
+        at now: MonotonicTime
     ) async throws -> [LeaseRenewal] {
         let id = try zoneTable.zone(zone).id
-        if let renewals = leaseTable.renew(leases, session: session, in: id, at: now) { return renewals }
+        if let renewals = leaseTable.renew(leases, session: session, in: id, under: policy, at: now) {
+            return renewals
+        }
         return try await writer.write { batch in
             try leases.map { lease in
                 let key = LeaseKey(zone: id, meter: lease.meter)
-                let decision = LeaseRules.renew(lease.token, session: session, of: try batch.lease(key), at: now)
+                let decision = LeaseRules.renew(
+                    lease.token, session: session, of: try batch.lease(key), under: policy, at: now)
                 if let record = decision.record { batch.setLease(record, key) }
                 return decision.answer
             }

@@ -8,10 +8,17 @@ package import struct SettingsCore.Record
 
 extension SQLiteCloudEngine {
     package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
-        try await writer.write(weight: records.count) { batch in
+        try await writer.write(weight: records.count) { [markID] batch in
             var stored = try batch.zone(zone)
             let outcomes = try records.map { try RecordRow.take($0, into: &stored, now: now, batch.db) }
-            guard try batch.zone(zone) != stored else { return outcomes }
+            let before = try batch.zone(zone)
+            guard before != stored else { return outcomes }
+            if !stored.isMarked {
+                let newest = try TimelineTable.newest(of: stored.id, batch.db)
+                try TimelineTable.insert(
+                    TimelineMark(after: newest, at: before.zone.sequence, id: markID), of: stored.id, batch.db)
+                stored.isMarked = true
+            }
             let statement = try batch.db.cachedStatement(
                 sql: "UPDATE zone SET sequence = ?, accepted_ms = ? WHERE id = ?")
             try statement.execute(arguments: [
@@ -28,19 +35,25 @@ extension SQLiteCloudEngine {
         let (id, epoch) = (try zoneTable.zone(zone).id, epoch)
         return try await read { db in
             // The counters of the same snapshot as the records: those in memory may be ahead of it.
-            guard let row = try Row.fetchOne(db, sql: "SELECT * FROM zone WHERE id = ?", arguments: [id]) else {
+            let statement = try db.cachedStatement(sql: "SELECT * FROM zone WHERE id = ?")
+            guard let row = try Row.fetchOne(statement, arguments: [id]) else {
                 throw CloudFailure.zoneNotFound(zone)
             }
-            let stored = try StoredZone(row)
-            let sequence = stored.zone.sequence
-            try token?.check(epoch: epoch, floor: stored.floor, sequence: sequence)
+            let state = FeedState(
+                try StoredZone(row), epoch: epoch, mark: try TimelineTable.newest(of: id, db))
+            // Only a token from before the newest mark needs to be looked up.
+            let number = token?.origin?.mark
+            let marks =
+                number == nil || number == state.mark?.number
+                ? [] : try TimelineTable.pair(at: number ?? 0, of: id, db)
+            try state.check(token, marks: marks)
             var page = try RecordRow.page(of: type, in: id, after: token?.sequence ?? 0, limit: limit + 1, db)
             let moreComing = page.count > limit
             if moreComing { page.removeLast(page.count - limit) }
-            let next = ChangeToken.after(
-                token, last: page.last?.sequence, moreComing: moreComing, epoch: epoch, floor: stored.floor,
-                sequence: sequence)
-            return ChangeList(records: page.map(\.record), token: next, moreComing: moreComing)
+            return ChangeList(
+                records: page.map(\.record),
+                token: state.token(after: token, last: page.last?.sequence, moreComing: moreComing),
+                moreComing: moreComing, zoneID: state.zone)
         }
     }
 
@@ -89,9 +102,17 @@ extension SQLiteCloudEngine {
                 let zone = try batch.zone(name)
                 try batch.db.execute(
                     sql: "UPDATE zone SET floor = ? WHERE id = ?", arguments: [Int64(clamping: zone.floor), zone.id])
+                try TimelineTable.removeOutdated(of: zone.id, floor: zone.floor, batch.db)
             }
             if !rows.isEmpty { try batch.db.execute(sql: "PRAGMA incremental_vacuum(\(RecordRow.purgeStep))") }
             return rows.count
         }
+    }
+}
+
+extension FeedState {
+    fileprivate init(_ stored: StoredZone, epoch: String, mark: TimelineMark?) {
+        self.init(
+            zone: stored.zone.id, epoch: epoch, floor: stored.floor, sequence: stored.zone.sequence, mark: mark)
     }
 }

@@ -2,18 +2,21 @@ package import Cloud
 import GRDB
 package import LeaseCore
 package import MeterModel
+import Synchronization
 
 extension SQLiteCloudEngine {
-    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
+    package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
         if let there = zoneTable.find(name) { return there.zone }
+        let id = id ?? dice.withLock { Zone.ID(using: &$0) }
         return try await writer.write { batch in
             // Another may have made it in the meantime.
             if let there = batch.findZone(name) { return there.zone }
-            let zone = Zone(name: name, terms: terms)
+            let zone = Zone(name: name, id: id, terms: terms)
             try batch.db.execute(
-                sql: "INSERT INTO zone (name, ttl_ms, lock_delay_ms, policy) VALUES (?, ?, ?, ?)",
+                sql: "INSERT INTO zone (name, identity, ttl_ms, lock_delay_ms, policy) VALUES (?, ?, ?, ?, ?)",
                 arguments: [
-                    name, terms.timeToLive.milliseconds, terms.lockDelay.milliseconds, terms.policy.rawValue,
+                    name, id.description, terms.timeToLive.milliseconds, terms.lockDelay.milliseconds,
+                    terms.policy.rawValue,
                 ])
             batch.setZone(StoredZone(id: batch.db.lastInsertedRowID, zone: zone, floor: 0, accepted: 0))
             return zone

@@ -21,6 +21,9 @@ package final class SQLiteCloudEngine: CloudEngine {
     let leaseTable: LeaseTable
     let limits: Mutex<LeaseLimits>
     let waiting = ProcessLines()
+    let dice: Mutex<any RandomNumberGenerator & Sendable>
+    /// Random: the id of the marks that this run writes on the zones' timelines.
+    let markID: UInt64
 
     /// What tests and tools set differently.
     package struct Options: Sendable {
@@ -47,9 +50,10 @@ package final class SQLiteCloudEngine: CloudEngine {
     ///
     /// - Parameters:
     ///   - now: on the clock of all lease times. Every lease that nobody released counts as renewed just then.
-    ///   - dice: for the epoch of a new store.
+    ///   - dice: for the epoch of a new store, the identities of its zones, and the marks on their timelines.
     package static func open(
-        directory: String, now: MonotonicTime, dice: inout some RandomNumberGenerator, options: Options = Options()
+        directory: String, now: MonotonicTime, dice: inout some RandomNumberGenerator & Sendable,
+        options: Options = Options()
     ) throws(CloudStoreError) -> SQLiteCloudEngine {
         let lock = try DirectoryLock(directory)
         let path = DataDirectory(directory).store
@@ -73,14 +77,21 @@ package final class SQLiteCloudEngine: CloudEngine {
                 try LeaseRow.forEach(db, in: nil, isHeldOnly: true, renewedAt: now) { leases.load($0, $1) }
                 return try Loaded(db, now: now)
             }
-            return SQLiteCloudEngine(path: path, pool: pool, lock: lock, leases: leases, loaded: loaded)
+            DataDirectory(directory).noteMade()
+            return SQLiteCloudEngine(
+                path: path, pool: pool, lock: lock, leases: leases, loaded: loaded, markID: dice.next(), dice: dice)
         } catch {
             throw CloudStoreError(error, path: path, action: "opened")
         }
     }
 
-    private init(path: String, pool: DatabasePool, lock: DirectoryLock, leases: LeaseTable, loaded: Loaded) {
+    private init(
+        path: String, pool: DatabasePool, lock: DirectoryLock, leases: LeaseTable, loaded: Loaded, markID: UInt64,
+        dice: any RandomNumberGenerator & Sendable
+    ) {
         self.path = path
+        self.markID = markID
+        self.dice = Mutex(dice)
         self.pool = pool
         self.lock = lock
         epoch = loaded.epoch

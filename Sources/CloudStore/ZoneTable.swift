@@ -13,6 +13,8 @@ struct StoredZone: Hashable, Sendable {
     var floor: UInt64
     /// The greatest milliseconds of a stamp ever taken, 0 for none.
     var accepted: UInt64
+    /// This run of the cloud has written its mark on the zone's timeline. Known in memory alone.
+    var isMarked = false
 }
 
 /// All zones and credentials, in memory: every request asks for one of each.
@@ -64,10 +66,15 @@ extension StoredZone {
 
     init(_ row: Row) throws {
         let name: String = row["name"]
+        let identity: String = row["identity"]
+        guard let zoneID = Zone.ID(identity) else {
+            throw CloudStoreError(
+                .damaged, "the zone \(name) has the identity \"\(identity)\", which is none. Restore from a backup")
+        }
         self.init(
             id: row["id"],
             zone: Zone(
-                name: name, terms: try LeaseTerms(row, of: "the zone \(name)"),
+                name: name, id: zoneID, terms: try LeaseTerms(row, of: "the zone \(name)"),
                 sequence: UInt64(clamping: row["sequence"] as Int64)),
             floor: UInt64(clamping: row["floor"] as Int64), accepted: UInt64(clamping: row["accepted_ms"] as Int64))
     }

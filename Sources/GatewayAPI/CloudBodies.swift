@@ -6,11 +6,31 @@ package struct CloudJoinRequest: Codable, Hashable, Sendable {
     package var token: String
     /// `sha256:…`, where the cloud's certificate is a self-made one.
     package var pin: String?
+    /// Where the zone is another than the last: it is told others' records too, not only what was made or met here.
+    package var bring_all: Bool?
 
-    package init(urls: [String], token: String, pin: String?) {
+    package init(urls: [String], token: String, pin: String?, bring_all: Bool? = nil) {
         self.urls = urls
         self.token = token
         self.pin = pin
+        self.bring_all = bring_all
+    }
+}
+
+/// The answer to `POST /v1/cloud/hosts/{host}/retire`: the host as it was.
+package struct RetiredHost: Codable, Hashable, Sendable {
+    package var id: String
+    package var name: String
+    /// Tokens that are revoked.
+    package var tokens: Int
+    /// The meters whose leases it held.
+    package var leases: [String]
+
+    package init(id: String, name: String, tokens: Int, leases: [String]) {
+        self.id = id
+        self.name = name
+        self.tokens = tokens
+        self.leases = leases
     }
 }
 

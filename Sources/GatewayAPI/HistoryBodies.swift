@@ -8,11 +8,20 @@ package struct HistoryLine: Codable, Hashable, Sendable {
         package var host: String?
         /// null: nobody; the rebuild or the cloud's clean-up did it.
         package var host_id: String?
+        /// The name of the host that brought it to the cloud, where that is not the one that wrote it; null where nobody
+        /// told its name.
+        package var brought_by: String?
+        /// null: its author brought it, or nobody knows.
+        package var brought_by_id: String?
 
-        package init(at: String, host: String?, host_id: String?) {
+        package init(
+            at: String, host: String?, host_id: String?, brought_by: String? = nil, brought_by_id: String? = nil
+        ) {
             self.at = at
             self.host = host
             self.host_id = host_id
+            self.brought_by = brought_by
+            self.brought_by_id = brought_by_id
         }
 
         /// Written out so that what is unknown is `null` and not missing.
@@ -21,6 +30,8 @@ package struct HistoryLine: Codable, Hashable, Sendable {
             try container.encode(at, forKey: .at)
             try container.encode(host, forKey: .host)
             try container.encode(host_id, forKey: .host_id)
+            try container.encode(brought_by, forKey: .brought_by)
+            try container.encode(brought_by_id, forKey: .brought_by_id)
         }
     }
 

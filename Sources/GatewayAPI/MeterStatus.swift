@@ -29,6 +29,9 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     package var poll_interval_ms: Int64?
     /// Until the next attempt to connect, while one is waited for.
     package var retry_in_ms: Int64?
+    /// It is not heard here, and how long it is still looked for before its lease is given back; null while it is not
+    /// looked for.
+    package var searching_ms: Int64?
     /// Who may talk to it. Null only from a daemon that knows no leases.
     package var lease: LeaseStatus?
     /// The last thing that went wrong and has not been made good by data since, with what to do.
@@ -82,6 +85,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         try container.encode(device, forKey: .device)
         try container.encode(poll_interval_ms, forKey: .poll_interval_ms)
         try container.encode(retry_in_ms, forKey: .retry_in_ms)
+        try container.encode(searching_ms, forKey: .searching_ms)
         try container.encode(lease, forKey: .lease)
         try container.encode(error, forKey: .error)
         try container.encode(counters, forKey: .counters)

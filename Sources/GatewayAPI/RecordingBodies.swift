@@ -6,12 +6,24 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     package init(name: String? = nil) { self.name = name }
 }
 
+/// `PATCH /v1/recordings/{recording}`. What is null or absent stays; an empty text takes it away.
+package struct RecordingTextRequest: Codable, Hashable, Sendable {
+    package var name: String?
+    package var note: String?
+
+    package init(name: String? = nil, note: String? = nil) {
+        self.name = name
+        self.note = note
+    }
+}
+
 /// A charge session, in `GET /v1/recordings` and the other routes of recordings. Unknown or not applicable is null.
 package struct RecordingBody: Codable, Hashable, Sendable {
     /// Eight digits that stand for it, the same on every host.
     package var id: String
     package var meter: String
     package var name: String?
+    package var note: String?
     /// The host that made it, by name, and by id.
     package var host: String?
     package var host_id: String
@@ -101,6 +113,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
         try container.encode(id, forKey: .id)
         try container.encode(meter, forKey: .meter)
         try container.encode(name, forKey: .name)
+        try container.encode(note, forKey: .note)
         try container.encode(host, forKey: .host)
         try container.encode(host_id, forKey: .host_id)
         try container.encode(mine, forKey: .mine)

@@ -14,6 +14,9 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var no_lease: Bool?
     /// The kind of link to use where the meter has several: `serial`, `hid`, `ble` or `spp`.
     package var over: String?
+    /// The person is sure: of a meter that this host has never met, and of another take-over of one that it did not hear
+    /// after the last.
+    package var yes: Bool?
 
     package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil) {
         self.wait_ms = wait_ms

@@ -84,14 +84,17 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
     package var number: UInt64
     /// How long the host had been up.
     package var uptime_ms: Int64
+    /// When it happened, by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.
+    package var time: String?
     /// One line for people.
     package var event: String
     /// Events that were dropped before this one because the client took too long; absent when none.
     package var missed: Int?
 
-    package init(number: UInt64, uptime_ms: Int64, event: String, missed: Int? = nil) {
+    package init(number: UInt64, uptime_ms: Int64, time: String? = nil, event: String, missed: Int? = nil) {
         self.number = number
         self.uptime_ms = uptime_ms
+        self.time = time
         self.event = event
         self.missed = missed
     }

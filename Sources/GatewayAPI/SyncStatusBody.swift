@@ -47,7 +47,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var mode: String
     /// Changes that wait to be told.
     package var pending: Int
-    /// Records set aside for good, with their reasons.
+    /// Records that are not synced, with their reasons (`GET /v1/sync/parked`).
     package var parked: Int
     /// Types of which there is something to read.
     package var unread: [String]
@@ -56,8 +56,10 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     /// Another run follows the present one.
     package var again: Bool
     package var cancelling: Bool
-    /// Runs that failed in a row.
+    /// Runs that failed in a row, those before a restart too.
     package var failures: Int
+    /// When a run was last complete, before a restart too: milliseconds since 1970 by this host's calendar.
+    package var last_success_ms: Int64?
     /// Of the last run that failed, null after one that did not.
     package var error: String?
     /// Where the session halted: what to do.
@@ -106,6 +108,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         try container.encode(again, forKey: .again)
         try container.encode(cancelling, forKey: .cancelling)
         try container.encode(failures, forKey: .failures)
+        try container.encode(last_success_ms, forKey: .last_success_ms)
         try container.encode(error, forKey: .error)
         try container.encode(halt, forKey: .halt)
         try container.encode(retry_in_ms, forKey: .retry_in_ms)

@@ -2,6 +2,7 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 import Logging
+import MeterModel
 import NIOCore
 
 /// Turns every error into an `ErrorBody`, so that no client ever has to read prose to know what happened.
@@ -15,7 +16,7 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
             return try JSON.response(error.body, status: error.code.status)
         } catch let error as DecodingError {
             let body = ErrorBody(
-                code: .badRequest, message: "the request's JSON cannot be read: \(Self.words(for: error))",
+                code: .badRequest, message: "the request's JSON cannot be read: \(words(for: error))",
                 next: "see Docs/API.md for what \(request.uri.path) takes")
             return try JSON.response(body, status: .badRequest)
         } catch let error as HTTPError {
@@ -32,24 +33,12 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(error)"])
-            let body = ErrorBody(code: .internalError, message: "\(error)", next: "see the log of meterd")
+            context.logger.error(
+                "request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(words(for: error))"])
+            let body = ErrorBody(
+                code: .internalError, message: "meterd could not do it", next: "see the log of meterd for why")
             return try JSON.response(body, status: .internalServerError)
         }
-    }
-
-    private static func words(for error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, _): "\(key.stringValue) is missing"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "\(words(for: context.codingPath)) has the wrong type"
-        case .dataCorrupted: "it is no valid JSON"
-        @unknown default: "it does not fit"
-        }
-    }
-
-    private static func words(for path: [any CodingKey]) -> String {
-        path.isEmpty ? "the whole" : path.map(\.stringValue).joined(separator: ".")
     }
 }
 

@@ -96,6 +96,8 @@ extension HistoryLine {
 
 extension HistoryLine.Author {
     fileprivate init(_ author: SettingLoss.Author) {
-        self.init(at: author.at.description, host: author.hostName, host_id: author.host?.description)
+        self.init(
+            at: author.at.description, host: author.hostName, host_id: author.host?.description,
+            brought_by: author.bringerName, brought_by_id: author.bringer?.description)
     }
 }

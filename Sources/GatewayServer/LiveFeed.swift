@@ -148,6 +148,7 @@ extension MeterStatus {
     fileprivate var timeless: MeterStatus {
         var copy = self
         (copy.age_ms, copy.retry_in_ms, copy.rssi) = (nil, nil, nil)
+        copy.searching_ms = copy.searching_ms.map { _ in 0 }
         copy.lease?.remaining_ms = nil
         return copy
     }

@@ -4,14 +4,16 @@ import Hummingbird
 import MeterCodec
 import MeterModel
 
-/// What meters recorded by themselves.
+/// What meters recorded by themselves. While one tells it, it is not measured: this is for who may change something.
 extension MeterRoutes {
     func addLogs(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("logs") { _, context in
+            try Self.checkMayDisturb()
             let session = try await directory.session(try Self.reference(in: context))
             return try JSON.response(try await session.logs(.catalogue).catalogue.map(MeterLogBody.init))
         }
         meter.get("logs/:log") { request, context in
+            try Self.checkMayDisturb()
             let session = try await directory.session(try Self.reference(in: context))
             let name = try context.parameters.require("log").percentDecoded ?? ""
             // Whole before the answer begins, so that a failure has its own status.
@@ -25,6 +27,13 @@ extension MeterRoutes {
                 }
             }
         }
+    }
+
+    private static func checkMayDisturb() throws(GatewayError) {
+        guard !Asker.mayDisturb() else { return }
+        throw GatewayError(
+            .permission, "reading a meter's logs stops its measuring, and this user may look and not change anything",
+            next: "meterctl doctor says how to join the group of the control socket")
     }
 }
 

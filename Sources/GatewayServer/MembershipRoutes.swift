@@ -25,6 +25,9 @@ package struct MembershipRoutes: RouteGroup {
             }
             return try JSON.response(try await joining.join(body))
         }
+        api.post("cloud/hosts/:host/retire") { _, context in
+            try JSON.response(try await joining.retire(try MeterRoutes.reference("host", in: context)))
+        }
         api.delete("cloud") { _, _ in try JSON.response(try await joining.leave()) }
     }
 }

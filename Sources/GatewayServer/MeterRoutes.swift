@@ -47,6 +47,11 @@ package struct MeterRoutes: Sendable {
         meter.post("disconnect") { _, context in
             try JSON.response(await directory.disconnect(try Self.reference(in: context)))
         }
+        meter.delete { request, context in
+            let readings = request.uri.queryParameters["readings"] == "true"
+            return try JSON.response(
+                try await directory.forget(try Self.reference(in: context), readings: readings))
+        }
         addSettings(to: meter)
         addStreams(to: meter)
         addLogs(to: meter)

@@ -41,6 +41,16 @@ package struct RecordingRoutes: RouteGroup {
             try JSON.response(
                 RecordingBody(try await recordings.recording(try MeterRoutes.reference("recording", in: context))))
         }
+        api.patch("recordings/:recording") { request, context in
+            let body = try await JSON.decode(RecordingTextRequest.self, from: request)
+            let reference = try MeterRoutes.reference("recording", in: context)
+            return try JSON.response(
+                RecordingBody(try await recordings.describe(reference, name: body.name, note: body.note)))
+        }
+        api.delete("recordings/:recording") { _, context in
+            let reference = try MeterRoutes.reference("recording", in: context)
+            return try JSON.response(RecordingBody(try await recordings.delete(reference)))
+        }
         api.get("recordings/:recording/readings") { request, context in
             let (meter, span) = try await local(try MeterRoutes.reference("recording", in: context))
             return try await Response.lines(for: request) { write in
@@ -66,7 +76,7 @@ package struct RecordingRoutes: RouteGroup {
                 next: "ask that host; here only its sums are known")
         }
         let start = recording.started
-        return (recording.id.meter, start..<max(start, recording.until) + .milliseconds(1))
+        return (entry.meter, start..<max(start, recording.until) + .milliseconds(1))
     }
 }
 
@@ -74,10 +84,11 @@ extension RecordingBody {
     init(_ entry: RecordingEntry) {
         let (recording, totals) = (entry.recording, entry.recording.totals)
         self.init(
-            id: recording.id.short, meter: recording.id.meter.description, host_id: recording.id.host.description,
+            id: recording.id.short, meter: entry.meter.description, host_id: recording.id.host.description,
             mine: entry.isMine, state: recording.end == nil ? "running" : "ended",
             trigger: recording.trigger.rawValue, started: recording.started.description,
             until: recording.until.description)
+        note = recording.note
         (name, host, end) = (recording.name, entry.hostName, recording.end?.rawValue)
         duration_ms = totals.duration.milliseconds
         recorded_ms = totals.recorded.milliseconds

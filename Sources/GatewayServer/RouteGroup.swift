@@ -19,3 +19,9 @@ extension Request {
         return number
     }
 }
+
+/// Whose request is answered. On the control socket that is always somebody who may do everything.
+enum Asker {
+    /// Whether who asks may do what costs others something: set by the web page, for its onlookers.
+    @TaskLocal static var mayDisturb: @Sendable () -> Bool = { true }
+}

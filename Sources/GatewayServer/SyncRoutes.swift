@@ -42,7 +42,8 @@ package struct SyncRoutes: RouteGroup {
             try await Response.lines(of: try await joined().events.subscribe(buffer: 4096), for: request) { item in
                 SyncEventLine(
                     number: item.value.number, uptime_ms: item.value.time.sinceOrigin.milliseconds,
-                    event: "\(item.value.event)", missed: item.missed > 0 ? item.missed : nil)
+                    time: item.value.wall.map { "\($0)" }, event: "\(item.value.event)",
+                    missed: item.missed > 0 ? item.missed : nil)
             }
         }
         api.get("refreshes") { request, _ in
@@ -87,6 +88,7 @@ extension SyncStatusBody {
         (pending, parked) = (status.queue.pending, status.queue.parked)
         unread = status.queue.unread.map(\.rawValue)
         refetching = status.queue.refetching.map(\.rawValue).sorted()
+        last_success_ms = status.lastSuccess?.millisecondsSince1970
         (again, cancelling, failures) = (status.isAgainWanted, status.isCancelling, status.failures)
         error = status.halt?.failure.message ?? status.lastSyncError?.message
         halt = status.halt?.advice

@@ -121,11 +121,24 @@ extension BridgeMachine {
     private mutating func remove(_ id: MeterID) -> [Action] {
         guard let entry = meters.removeValue(forKey: id), entry.isOurs else { return [] }
         guard isConnected else { return [] }
+        empty(id)
+        return [.tell(.removed(id))]
+    }
+
+    /// Takes away what the broker keeps of a meter.
+    private mutating func empty(_ id: MeterID) {
         outbox.put(discovery.removal(of: id))
         for topic in [settings.topics.state(id), settings.topics.status(id), settings.topics.availability(id)] {
             outbox.put(BrokerMessage(topic, [], isRetained: true))
         }
-        return [.tell(.removed(id))]
+    }
+
+    /// Once a run: nobody writes there any more.
+    mutating func emptyFormer() -> [Action] {
+        guard !hasEmptiedFormer else { return [] }
+        hasEmptiedFormer = true
+        for id in settings.formerMeters where meters[id] == nil { empty(id) }
+        return []
     }
 
     private mutating func statusMessage(of meter: BridgedMeter) -> BrokerMessage {

@@ -27,6 +27,8 @@ package struct BridgeMachine: Sendable {
         package var topics: BrokerTopics
         /// Of the program.
         package var version: String
+        /// Ids that meters of this host had before. What the broker keeps under them is emptied.
+        package var formerMeters: [MeterID] = []
         /// How often a meter's reading is published.
         package var interval = Duration.seconds(5)
         package var backlog = Backlog.Limits()
@@ -136,6 +138,7 @@ package struct BridgeMachine: Sendable {
     var outbox: Outbox
     var meters: [MeterID: Entry] = [:]
     var readingNumber: UInt64 = 0
+    var hasEmptiedFormer = false
     var performing: [RequestNumber: Asked] = [:]
     var nextRequest: RequestNumber = 1
     /// How many more are looked at before the next tick.
@@ -208,7 +211,7 @@ package struct BridgeMachine: Sendable {
         outbox.put(bridgeMessage(.online))
         return [
             .tell(notice), .subscribe([settings.topics.allRequests, settings.topics.homeAssistantStatus]),
-        ] + announceAll(at: now) + send(at: now)
+        ] + announceAll(at: now) + emptyFormer() + send(at: now)
     }
 
     /// There is no link, or the attempt failed.

@@ -133,11 +133,8 @@ extension MeterRequest: CustomStringConvertible {
 }
 
 extension String {
-    /// For messages: what a stranger sent is repeated in part only, and nothing that does not print.
-    fileprivate var shortened: String {
-        let printable = String(String.UnicodeScalarView(unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }))
-        return printable.count > 40 ? "\(printable.prefix(40))…" : printable
-    }
+    /// For messages: what a stranger sent is repeated in part only.
+    fileprivate var shortened: String { count > 40 ? "\(prefix(40).visible)…" : visible }
 }
 
 extension Substring {

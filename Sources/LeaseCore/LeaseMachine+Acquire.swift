@@ -10,6 +10,7 @@ extension LeaseMachine {
     ) -> Action {
         failures = 0
         elsewhereUntil = nil
+        note(lease)
         let permit = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
         let holding = Holding(
             permit: permit, channel: .open(keptUntil: nil),
@@ -55,6 +56,7 @@ extension LeaseMachine {
             late.isRepeat = true
             return ask(late, at: now)
         }
+        takeover = nil
         state = .held(holding)
         return .permit(holding.permit)
     }
@@ -67,25 +69,48 @@ extension LeaseMachine {
         dice: UInt64
     ) -> Action {
         failures = 0
+        if let lease { note(lease) }
         guard case .seeking(var seeking) = state else { return .none }
+        let target = takeoverTarget(reason, lease, asked: seeking.takeover, at: now)
         let wait = (retryAfter ?? .seconds(10)).clamped(to: .zero ... .seconds(3600))
         seeking.refusal = reason
         seeking.isRepeat = false
         seeking.request = .waiting(until: now + Self.pause(after: reason, wait, dice))
         if lease?.holder != host, reason != .released { elsewhereUntil = now + wait }
-        // A take-over is asked for once; then the holder knows, and the request stands in the queue.
-        if reason == .revoking { seeking.wish.isTakeover = false }
         if seeking.isUnleased, policy == .strict {
             state = .stopping(Stopping(lease: nil, wish: seeking.wish))
             return .withdraw(.takenOver)
         }
-        if seeking.wish.isTakeover, !seeking.askedTakeover { return ask(seeking, at: now) }
+        if target != nil {
+            // Still asked for: this was no refusal yet.
+            seeking.refusal = nil
+            return ask(seeking, at: now)
+        }
         let mayQueue = reason == .held || reason == .revoking || reason == .reserved
         let joins = seeking.wish.waitsInLine && !seeking.isQueued && mayQueue
         seeking.isQueued = seeking.isQueued || joins
         state = .seeking(seeking)
         return joins ? .joinQueue : .none
     }
+
+    /// Which grant is to be taken over, now that the cloud has said who has the meter. With this answer the wish is over,
+    /// or has its target: a take-over is asked for once. Then the holder knows, and the request stands in the queue; or
+    /// somebody else has the meter by now, of whom the person knew nothing.
+    private mutating func takeoverTarget(
+        _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, asked: FencingToken?, at now: MonotonicTime
+    ) -> FencingToken? {
+        guard let wish = takeover, now < wish.until, asked == nil, reason == .held || reason == .revoking,
+            let target = wish.target ?? lease?.token
+        else {
+            takeover = nil
+            return nil
+        }
+        takeover?.target = target
+        return target
+    }
+
+    /// Keeps the greatest token, which the next grant has to exceed.
+    mutating func note(_ lease: LeaseView) { greatestToken = max(greatestToken ?? lease.token, lease.token) }
 
     private static func pause(
         after reason: LeaseAnswer.Refusal.Reason, _ wait: Duration, _ dice: UInt64
@@ -106,6 +131,8 @@ extension LeaseMachine {
         seeking.request = .waiting(until: now + pause)
         let goesUnleased = !seeking.isUnleased && mayGoUnleased(at: now)
         seeking.isUnleased = seeking.isUnleased || goesUnleased
+        // A host that goes on without a lease has what the person wanted, and takes it from nobody later.
+        if seeking.isUnleased, isCloudUnreachable { takeover = nil }
         state = .seeking(seeking)
         return goesUnleased ? .permitUnleased : .none
     }

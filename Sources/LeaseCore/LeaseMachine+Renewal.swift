@@ -84,12 +84,12 @@ extension LeaseMachine {
         holding.isRenewing = false
         switch loss {
         case .revoking:
-            pausedUntil = now + LeaseTiming.pauseAfterRevocation
+            pause(for: holding, at: now)
             return end(holding, because: .revoked, at: now)
         case .takenOver
         where policy == .strict || holding.permit.terms.policy == .strict || now < holding.permit.hardStopAt:
             // In time to be a person's wish, so this host does not ask for it back at once.
-            pausedUntil = now + LeaseTiming.pauseAfterRevocation
+            pause(for: holding, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
             // It ran out here before another host got it: two links perhaps, and a person has to say which (rule 4).
@@ -101,6 +101,11 @@ extension LeaseMachine {
             }
             return keepUnleased(holding, refusal: nil, .waiting(until: now), at: now)
         }
+    }
+
+    private mutating func pause(for holding: Holding, at now: MonotonicTime) {
+        pausedUntil = now + LeaseTiming.pauseAfterRevocation
+        pausedFor = holding.permit.token
     }
 
     /// There is nothing to release.
@@ -148,6 +153,8 @@ extension LeaseMachine {
     /// The cloud told of a change of this meter's lease.
     package mutating func leaseSeen(_ lease: LeaseView, at now: MonotonicTime, dice: UInt64) -> Action {
         noteHolder(lease, at: now)
+        // Who took it from this host gave it back, as one does that could not hear the meter.
+        if lease.state == .free, let pausedFor, lease.token > pausedFor { pausedUntil = nil }
         switch state {
         case .held(let holding) where lease.token == holding.permit.token && lease.state == .revoking:
             return lose(holding, .revoking, at: now, dice: dice)
@@ -185,6 +192,7 @@ extension LeaseMachine {
 
     private mutating func noteHolder(_ lease: LeaseView?, at now: MonotonicTime) {
         guard let lease else { return }
+        note(lease)
         switch lease.state {
         case .free: elsewhereUntil = nil
         case .held, .revoking, .expired:

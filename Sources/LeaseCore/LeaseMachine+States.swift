@@ -26,12 +26,29 @@ extension LeaseMachine {
         var request: Request
         /// The answer to the last request may have been lost, so the next one repeats it.
         var isRepeat = false
-        /// The last request asked for a take-over.
-        var askedTakeover = false
+        /// When the request that may be repeated was first sent.
+        var firstSentAt: MonotonicTime?
+        /// The grant that the last request was to take over.
+        var takeover: FencingToken?
         /// A link is used without a lease.
         var isUnleased = false
         var refusal: LeaseAnswer.Refusal.Reason?
         var isQueued = false
+    }
+
+    /// A person wants the meter from who has it.
+    struct Takeover: Sendable {
+        /// Later it is not asked for any more.
+        var until: MonotonicTime
+        /// The grant that is meant. nil: not known yet.
+        var target: FencingToken?
+
+        /// nil where nobody is to lose the meter.
+        init?(_ wish: LeaseWish, at now: MonotonicTime) {
+            guard wish.isTakeover else { return nil }
+            until = now + LeaseTiming.takeoverWish
+            target = wish.aimedAt
+        }
     }
 
     struct Holding: Sendable {
@@ -85,6 +102,7 @@ extension LeaseMachine {
         pausedUntil = nil
         if mayGoUnleased(at: now) {
             seeking.isUnleased = true
+            takeover = nil
             state = .seeking(seeking)
             return .permitUnleased
         }
@@ -94,19 +112,25 @@ extension LeaseMachine {
     /// Sends the next acquire.
     mutating func ask(_ seeking: Seeking, at now: MonotonicTime) -> Action {
         var seeking = seeking
-        let again = seeking.isRepeat && seeking.askedTakeover == seeking.wish.isTakeover
+        if let until = takeover?.until, until <= now { takeover = nil }
+        let isYoung = seeking.firstSentAt.map { now < $0 + LeaseTiming.repetitionAge } ?? false
+        let again = seeking.isRepeat && isYoung && seeking.takeover == takeover?.target
+        if !again { seeking.firstSentAt = now }
         seeking.request = .inFlight(until: now + LeaseTiming.answerTimeout)
         seeking.isRepeat = again
-        seeking.askedTakeover = seeking.wish.isTakeover
+        seeking.takeover = takeover?.target
         state = .seeking(seeking)
-        return .sendAcquire(again: again, isTakeover: seeking.wish.isTakeover)
+        return .sendAcquire(again: again, takeover: seeking.takeover)
     }
 
     /// Wanted while it is sought already.
     mutating func press(_ wish: LeaseWish, _ seeking: Seeking, at now: MonotonicTime) -> Action {
         var seeking = seeking
-        // A link without a lease needs no second permit, but a person may now insist.
-        guard !seeking.isUnleased || wish.isTakeover else { return .permitUnleased }
+        // A link without a lease needs no second permit, but a person may now insist, where the cloud can be asked.
+        guard !seeking.isUnleased || (wish.isTakeover && !isCloudUnreachable) else {
+            takeover = nil
+            return .permitUnleased
+        }
         if wish.isAsked { seeking.wish = wish }
         state = .seeking(seeking)
         guard wish.isAsked, case .waiting = seeking.request else { return .none }

@@ -27,7 +27,8 @@ package struct LeaseMachine: Sendable {
     package enum Action: Hashable, Sendable {
         /// Ask the authority for the meter. `again`: with the same request id as the last time, whose answer may have
         /// been lost; otherwise with a new one.
-        case sendAcquire(again: Bool, isTakeover: Bool)
+        /// `takeover`: from whoever has it by this token.
+        case sendAcquire(again: Bool, takeover: FencingToken?)
         /// A heartbeat is due: call `joinRenewal` of all machines of this host and send what they return in one
         /// request.
         case sendRenewal
@@ -67,10 +68,16 @@ package struct LeaseMachine: Sendable {
     /// Tokens up to here were given back, though the authority may not have heard it yet. A grant of one of them (the
     /// same session asked again before the release arrived) is of no use: the release may arrive any time.
     var releasedThrough: FencingToken?
+    /// A person's wish to take the meter over, until the cloud has answered it.
+    var takeover: Takeover?
+    /// The greatest token of this meter that was heard of.
+    package internal(set) var greatestToken: FencingToken?
     /// As last heard, another host may have the meter until then.
     var elsewhereUntil: MonotonicTime?
     /// Until then the host does not ask by itself: a person wanted the meter elsewhere.
     var pausedUntil: MonotonicTime?
+    /// The lease that was lost to that wish. Once a later one is given back, nobody wants it elsewhere any more.
+    var pausedFor: FencingToken?
 
     /// - Parameter policy: the stricter of the host's own and what was last known of the zone's.
     package init(host: HostID, policy: LeasePolicy) {
@@ -82,6 +89,7 @@ package struct LeaseMachine: Sendable {
 
     /// The meter is there and a link is to be attempted. Answered by a permit, now or later.
     package mutating func wanted(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
+        if wish.isAsked || wish.isTakeover { takeover = Takeover(wish, at: now) }
         switch state {
         case .idle:
             return seek(wish, at: now)
@@ -104,6 +112,7 @@ package struct LeaseMachine: Sendable {
     /// lease is asked for. Where a permit is out, as `wanted`.
     package mutating func foundOpen(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
         guard case .idle = state else { return wanted(wish, at: now) }
+        takeover = Takeover(wish, at: now)
         guard policy == .keep else {
             state = .stopping(Stopping(lease: nil, wish: nil))
             return .withdraw(.unknown)
@@ -114,6 +123,7 @@ package struct LeaseMachine: Sendable {
 
     /// A person lets go, the meter is gone, or the host shuts down. Said again, it does no harm.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
+        takeover = nil
         switch state {
         case .idle:
             return .none

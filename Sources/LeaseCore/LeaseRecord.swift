@@ -10,6 +10,9 @@ package struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     package static let max = FencingToken(rawValue: (1 << 53) - 1)
+    /// The greatest that a host may claim to have seen, and that a restore may jump to: half of all, so that whatever
+    /// is claimed leaves the other half to be given out.
+    package static let claimMax = FencingToken(rawValue: 1 << 52)
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
@@ -40,6 +43,17 @@ package struct LeaseHolder: Hashable, Sendable {
     }
 }
 
+/// A request that was granted, and the token that it got.
+package struct LeaseGrant: Hashable, Sendable {
+    package var requestID: RequestID
+    package var token: FencingToken
+
+    package init(requestID: RequestID, token: FencingToken) {
+        self.requestID = requestID
+        self.token = token
+    }
+}
+
 /// What the authority keeps of one meter's lease, for ever: a release or an expiry leaves the token.
 package struct LeaseRecord: Hashable, Sendable {
     package enum State: Hashable, Sendable {
@@ -58,17 +72,33 @@ package struct LeaseRecord: Hashable, Sendable {
     /// When the last good acquire or renewal was received, on the authority's boot-time clock. Not persisted: after a
     /// start every lease counts as renewed just then (rule 5).
     package var renewedAt: MonotonicTime
-    /// The acquire that was granted last, so that its repetition gets the same answer.
-    package var requestID: RequestID?
+    /// The requests that were granted last, oldest first: one that is repeated gets the same answer while that is still
+    /// true, and is never decided anew. At most `grantsMax`.
+    package private(set) var grants: [LeaseGrant]
+
+    /// A host repeats no request that is older than `LeaseTiming.repetitionAge`, in which a lease hardly changes hands
+    /// so often.
+    package static let grantsMax = 8
 
     package init(
-        state: State, token: FencingToken, terms: LeaseTerms, renewedAt: MonotonicTime, requestID: RequestID?
+        state: State, token: FencingToken, terms: LeaseTerms, renewedAt: MonotonicTime, grants: [LeaseGrant]
     ) {
         self.state = state
         self.token = token
         self.terms = terms
         self.renewedAt = renewedAt
-        self.requestID = requestID
+        self.grants = grants.suffix(Self.grantsMax)
+    }
+
+    /// Remembers that a request was granted with the present token.
+    mutating func remember(_ requestID: RequestID) {
+        grants.removeAll { $0.requestID == requestID }
+        grants = (grants + [LeaseGrant(requestID: requestID, token: token)]).suffix(Self.grantsMax)
+    }
+
+    /// The token that a request was granted with. nil where none of the last grants was its.
+    package func token(grantedTo requestID: RequestID) -> FencingToken? {
+        grants.last { $0.requestID == requestID }?.token
     }
 
     package var holder: LeaseHolder? {

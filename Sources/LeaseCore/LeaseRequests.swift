@@ -14,12 +14,16 @@ package struct LeaseAcquire: Hashable, Sendable {
     package var transport: LeaseTransport
     /// `strict` where this host wants it stricter than its zone.
     package var policy: LeasePolicy
-    /// A person wants it from whoever has it.
-    package var isTakeover: Bool
+    /// A person wants it from who has it by this token; from nobody else, whoever that is by now.
+    package var takeover: FencingToken?
+    /// The greatest token of this meter that the host knows of: a grant's is above it, even by an authority that has
+    /// forgotten (rule 5). One beyond `FencingToken.claimMax` is ignored.
+    package var tokenFloor: FencingToken?
 
     package init(
         requestID: RequestID, host: HostID, hostName: String, session: SessionID, previousSession: SessionID? = nil,
-        timeToLive: Duration, transport: LeaseTransport, policy: LeasePolicy = .keep, isTakeover: Bool = false
+        timeToLive: Duration, transport: LeaseTransport, policy: LeasePolicy = .keep,
+        takeover: FencingToken? = nil, tokenFloor: FencingToken? = nil
     ) {
         self.requestID = requestID
         self.host = host
@@ -29,7 +33,8 @@ package struct LeaseAcquire: Hashable, Sendable {
         self.timeToLive = timeToLive
         self.transport = transport
         self.policy = policy
-        self.isTakeover = isTakeover
+        self.takeover = takeover
+        self.tokenFloor = tokenFloor
     }
 }
 
@@ -47,10 +52,12 @@ package struct LeaseCircumstances: Hashable, Sendable {
     package var tokenFloor: FencingToken
     /// Another host was offered this meter and has some seconds to take it (the queue's head, or who takes over).
     package var reservedFor: HostID?
+    /// Who waits first, whoever has it now: gets it when its revoked holder turns out to have stopped.
+    package var nextInLine: HostID?
 
     package init(
         now: MonotonicTime, wallNow: WallTime, terms: LeaseTerms, grantsNothingNewBefore: MonotonicTime? = nil,
-        tokenFloor: FencingToken = FencingToken(rawValue: 0), reservedFor: HostID? = nil
+        tokenFloor: FencingToken = FencingToken(rawValue: 0), reservedFor: HostID? = nil, nextInLine: HostID? = nil
     ) {
         self.now = now
         self.wallNow = wallNow
@@ -58,6 +65,7 @@ package struct LeaseCircumstances: Hashable, Sendable {
         self.grantsNothingNewBefore = grantsNothingNewBefore
         self.tokenFloor = tokenFloor
         self.reservedFor = reservedFor
+        self.nextInLine = nextInLine
     }
 }
 
@@ -76,7 +84,8 @@ package enum LeaseAnswer: Hashable, Sendable {
             case reserved
             /// A backup was restored; nothing new is granted until old holders have surely stopped.
             case restoring
-            /// This very request was granted before and the lease released since: it came late, or twice. Ask anew.
+            /// This very request was granted before, and the lease released or granted anew since: it came late, or
+            /// twice. Ask anew.
             case released
             /// No token is left for this meter. Only an absurd clock at a restore leads here.
             case exhausted

@@ -1,30 +1,56 @@
 import MeterModel
 
 extension LeaseRules {
-    /// Decides who gets a meter. A take-over is an acquire that a person insists on.
+    /// Decides who gets a meter. A take-over is an acquire that a person insists on, against one grant alone.
     package static func acquire(
         _ request: LeaseAcquire, of record: LeaseRecord?, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         guard let record else { return grantAnew(request, after: nil, in: circumstances) }
-        if request.requestID == record.requestID, record.holder == nil {
-            return refuse(.released, record, after: .zero)
+        if let token = record.token(grantedTo: request.requestID) {
+            return answerAgain(request, token, record, in: circumstances)
         }
         let isOver = record.isOver(at: circumstances.now)
         switch record.state {
         case .free:
             return grantAnew(request, after: record, in: circumstances)
         case .held(let holder) where holder.isRun(of: request):
-            // After a restore its old token may be older than one that another host was given since the backup.
-            guard record.token >= circumstances.tokenFloor else {
+            if let wait = circumstances.restoreWait {
+                // Whoever asks anew is not using the meter, and who held it after the backup may be.
+                return refuse(.restoring, record, after: wait)
+            }
+            guard mayKeep(record.token, for: request, in: circumstances) else {
                 return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
             }
             return grantAgain(request, record, in: circumstances)
         case .held(let holder) where holder.isPredecessor(of: request):
             // A restart: the old process is surely gone, and a reservation is for a lease that nobody has.
             return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
+        case .revoking(let holder) where holder.isPredecessor(of: request):
+            return succeedRevoked(request, record, in: circumstances)
         case .held, .revoking:
             guard !isOver else { return grantAnew(request, after: record, in: circumstances) }
             return contend(request, record, in: circumstances)
+        }
+    }
+
+    /// This very request was granted before: its answer was lost, or it comes twice. It gets that answer while it is
+    /// still true, and is never decided anew, whatever happened since.
+    private static func answerAgain(
+        _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        switch record.state {
+        case .held(let holder) where holder.isRun(of: request) && token == record.token:
+            // After a restore its old token may be older than one that another host was given since the backup.
+            if mayKeep(token, for: request, in: circumstances) { return grantAgain(request, record, in: circumstances) }
+            if let wait = circumstances.restoreWait { return refuse(.restoring, record, after: wait) }
+            return refuse(.released, record, after: .zero)
+        case .free:
+            return refuse(.released, record, after: .zero)
+        case .held(let holder), .revoking(let holder):
+            let isRevoking = record.state == .revoking(holder)
+            // Of its own host there is nobody to wait for: an acquire of its own decides that.
+            let reason: LeaseAnswer.Refusal.Reason = holder.host == request.host ? .released : .held
+            return refuse(isRevoking ? .revoking : reason, record, after: untilOver(record, in: circumstances))
         }
     }
 
@@ -35,17 +61,27 @@ extension LeaseRules {
     private static func grantAgain(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
-        if let wait = circumstances.restoreWait, request.requestID != record.requestID {
-            // Whoever asks anew is not using the meter, and who held it after the backup may be.
-            return refuse(.restoring, record, after: wait)
-        }
         var record = record
         record.renew(at: circumstances.now)
-        record.requestID = request.requestID
+        record.remember(request.requestID)
         record.terms = LeaseTerms(
             timeToLive: record.terms.timeToLive, lockDelay: record.terms.lockDelay,
             policy: circumstances.terms.policy.stricter(request.policy))
         return LeaseDecision(record: record, answer: .granted(record))
+    }
+
+    /// The revoked holder was restarted, so it has surely stopped: as if it had released. Who waits first is next; where
+    /// nobody does, it may have the meter again.
+    private static func succeedRevoked(
+        _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        guard circumstances.restoreWait == nil, let next = circumstances.nextInLine, next != request.host else {
+            return grantAnew(request, after: record, in: circumstances, heedingReservation: false)
+        }
+        var freed = record
+        freed.state = .free
+        let refusal = LeaseAnswer.Refusal(reason: .reserved, record: freed, retryAfter: reservation)
+        return LeaseDecision(record: freed, answer: .refused(refusal))
     }
 
     /// Nobody has it, or who had it does no more.
@@ -58,15 +94,16 @@ extension LeaseRules {
         if heedingReservation, let reserved = circumstances.reservedFor, reserved != request.host {
             return refuse(.reserved, shown, after: reservation)
         }
-        guard let token = nextToken(after: last?.token, floor: circumstances.tokenFloor) else {
+        guard let token = nextToken(after: last?.token, for: request, in: circumstances) else {
             return refuse(.exhausted, shown, after: circumstances.terms.over)
         }
         let holder = LeaseHolder(
             host: request.host, hostName: request.hostName, session: request.session, transport: request.transport,
             acquiredAt: circumstances.wallNow)
-        let record = LeaseRecord(
+        var record = LeaseRecord(
             state: .held(holder), token: token, terms: terms(for: request, in: circumstances.terms),
-            renewedAt: circumstances.now, requestID: request.requestID)
+            renewedAt: circumstances.now, grants: last?.grants ?? [])
+        record.remember(request.requestID)
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
@@ -74,19 +111,19 @@ extension LeaseRules {
     private static func contend(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
-        let untilOver = max(.zero, record.renewedAt + record.terms.over - circumstances.now)
-        let wait = max(untilOver, circumstances.restoreWait ?? .zero)
+        let wait = max(untilOver(record, in: circumstances), circumstances.restoreWait ?? .zero)
         guard case .held(let holder) = record.state else { return refuse(.revoking, record, after: wait) }
-        guard request.isTakeover else { return refuse(.held, record, after: wait) }
+        // A compare-and-swap: aimed at another grant than the present one, it takes nothing from anybody.
+        guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
         if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
         // Whoever of the three is strict does not want two hosts at one meter.
         let policy = record.terms.policy.stricter(circumstances.terms.policy).stricter(request.policy)
         guard policy == .strict else { return grantAnew(request, after: record, in: circumstances) }
         var revoked = record
         revoked.state = .revoking(holder)
-        return LeaseDecision(
-            record: revoked,
-            answer: .refused(LeaseAnswer.Refusal(reason: .revoking, record: revoked, retryAfter: untilOver)))
+        let refusal = LeaseAnswer.Refusal(
+            reason: .revoking, record: revoked, retryAfter: untilOver(record, in: circumstances))
+        return LeaseDecision(record: revoked, answer: .refused(refusal))
     }
 
     private static func refuse(
@@ -96,11 +133,30 @@ extension LeaseRules {
         return LeaseDecision(record: nil, answer: .refused(refusal))
     }
 
-    /// nil once there is none left. Never traps, whatever a store holds.
-    private static func nextToken(after last: FencingToken?, floor: FencingToken) -> FencingToken? {
-        let lastValue = last?.rawValue ?? 0
-        guard lastValue < FencingToken.max.rawValue, floor <= FencingToken.max else { return nil }
-        return FencingToken(rawValue: max(lastValue + 1, floor.rawValue))
+    private static func untilOver(_ record: LeaseRecord, in circumstances: LeaseCircumstances) -> Duration {
+        max(.zero, record.renewedAt + record.terms.over - circumstances.now)
+    }
+
+    /// The greatest token that its host has seen. A claim that is too great says nothing, and is no reason to refuse.
+    private static func claim(of request: LeaseAcquire) -> FencingToken? {
+        request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
+    }
+
+    /// Whether a grant may go on with its token: it is as new as all that its host and a restore know of.
+    private static func mayKeep(
+        _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
+    ) -> Bool {
+        token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
+    }
+
+    /// Above the last one and all that the host has seen, and not below what a restore asks for. nil once there is none
+    /// left. Never traps, whatever a store holds.
+    private static func nextToken(
+        after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
+    ) -> FencingToken? {
+        let seen = max(last?.rawValue ?? 0, claim(of: request)?.rawValue ?? 0)
+        guard seen < FencingToken.max.rawValue else { return nil }
+        return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
 
     /// The zone's times and policy, shorter and stricter where the host wishes it.

@@ -9,8 +9,12 @@ package enum LeaseRules {
     package static let reservation = Duration.seconds(10)
 
     /// Renews one lease, also an expired one that nobody else acquired since.
+    ///
+    /// - Parameter policy: the zone's present one. A stricter one than the lease was granted with takes effect with this
+    ///   renewal; a laxer one waits for the next acquire, as the holder may not have heard of it when it matters.
     package static func renew(
-        _ token: FencingToken, session: SessionID, of record: LeaseRecord?, at now: MonotonicTime
+        _ token: FencingToken, session: SessionID, of record: LeaseRecord?, under policy: LeasePolicy,
+        at now: MonotonicTime
     ) -> LeaseDecision<LeaseRenewal> {
         guard var record, token <= record.token else {
             return LeaseDecision(record: nil, answer: .lost(.unknown, record))
@@ -21,6 +25,7 @@ package enum LeaseRules {
             return LeaseDecision(record: nil, answer: .lost(.released, record))
         case .held(let holder) where holder.session == session:
             record.renew(at: now)
+            record.terms = record.terms.under(policy)
             return LeaseDecision(record: record, answer: .renewed(record))
         case .revoking(let holder) where holder.session == session:
             return LeaseDecision(record: nil, answer: .lost(.revoking, record))

@@ -29,6 +29,11 @@ package struct LeaseTerms: Hashable, Sendable {
         self.policy = policy
     }
 
+    /// With a policy that is at least so strict.
+    package func under(_ policy: LeasePolicy) -> LeaseTerms {
+        LeaseTerms(timeToLive: timeToLive, lockDelay: lockDelay, policy: self.policy.stricter(policy))
+    }
+
     // All counted from when the last good request was *sent*.
 
     package var heartbeat: Duration { timeToLive / 2 }

@@ -19,6 +19,8 @@ package struct LeaseView: Hashable, Sendable {
     package var remaining: Duration
     /// Names of the hosts that wait, first come first.
     package var waiting: [String]
+    /// Of a grant: whoever lost the meter by it was told at once. Otherwise that host hears of it at its next heartbeat.
+    package var isOldHolderTold = true
 
     package init(
         meter: MeterID, state: State, holder: HostID?, holderName: String?, token: FencingToken, terms: LeaseTerms,

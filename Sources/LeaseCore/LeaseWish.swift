@@ -1,14 +1,20 @@
 /// How a meter is wanted.
 package struct LeaseWish: Hashable, Sendable {
-    /// Whoever has it is to let go.
+    /// Whoever has it is to let go. Good for `LeaseTiming.takeoverWish`, and against one holder only.
     package var isTakeover: Bool
+    /// The grant that a take-over is aimed at, where the person has seen it (`who`). nil: the machine asks first who
+    /// has the meter, and takes it over from that one.
+    package var aimedAt: FencingToken?
     /// Somebody waits for it, and takes a place in the queue.
     package var waitsInLine: Bool
     /// A person asked just now: no pause holds it back. Otherwise the host resumes by itself.
     package var isAsked: Bool
 
-    package init(isTakeover: Bool = false, waitsInLine: Bool = false, isAsked: Bool = false) {
+    package init(
+        isTakeover: Bool = false, aimedAt: FencingToken? = nil, waitsInLine: Bool = false, isAsked: Bool = false
+    ) {
         self.isTakeover = isTakeover
+        self.aimedAt = aimedAt
         self.waitsInLine = waitsInLine
         self.isAsked = isAsked
     }
@@ -45,6 +51,19 @@ package enum LeaseTiming {
     package static let reconnectGrace = Duration.seconds(10)
     /// After somebody's wish to have it elsewhere, the host does not ask again by itself for so long.
     package static let pauseAfterRevocation = Duration.seconds(30)
+    /// A meter that was granted and is not heard yet is looked for so long, before it is given back.
+    package static let searchTime = Duration.seconds(30)
+
+    /// How long a granted meter may have to be looked for.
+    package static func searchTime(after lease: LeaseView) -> Duration {
+        lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
+    }
+
+    /// How long a person's wish to take over waits for the cloud's first answer. Whoever has the meter later is not
+    /// whom the person meant.
+    package static let takeoverWish = Duration.seconds(30)
+    /// No request is repeated once it is so old: the authority does not remember it for ever.
+    package static let repetitionAge = Duration.seconds(30)
     /// So many requests in a row without an answer, and the cloud counts as unreachable.
     package static let unreachableAfter = 2
 

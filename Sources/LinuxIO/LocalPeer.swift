@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who is at the other end of a connection over loopback: the kernel lists each socket with its user.
+/// Who is at the other end of a connection over loopback: the kernel knows each socket's user.
 package enum LocalPeer {
     /// An address and a port.
     package struct End: Hashable, Sendable {
@@ -13,12 +13,26 @@ package enum LocalPeer {
             self.port = port
         }
 
+        private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+        /// 16 bytes, an IPv4 address as a socket for both kinds shows it (`::ffff:…`); nil for what is no address.
+        var mapped: [UInt8]? {
+            switch address.count {
+            case 4: Self.mappedPrefix + address
+            case 16: address
+            default: nil
+            }
+        }
+
+        /// 4 bytes wherever it is an IPv4 address; nil for what is no address.
+        var plain: [UInt8]? {
+            mapped.map { $0.starts(with: Self.mappedPrefix) ? Array($0.suffix(4)) : $0 }
+        }
+
         /// As `/proc/net/tcp` has it: words in the machine's order, in hex.
         fileprivate func text(_ count: Int) -> String? {
-            var bytes = address
-            if count == 16, bytes.count == 4 { bytes = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + bytes }
-            if count == 4, bytes.count == 16 { bytes = Array(bytes.suffix(4)) }
-            guard bytes.count == count, (0...65_535).contains(port) else { return nil }
+            let bytes = count == 4 ? plain : mapped
+            guard let bytes, bytes.count == count, (0...65_535).contains(port) else { return nil }
             var text = ""
             for start in stride(from: 0, to: count, by: 4) {
                 let word = bytes[start..<(start + 4)].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
@@ -33,24 +47,48 @@ package enum LocalPeer {
         }
     }
 
-    /// The user whose socket `client` is; nil where the kernel lists none, as for a connection from elsewhere.
-    package static func user(of client: End, to server: End) -> UInt32? {
+    /// A socket that a program holds open.
+    package struct Socket: Hashable, Sendable {
+        /// Who made it.
+        package var user: UInt32
+        /// The kernel's number for it, which no other socket has while it is open. Never 0.
+        package var inode: UInt32
+
+        package init(user: UInt32, inode: UInt32) {
+            self.user = user
+            self.inode = inode
+        }
+    }
+
+    /// The socket that `client` is, while a program holds it open and may both send and receive.
+    ///
+    /// A socket that was closed, or closed for sending, belongs to nobody here: the kernel lists it with user 0, whoever
+    /// made it, as it does with what is left of a connection that is over.
+    ///
+    /// - Returns: nil where the kernel knows no such socket, as for a connection from elsewhere, and where it does not
+    ///   answer.
+    package static func socket(of client: End, to server: End) -> Socket? {
+        if case .known(let socket) = SocketDiagnosis.ask(for: client, to: server) { return socket }
         for (path, count) in [("/proc/net/tcp", 4), ("/proc/net/tcp6", 16)] {
             guard let table = FileTree.contents(at: path, atMost: 4 << 20) else { continue }
-            if let user = user(of: client, to: server, in: table, addressBytes: count) { return user }
+            if let socket = socket(of: client, to: server, in: table, addressBytes: count) { return socket }
         }
         return nil
     }
 
-    /// Looks it up in the text of such a table.
-    package static func user(of client: End, to server: End, in table: String, addressBytes: Int) -> UInt32? {
+    /// Looks it up in the text of such a table: columns are the number, both ends, the state, queues, timers,
+    /// retransmissions, the user, timeouts and the inode (the kernel's Documentation/networking/proc_net_tcp.rst).
+    package static func socket(
+        of client: End, to server: End, in table: String, addressBytes: Int
+    ) -> Socket? {
         guard let local = client.text(addressBytes), let remote = server.text(addressBytes) else { return nil }
         for line in table.utf8.split(separator: UInt8(ascii: "\n")) {
-            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 8, omittingEmptySubsequences: true)
-            guard fields.count > 7, fields[1].elementsEqual(local.utf8), fields[2].elementsEqual(remote.utf8) else {
-                continue
-            }
-            return UInt32(Substring(fields[7]))
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 10, omittingEmptySubsequences: true)
+            guard fields.count > 9, fields[1].elementsEqual(local.utf8), fields[2].elementsEqual(remote.utf8),
+                fields[3].elementsEqual("01".utf8), let user = UInt32(Substring(fields[7])),
+                let inode = UInt32(Substring(fields[9])), inode != 0
+            else { continue }
+            return Socket(user: user, inode: inode)
         }
         return nil
     }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import MeterModel
 
 /// The service manager that started this program, systemd, and what it wants to be told (sd_notify(3)).
 ///
@@ -20,7 +21,7 @@ package struct ServiceManager: Sendable {
             case .ready: "READY=1"
             case .stopping: "STOPPING=1"
             case .alive: "WATCHDOG=1"
-            case .status(let text): "STATUS=" + String(text.map { $0.isNewline ? " " : $0 })
+            case .status(let text): "STATUS=" + text.visible
             }
         }
     }

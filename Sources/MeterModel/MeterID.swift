@@ -7,9 +7,9 @@ package enum MeterID: Hashable, Sendable {
     case mac(MACAddress)
     /// A USB-only meter with a serial number of its own.
     case usb(vendor: UInt16, product: UInt16, serial: String)
-    /// A USB meter without a serial number: host and port path stand in. Only this host knows it by this name.
+    /// A USB meter without a serial number: the host's id and the port path stand in. Only this host knows it by this name.
     case usbPort(vendor: UInt16, product: UInt16, host: String, path: String)
-    /// A port that a person named, behind which no address or serial is known. Only this host knows it by this name.
+    /// A port of a host, by the host's id, that a person named, behind which no address or serial is known. Only this host knows it by this name.
     case port(host: String, path: String)
 
     /// True where the id means something on this host alone, which is shown beside it.
@@ -17,6 +17,27 @@ package enum MeterID: Hashable, Sendable {
         switch self {
         case .mac, .usb: false
         case .usbPort, .port: true
+        }
+    }
+
+    /// The host that gave the id: its id (a UUID), in earlier versions its name. nil for an id that all hosts know.
+    package var givenBy: String? {
+        switch self {
+        case .mac, .usb: nil
+        case .usbPort(_, _, let host, _), .port(let host, _): host
+        }
+    }
+
+    /// It names its host by a name, which two hosts may share. Nobody gives such ids any more.
+    package var isGivenByName: Bool { givenBy.map { HostID($0) == nil } ?? false }
+
+    /// The same port, as a host names it by its id. Ids that all hosts know stay.
+    package func given(by host: HostID) -> MeterID {
+        switch self {
+        case .mac, .usb: self
+        case .usbPort(let vendor, let product, _, let path):
+            .usbPort(vendor: vendor, product: product, host: host.description, path: path)
+        case .port(_, let path): .port(host: host.description, path: path)
         }
     }
 

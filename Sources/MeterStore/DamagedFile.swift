@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Gateway
+import Glibc
 import MeterModel
 import SettingsCore
 
@@ -10,6 +11,13 @@ package struct SetAside: Hashable, Sendable {
     package var path: String
     /// What happened, to which file, and what to do.
     package var message: String
+}
+
+/// What happened to a store's file while it was not open.
+enum Loss: Hashable, Sendable {
+    case emptied
+    /// hasLog: what SQLite kept beside it is still there.
+    case deleted(hasLog: Bool)
 }
 
 /// A store whose file is damaged. Nothing of it is ever deleted.
@@ -61,6 +69,33 @@ enum DamagedFile {
         return try? DatabaseQueue(path: path, configuration: configuration).read { try HostRow($0) }
     }
 
+    // MARK: - Loss
+
+    /// The mark that there was a store, so that a file that was emptied or deleted is not taken for a new host's.
+    static func madePath(_ path: String) -> String { path + ".made" }
+
+    static func noteMade(_ path: String) {
+        guard !FileManager.default.fileExists(atPath: madePath(path)) else { return }
+        // Where it cannot be written, the next opening tries again.
+        _ = FileManager.default.createFile(atPath: madePath(path), contents: Data())
+    }
+
+    /// What was lost before the store is opened; nil where it is as it was left, or was never there.
+    ///
+    /// SQLite takes an empty file for a new one, and deletes the log beside it, which may hold all there is.
+    static func loss(of path: String) -> Loss? {
+        let bytes = size(path)
+        guard bytes ?? 0 == 0 else { return nil }
+        let hasLog = size(path + "-wal") ?? 0 > 0
+        guard hasLog || FileManager.default.fileExists(atPath: madePath(path)) else { return nil }
+        return bytes == nil ? .deleted(hasLog: hasLog) : .emptied
+    }
+
+    private static func size(_ path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     // MARK: - Doubt
 
     /// The mark that a call found damage, so that the next opening looks at the whole file.
@@ -99,5 +134,16 @@ extension SetAside {
             message:
                 "the store \(path) is damaged (\(reason)). It was renamed to \(aside) and a new one begun. \(host); "
                 + "readings, and settings that were not synced yet, are in the renamed file: sqlite3 \(aside) .recover")
+    }
+
+    /// - Parameter aside: what is left of it; nil where nothing is.
+    init(of path: String, to aside: String?, because loss: Loss) {
+        let what = loss == .emptied ? "is empty, though it was not" : "is gone"
+        let rest = aside.map { " What is left was renamed to \($0)." } ?? ""
+        self.init(
+            path: aside ?? path,
+            message:
+                "the store \(path) \(what).\(rest) A new one was begun, and this host has a new id. If you have a backup, "
+                + "stop the program and put it in its place; if not, join the cloud again, and the settings come back")
     }
 }

@@ -1,6 +1,6 @@
 import GRDB
 package import Gateway
-import MeterModel
+package import MeterModel
 
 extension MeterStore: MeterRepository {
     package func meters() async throws(StoreError) -> [KnownMeter] {
@@ -23,6 +23,14 @@ extension MeterStore: MeterRepository {
                 try db.inDurableTransaction { try Self.write(meter, $0) }
             } else {
                 try db.inImmediateTransaction { try Self.write(meter, $0) }
+            }
+        }
+    }
+
+    package func forget(_ meter: MeterID) async throws(StoreError) {
+        try await access("written") { db in
+            try db.inDurableTransaction { db in
+                try db.execute(sql: "DELETE FROM meter WHERE id = ?", arguments: [meter.description])
             }
         }
     }

@@ -3,6 +3,9 @@ package import Gateway
 package import MeterModel
 
 extension MeterStore {
+    /// Readings keep at least half of `maxBytes`, whatever else is in the file: deleting them makes no room where settings
+    /// are what is too much.
+    ///
     /// Counts the file without its log, which is at most `StoreSchema.logLength` or so more. In steps, each a
     /// transaction of its own, so that readings can be written in between.
     package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
@@ -13,6 +16,24 @@ extension MeterStore {
         while try await shrinkStep(maxBytes: maxBytes) { hasShrunk = true }
         if hasShrunk { try await checkpoint() }
         return total
+    }
+
+    /// In steps, as `prune`.
+    package func deleteReadings(of meter: MeterID) async throws(StoreError) -> Int {
+        var total = 0
+        while let removed = try await removeStep({ db in
+            guard let reference = try Self.reference(of: meter, db) else { return [] }
+            let chunks = try Self.fetch("", [reference], limit: Self.stepLength, db)
+            return chunks.isEmpty ? try Self.sums(of: reference, db) : chunks
+        }) { total += removed }
+        return total
+    }
+
+    private static func sums(of reference: Int64, _ db: Database) throws -> [Candidate] {
+        let sql = "SELECT id FROM sample_tier WHERE meter_ref = ? LIMIT \(stepLength)"
+        return try Int64.fetchAll(db, sql: sql, arguments: [reference]).map {
+            Candidate(table: "sample_tier", id: $0, first: 0, count: 0, bytes: 0)
+        }
     }
 
     /// What the file takes on the disk, without its log.
@@ -52,15 +73,18 @@ extension MeterStore {
         for reference in try references(db) where found.count < stepLength {
             // The first condition follows from the second, and lets the index end the search.
             found += try fetch(
-                "AND first_ms < ? AND last_ms < ?", [reference, limit, limit], limit: stepLength - found.count, db)
+                "AND first_ms < ?2 AND last_ms < ?2 AND \(isUndoubted)", [reference, limit],
+                limit: stepLength - found.count, db)
         }
         return found
     }
 
-    /// The oldest chunks and seconds of all meters, as many as lie over `maxBytes`, in steps of limited length. Minutes
-    /// and hours stay: they are small, and all that is left of what goes.
+    /// The oldest chunks and seconds of all meters, as many as lie over `maxBytes`, in steps of limited length, until they
+    /// are half of it themselves. Minutes and hours stay: they are small, and all that is left of what goes.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
+        guard excess > 0 else { return [] }
+        excess = min(excess, try readingsBytes(db) - maxBytes / 2)
         guard excess > 0 else { return [] }
         var oldest: [Candidate] = []
         for reference in try references(db) { oldest += try fetch("", [reference], limit: stepLength, db) }
@@ -71,6 +95,15 @@ extension MeterStore {
                 defer { excess -= chunk.bytes }
                 return excess > 0
             })
+    }
+
+    private static func readingsBytes(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT (SELECT ifnull(sum(length(bytes)), 0) FROM sample_chunk)
+                    + (SELECT ifnull(sum(length(bytes)), 0) FROM sample_tier WHERE tier = \(SampleTier.second.rawValue))
+                """) ?? 0
     }
 
     private static func oldestSeconds(_ db: Database) throws -> [Candidate] {
@@ -84,7 +117,10 @@ extension MeterStore {
         }
     }
 
-    private static func references(_ db: Database) throws -> [Int64] {
+    private static let isUndoubted = StoreSchema.isUndoubted(
+        from: "sample_chunk.first_ms", to: "sample_chunk.last_ms", cutoff: "?2")
+
+    static func references(_ db: Database) throws -> [Int64] {
         try Int64.fetchAll(db, sql: "SELECT ref FROM meter_ref ORDER BY ref")
     }
 
@@ -93,7 +129,7 @@ extension MeterStore {
     ) throws -> [Candidate] {
         let sql = """
             SELECT id, first_ms, count, length(bytes) FROM sample_chunk
-            WHERE meter_ref = ? \(condition) ORDER BY first_ms LIMIT \(limit)
+            WHERE meter_ref = ?1 \(condition) ORDER BY first_ms LIMIT \(limit)
             """
         return try Row.fetchAll(db, sql: sql, arguments: arguments).map {
             Candidate(id: $0[0], first: $0[1], count: $0[2], bytes: $0[3])

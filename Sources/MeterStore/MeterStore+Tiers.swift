@@ -43,11 +43,12 @@ extension MeterStore: TierRepository {
                     db,
                     sql: """
                         SELECT id, meter_ref, first_ms, last_ms, count, bytes FROM sample_chunk
-                        WHERE meter_ref = ? AND first_ms < ? AND last_ms < ? AND id <= ?
+                        WHERE meter_ref = ?1 AND first_ms < ?2 AND last_ms < ?2 AND id <= ?3
+                            AND \(StoreSchema.isUndoubted(from: "first_ms", to: "last_ms", cutoff: "?2"))
                             AND count * 1000 > \(SampleRetention.thinnedRate) * (last_ms - first_ms + 1000)
                         ORDER BY first_ms
                         """,
-                    arguments: [meter, cutoff.millisecondsSince1970, cutoff.millisecondsSince1970, rolled])
+                    arguments: [meter, cutoff.millisecondsSince1970, rolled])
                 while cost < Self.stepReadings, let row = try rows.next() {
                     guard let added = sums.add(row) else { continue }
                     cost += max(added, Self.chunkCost)
@@ -67,7 +68,10 @@ extension MeterStore: TierRepository {
         guard !overflow else { return }
         try await transaction { db in
             try db.execute(
-                sql: "DELETE FROM sample_tier WHERE tier = ? AND block_ms <= ?", arguments: [tier.rawValue, limit])
+                sql: """
+                    DELETE FROM sample_tier WHERE tier = ?1 AND block_ms <= ?3 AND \(StoreSchema.isUndoubted(
+                        from: "block_ms", to: "block_ms + \(tier.blockLength)", cutoff: "?2"))
+                    """, arguments: [tier.rawValue, cutoff.millisecondsSince1970, limit])
         }
     }
 
@@ -80,8 +84,33 @@ extension MeterStore: TierRepository {
             var buckets: [SampleBucket] = []
             try Self.forEachBlock(of: tier, reference, in: span, db) { block in
                 buckets += block.buckets.filter { span.contains($0.start) }
+                return true
             }
             return buckets
+        }
+    }
+
+    package func firstStored(of meter: MeterID, in span: Range<WallTime>) async throws(StoreError) -> WallTime? {
+        guard !span.isEmpty else { return nil }
+        var first = try await samples(of: meter, in: span, limit: 1).first?.time
+        for tier in [SampleTier.second, .minute] {
+            let rest = span.lowerBound..<min(first ?? span.upperBound, span.upperBound)
+            if let bucket = try await firstBucket(of: tier, meter, in: rest) { first = bucket }
+        }
+        return first
+    }
+
+    private func firstBucket(
+        of tier: SampleTier, _ meter: MeterID, in span: Range<WallTime>
+    ) async throws(StoreError) -> WallTime? {
+        try await access("read") { db in
+            guard !span.isEmpty, let reference = try Self.reference(of: meter, db) else { return nil }
+            var first: WallTime?
+            try Self.forEachBlock(of: tier, reference, in: span, db) { block in
+                first = block.buckets.map(\.start).filter(span.contains).min()
+                return first == nil
+            }
+            return first
         }
     }
 
@@ -92,6 +121,7 @@ extension MeterStore: TierRepository {
             guard let reference = try Self.reference(of: meter, db) else { return series }
             try Self.forEachBlock(of: series.tier ?? .second, reference, in: series.origin..<series.end, db) { block in
                 for bucket in block.buckets { series.add(bucket) }
+                return true
             }
             try Self.fillChunks(reference, meter, path, into: &series, db)
             return series
@@ -99,9 +129,11 @@ extension MeterStore: TierRepository {
     }
 
     /// A block that does not read is left out: it is a sum, of which the file may still hold the parts.
+    ///
+    /// - Parameter body: returns whether to go on.
     private static func forEachBlock(
         of tier: SampleTier, _ reference: Int64, in span: Range<WallTime>, _ db: Database,
-        _ body: (SampleBucketBlock) -> Void
+        _ body: (SampleBucketBlock) -> Bool
     ) throws {
         let rows = try Row.fetchCursor(
             db,
@@ -116,7 +148,8 @@ extension MeterStore: TierRepository {
         while let row = try rows.next() {
             let start = WallTime(millisecondsSince1970: row[0])
             let bytes: Data = row[1]
-            if let block = try? SampleBucketBlock(tier: tier, start: start, bytes: [UInt8](bytes)) { body(block) }
+            guard let block = try? SampleBucketBlock(tier: tier, start: start, bytes: [UInt8](bytes)) else { continue }
+            guard body(block) else { return }
         }
     }
 

@@ -1,5 +1,6 @@
 import GRDB
 package import Gateway
+import Glibc
 package import MeterModel
 import Synchronization
 
@@ -13,6 +14,8 @@ package final class MeterStore: Sendable {
     // Declared before the lock, so that it is closed before the lock is released.
     let queue: DatabaseQueue
     private let lock: StoreLock
+    /// Which file the path led to when it was opened.
+    private let place: FilePlace?
     /// Who this host is, and whether the file came from another machine.
     package let identity: HostIdentity
     /// Where the file was damaged and a new one was begun: what to tell people.
@@ -55,6 +58,7 @@ package final class MeterStore: Sendable {
     /// program, or of a newer version, is refused.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
+        if let loss = DamagedFile.loss(of: path) { return try begin(path, lock: lock, options: options, after: loss) }
         do {
             return try MeterStore(path: path, lock: lock, options: options, setAside: nil, heir: nil)
         } catch {
@@ -62,6 +66,19 @@ package final class MeterStore: Sendable {
                 throw StoreError(error, path: path, action: "opened")
             }
             return try replace(path, lock: lock, options: options, because: error)
+        }
+    }
+
+    private static func begin(
+        _ path: String, lock: StoreLock, options: Options, after loss: Loss
+    ) throws(StoreError) -> MeterStore {
+        let aside = loss == .deleted(hasLog: false) ? nil : try DamagedFile.setAside(path)
+        DamagedFile.dispelDoubt(path)
+        let told = SetAside(of: path, to: aside, because: loss)
+        do {
+            return try MeterStore(path: path, lock: lock, options: options, setAside: told, heir: nil)
+        } catch {
+            throw StoreError(error, path: path, action: "opened")
         }
     }
 
@@ -92,7 +109,9 @@ package final class MeterStore: Sendable {
         identity = try queue.writeWithoutTransaction { db in
             try StoreSchema.checkTables(db, path: path)
             try heir?.bequeath(db)
-            return try HostRow.identify(on: options.machine, db)
+            let identity = try HostRow.identify(on: options.machine, db)
+            try OwnIDs.adopt(db, host: identity.host)
+            return identity
         }
         self.path = path
         self.queue = queue
@@ -100,6 +119,8 @@ package final class MeterStore: Sendable {
         self.setAside = setAside
         boot = options.machine?.boot
         calendar = options.calendar
+        place = FilePlace(path)
+        DamagedFile.noteMade(path)
     }
 
     /// Writes back what is in the log and lets go of the file. Calls after it throw.
@@ -110,6 +131,14 @@ package final class MeterStore: Sendable {
             throw StoreError(error, path: path, action: "closed")
         }
         lock.release()
+    }
+
+    /// What is wrong with the file's place; nil where nothing is. Deleted or replaced while it is open, it goes on to
+    /// take readings, and takes them along when the program ends.
+    package var trouble: String? {
+        guard let place, FilePlace(path) != place else { return nil }
+        return "the store \(path) was deleted or replaced while it was in use, so nothing more is written to it. "
+            + "Start the program again"
     }
 
     /// Reads the whole file and returns what is wrong with it, empty when nothing is. Takes seconds for a large file.
@@ -143,6 +172,18 @@ package final class MeterStore: Sendable {
     }
 }
 
+/// Which file is at a path.
+private struct FilePlace: Hashable, Sendable {
+    private var device: UInt64
+    private var inode: UInt64
+
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    }
+}
+
 // MARK: - Access
 
 extension MeterStore {
@@ -154,6 +195,7 @@ extension MeterStore {
     func access<Value: Sendable>(
         _ action: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
+        if action == "written", let trouble { throw StoreError(.system, trouble) }
         let path = path
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             queue.asyncWriteWithoutTransaction { db in

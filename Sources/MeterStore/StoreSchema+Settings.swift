@@ -16,6 +16,19 @@ extension StoreSchema {
         try moveSettings(db, host: host.description)
     }
 
+    /// Which host brought what to the cloud, where it is not the one that wrote it. NULL of all that is in the file: the
+    /// cloud had not said.
+    static func addBringers(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                ALTER TABLE register ADD COLUMN brought_by TEXT;
+                ALTER TABLE record ADD COLUMN deletion_brought_by TEXT;
+                -- Of the old value; and of the write or deletion that replaced it.
+                ALTER TABLE history ADD COLUMN brought_by TEXT;
+                ALTER TABLE history ADD COLUMN by_brought_by TEXT;
+                """)
+    }
+
     private static func moveSettings(_ db: Database, host: String) throws {
         try db.execute(
             sql: "INSERT INTO record (type, name) SELECT DISTINCT 'DeviceSettings', meter FROM setting ORDER BY meter")

@@ -18,6 +18,20 @@ enum StoreSchema {
             "3 seconds, minutes, hours", foreignKeyChecks: .immediate, migrate: createTierTables)
         migrator.registerMigration(
             "4 recordings that go on", foreignKeyChecks: .immediate, migrate: createRecordingTable)
+        migrator.registerMigration("5 who brought it", foreignKeyChecks: .immediate, migrate: addBringers)
+        migrator.registerMigration(
+            "6 the date that ages count from", foreignKeyChecks: .immediate, migrate: createRetentionTables)
+        migrator.registerMigration("7 zones", foreignKeyChecks: .immediate, migrate: createZoneTables)
+        migrator.registerMigration("8 ids of this host's own", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    -- What a meter of this host was called before, and what it is called now (OwnIDs).
+                    CREATE TABLE former_id (
+                        former TEXT PRIMARY KEY NOT NULL,
+                        id TEXT NOT NULL
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 
@@ -72,9 +86,12 @@ enum StoreSchema {
     private static let columns: [(table: String, names: [String])] = [
         ("meter", ["id", "model", "transport", "link", "is_declared", "is_wanted", "last_seen_ms"]),
         ("meter_ref", ["ref", "id"]),
+        ("former_id", ["former", "id"]),
         ("sample_chunk", ["id", "meter_ref", "first_ms", "last_ms", "count", "bytes"]),
         ("sample_tier", ["id", "tier", "meter_ref", "block_ms", "bytes"]),
         ("rollup", ["chunk"]),
+        ("believed_date", ["date_ms"]),
+        ("doubted_date", ["id", "first_ms", "last_ms", "confirmed_ms"]),
         ("running_recording", ["name", "property", "kind", "value"]),
         (
             "host",
@@ -85,14 +102,14 @@ enum StoreSchema {
             "record",
             [
                 "id", "type", "name", "deleted_ms", "deleted_counter", "deleted_host", "merged_into",
-                "deletion_learned_ms", "seen_in",
+                "deletion_learned_ms", "seen_in", "deletion_brought_by",
             ]
         ),
-        ("register", ["record", "property", "kind", "value"] + stampColumns),
+        ("register", ["record", "property", "kind", "value", "brought_by"] + stampColumns),
         (
             "history",
             ["id", "type", "name", "property", "kind", "value", "new_kind", "new_value", "learned_ms"] + stampColumns
-                + ["by_ms", "by_counter", "by_host"]
+                + ["by_ms", "by_counter", "by_host", "brought_by", "by_brought_by"]
         ),
         (
             "outbox",
@@ -100,6 +117,17 @@ enum StoreSchema {
                 + stampColumns
         ),
         ("parked", ["id", "origin", "type", "name", "reason", "raw", "learned_ms"]),
+        ("membership", ["zone", "zone_name", "success_ms", "failures"]),
+        ("visit", ["identity", "name", "server_ms"]),
+        ("aside", ["id", "type", "name", "reason", "zone", "zone_name", "learned_ms", "aged_from_ms"]),
+        ("aside_register", ["aside", "property", "kind", "value", "brought_by"] + stampColumns),
+        (
+            "deletion_elsewhere",
+            [
+                "zone", "type", "name", "deleted_ms", "deleted_counter", "deleted_host", "merged_into", "brought_by",
+                "learned_ms", "is_pending",
+            ]
+        ),
         ("progress", ["type", "token", "is_refetching", "cursor", "refetch"]),
     ]
 

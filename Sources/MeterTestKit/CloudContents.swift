@@ -1,6 +1,6 @@
 package import Cloud
 package import LeaseCore
-package import MeterModel
+import MeterModel
 package import SettingsCore
 
 /// Everything that can be told of a cloud's store, but for when leases were renewed.
@@ -10,7 +10,7 @@ package struct CloudContents: Hashable {
         package var state: LeaseRecord.State
         package var token: FencingToken
         package var terms: LeaseTerms
-        package var request: RequestID?
+        package var grants: [LeaseGrant]
     }
 
     package var epoch: String
@@ -30,7 +30,7 @@ package struct CloudContents: Hashable {
             leases += try await engine.leases(in: zone.name).map {
                 Lease(
                     meter: $0.meter, state: $0.record.state, token: $0.record.token, terms: $0.record.terms,
-                    request: $0.record.requestID)
+                    grants: $0.record.grants)
             }
         }
     }

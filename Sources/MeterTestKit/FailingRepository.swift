@@ -11,6 +11,9 @@ package struct FailingRepository: MeterRepository, SampleRepository {
 
     package func meters() throws -> [KnownMeter] { throw error }
     package func save(_ meter: KnownMeter) throws { throw error }
+    package func forget(_ meter: MeterID) throws { throw error }
+    package func formerIDs() throws -> [MeterID: MeterID] { throw error }
+    package func deleteReadings(of meter: MeterID) throws -> Int { throw error }
     package func append(_ chunks: [SampleChunk]) throws { throw error }
     package func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) throws -> [StoredSample] {
         throw error

@@ -16,6 +16,10 @@ package final class InMemoryCloudEngine: CloudEngine {
     struct StoredZone {
         var zone: Zone
         var floor: UInt64 = 0
+        /// Of its timeline, by number.
+        var marks: [TimelineMark] = []
+        /// This run has written one of them.
+        var isMarked = false
         /// The greatest milliseconds of a stamp ever accepted.
         var accepted: UInt64 = 0
         var records: [RecordKey: StoredRecord] = [:]
@@ -27,6 +31,7 @@ package final class InMemoryCloudEngine: CloudEngine {
         var credentials: [String: Credential] = [:]
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: 0))
         var failure: CloudFailure?
+        var dice = Dice(seed: 1)
     }
 
     package let epoch: String
@@ -34,6 +39,17 @@ package final class InMemoryCloudEngine: CloudEngine {
     private let waiting = ProcessLines()
 
     package init(epoch: String = "memory") { self.epoch = epoch }
+
+    /// Another run of the cloud, on what a run before it had stored at one moment: a copy of its file, put back.
+    ///
+    /// - Parameter seed: another one in each run.
+    package init(copyOf other: InMemoryCloudEngine, seed: UInt64) {
+        epoch = other.epoch
+        var copy = other.state.withLock { $0 }
+        copy.dice = Dice(seed: seed)
+        for name in copy.zones.keys { copy.zones[name]?.isMarked = false }
+        state.withLock { $0 = copy }
+    }
 
     /// From now on every call throws `failure`; nil ends that.
     package func fail(with failure: CloudFailure?) { state.withLock { $0.failure = failure } }
@@ -60,10 +76,10 @@ package final class InMemoryCloudEngine: CloudEngine {
 // MARK: - Zones and credentials
 
 extension InMemoryCloudEngine {
-    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
+    package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
         try step { state in
             if let there = state.zones[name] { return there.zone }
-            let zone = Zone(name: name, terms: terms)
+            let zone = Zone(name: name, id: id ?? Zone.ID(using: &state.dice), terms: terms)
             state.zones[name] = StoredZone(zone: zone)
             return zone
         }
@@ -128,7 +144,13 @@ extension InMemoryCloudEngine.State {
 
 extension InMemoryCloudEngine {
     package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
-        try step(in: zone) { zone in records.map { zone.take($0, now: now) } }
+        try step { state in
+            guard let index = state.zones.index(forKey: zone) else { throw CloudFailure.zoneNotFound(zone) }
+            let before = state.zones.values[index].zone.sequence
+            let outcomes = records.map { state.zones.values[index].take($0, now: now) }
+            state.zones.values[index].mark(changesAfter: before, &state.dice)
+            return outcomes
+        }
     }
 
     package func changes(
@@ -136,15 +158,19 @@ extension InMemoryCloudEngine {
     ) async throws -> ChangeList {
         let epoch = epoch
         return try step(in: zone) { zone in
-            try token?.check(epoch: epoch, floor: zone.floor, sequence: zone.zone.sequence)
+            let feed = FeedState(
+                zone: zone.zone.id, epoch: epoch, floor: zone.floor, sequence: zone.zone.sequence,
+                mark: zone.marks.last)
+            try feed.check(token, marks: zone.marks)
             let news = zone.records.values
                 .filter { $0.record.key.type == type && $0.sequence > token?.sequence ?? 0 }
                 .sorted { $0.sequence < $1.sequence }
             let page = news.prefix(limit)
-            let next = ChangeToken.after(
-                token, last: page.last?.sequence, moreComing: news.count > page.count, epoch: epoch,
-                floor: zone.floor, sequence: zone.zone.sequence)
-            return ChangeList(records: page.map(\.record), token: next, moreComing: news.count > page.count)
+            let moreComing = news.count > page.count
+            return ChangeList(
+                records: page.map(\.record),
+                token: feed.token(after: token, last: page.last?.sequence, moreComing: moreComing),
+                moreComing: moreComing, zoneID: feed.zone)
         }
     }
 
@@ -187,12 +213,20 @@ extension InMemoryCloudEngine.StoredZone {
         }
     }
 
+    /// The first changes of a run have a mark.
+    fileprivate mutating func mark(changesAfter sequence: UInt64, _ dice: inout Dice) {
+        guard zone.sequence > sequence, !isMarked else { return }
+        isMarked = true
+        marks.append(TimelineMark(after: marks.last, at: sequence, id: dice.next()))
+    }
+
     fileprivate mutating func purgeTombstones(before time: WallTime) -> Int {
         let old = records.filter { $0.value.tombstoneTime.map { $0 < time } ?? false }
         for (key, stored) in old {
             floor = max(floor, stored.sequence)
             records[key] = nil
         }
+        marks.removeFirst(TimelineMark.outdated(marks, floor: floor).count)
         return old.count
     }
 }
@@ -212,12 +246,14 @@ extension InMemoryCloudEngine {
     }
 
     package func renewLeases(
-        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
+        under policy: LeasePolicy,
+        at now: MonotonicTime
     ) async throws -> [LeaseRenewal] {
         try step(in: zone) { zone in
             leases.map { lease in
                 let decision = LeaseRules.renew(
-                    lease.token, session: session, of: zone.leases[lease.meter], at: now)
+                    lease.token, session: session, of: zone.leases[lease.meter], under: policy, at: now)
                 if let record = decision.record { zone.leases[lease.meter] = record }
                 return decision.answer
             }

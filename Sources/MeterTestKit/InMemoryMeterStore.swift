@@ -12,11 +12,17 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     /// Those that are in no minute yet.
     private var unrolled: [SampleChunk] = []
     private var blocks: [TierPlace: SampleBucketBlock] = [:]
+    private var date: BelievedDate?
     private var running: [RecordingID: Recording] = [:]
     /// How often `append` was called, failed calls included.
     package private(set) var appendCount = 0
+    /// How often single readings were asked for.
+    package private(set) var reads = 0
 
-    package init(meters: [KnownMeter] = []) {
+    private let former: [MeterID: MeterID]
+
+    package init(meters: [KnownMeter] = [], former: [MeterID: MeterID] = [:]) {
+        self.former = former
         for meter in meters { knownMeters[meter.id] = meter }
     }
 
@@ -36,6 +42,13 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
         knownMeters[meter.id] = meter
     }
 
+    package func forget(_ meter: MeterID) throws(StoreError) {
+        try checkWritable()
+        knownMeters[meter] = nil
+    }
+
+    package func formerIDs() -> [MeterID: MeterID] { former }
+
     // MARK: - SampleRepository
 
     package func append(_ chunks: [SampleChunk]) throws(StoreError) {
@@ -49,6 +62,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     }
 
     package func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) throws -> [StoredSample] {
+        reads += 1
         var collector = SampleChunkCollector(span: span, limit: limit)
         for chunk in chunks.filter({ $0.meter == meter }).sorted(by: { $0.first < $1.first }) {
             collector.add(try chunk.samples())
@@ -60,7 +74,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     package func prune(before cutoff: WallTime, maxBytes: Int64) throws(StoreError) -> Int {
         try checkWritable()
         let countBefore = sampleCount
-        chunks.removeAll { $0.last < cutoff }
+        chunks.removeAll { $0.last < cutoff && !isSpared($0, cutoff) }
         var byOldest = chunks.indices.sorted { chunks[$0].first > chunks[$1].first }
         var surplus: Set<Int> = []
         var size = chunks.reduce(Int64(0)) { $0 + Int64($1.bytes.count) }
@@ -70,6 +84,15 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
         }
         chunks = chunks.indices.filter { !surplus.contains($0) }.map { chunks[$0] }
         return countBefore - sampleCount
+    }
+
+    package func deleteReadings(of meter: MeterID) throws(StoreError) -> Int {
+        try checkWritable()
+        let before = sampleCount
+        chunks.removeAll { $0.meter == meter }
+        unrolled.removeAll { $0.meter == meter }
+        blocks = blocks.filter { $0.key.meter != meter }
+        return before - sampleCount
     }
 
     private var sampleCount: Int { chunks.reduce(0) { $0 + $1.count } }
@@ -130,6 +153,13 @@ extension InMemoryMeterStore: TierRepository {
             .filter { span.contains($0.start) }.sorted { $0.start < $1.start }
     }
 
+    package func firstStored(of meter: MeterID, in span: Range<WallTime>) throws -> WallTime? {
+        var times =
+            buckets(.second, of: meter, in: span).map(\.start) + buckets(.minute, of: meter, in: span).map(\.start)
+        for chunk in chunks where chunk.meter == meter { times += try chunk.samples().map(\.time) }
+        return times.filter(span.contains).min()
+    }
+
     package func fill(_ series: SeriesBuilder, of meter: MeterID) throws -> SeriesBuilder {
         var series = series
         for (place, block) in blocks where place.tier == series.tier ?? .second && place.meter == meter {
@@ -148,6 +178,27 @@ extension InMemoryMeterStore: TierRepository {
                 blocks[place, default: SampleBucketBlock(tier: tier, holding: sample.time)].add(
                     sample.time, sample.reading)
             }
+        }
+    }
+}
+
+extension InMemoryMeterStore: RetentionRepository {
+    package func believed() -> BelievedDate? { date }
+
+    package func save(_ believed: BelievedDate) throws(StoreError) {
+        try checkWritable()
+        date = believed
+    }
+
+    package func newestStored() -> WallTime? { chunks.map(\.last).max() }
+
+    package func firstStored(after time: WallTime) -> WallTime? {
+        chunks.filter { $0.last > time }.map { max($0.first, time + .milliseconds(1)) }.min()
+    }
+
+    private func isSpared(_ chunk: SampleChunk, _ cutoff: WallTime) -> Bool {
+        (date?.doubts ?? []).contains { doubt in
+            doubt.first <= chunk.last && chunk.first <= doubt.last && (doubt.confirmed.map { $0 >= cutoff } ?? true)
         }
     }
 }

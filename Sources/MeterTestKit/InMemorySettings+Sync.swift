@@ -7,9 +7,13 @@ extension InMemorySettings: SyncRepository {
     package func progress() -> SyncProgress {
         var tokens = state.tokens
         for type in state.seen.keys { tokens[type] = state.cursors[type] }
-        return SyncProgress(
-            epoch: state.epoch, tokens: tokens, refetching: Set(state.seen.keys), pending: state.outbox.count,
-            parked: state.parked.count)
+        var progress = SyncProgress(
+            epoch: state.epoch, zone: state.zone?.identity, zoneName: state.zone?.name, tokens: tokens,
+            refetching: Set(state.seen.keys), pending: state.outbox.count,
+            parked: state.parked.count + state.aside.count)
+        progress.visits = state.visits
+        progress.record = state.record
+        return progress
     }
 
     package func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
@@ -52,11 +56,14 @@ extension InMemorySettings: SyncRepository {
             guard state.epoch ?? page.epoch == page.epoch else {
                 throw StoreError(.system, "a page of the cloud's store \(page.epoch) has to be adopted first")
             }
+            if let zone = page.zoneID, let known = state.zone?.identity, zone != known {
+                throw StoreError(.system, "a page of the zone \(zone): it has to be joined first")
+            }
             state.epoch = page.epoch
             var result = MergeOutcome()
             for record in page.records {
                 if state.seen[page.type] != nil {
-                    state.forget(record.key, keeping: record, into: &result)
+                    state.setAside(record.key, listed: record, into: &result)
                 }
                 state.take(record, into: &result)
             }
@@ -74,22 +81,6 @@ extension InMemorySettings: SyncRepository {
         try change { state in
             state.seen[type] = []
             state.cursors[type] = nil
-        }
-    }
-
-    package func adopt(epoch: String) throws {
-        try change { state in
-            state.epoch = epoch
-            state.accepted = nil
-            state.tokens = [:]
-            state.seen = [:]
-            state.cursors = [:]
-            state.parked.removeAll(where: \.isRefused)
-            for record in state.records.values {
-                for slot in record.slots where state.outbox[slot] == nil {
-                    state.outbox[slot] = state.stamp(in: slot).map { Waiting(stamp: $0) }
-                }
-            }
         }
     }
 
@@ -158,7 +149,9 @@ extension InMemorySettings.State {
         }
         for value in ingest.fold?.outdone ?? [] { remember(value, of: record.key.normalised) }
         seen[record.key.type]?.insert(record.key)
+        outdateAside(record)
         result.add(MergeOutcome(changed: ingest.merges.map(\.after.key), unchanged: ingest.merges.isEmpty ? 1 : 0))
+        result.news += ingest.merges.compactMap { RecordNews($0) }
     }
 
     mutating func accept(_ sent: Record) {
@@ -214,26 +207,28 @@ extension InMemorySettings.State {
 
     // MARK: Refetch
 
-    /// Takes away what the cloud no longer has, unless it waits or was refused.
-    mutating func forget(_ key: RecordKey, keeping sent: Record?, into result: inout MergeOutcome) {
+    /// Sets aside what the cloud does not list, unless it waits or was refused.
+    mutating func setAside(_ key: RecordKey, listed: Record?, into result: inout MergeOutcome) {
         guard let before = records[key], !parked.contains(where: { $0.key == key && $0.isRefused }) else { return }
         func waits(_ property: String?) -> Bool { outbox[InMemorySettings.Slot(key: key, property: property)] != nil }
-        let kept = before.properties.filter { sent?.properties[$0.key] != nil || waits($0.key) }
-        let deletion = sent?.deletion != nil || waits(nil) ? before.deletion : nil
+        let gone = before.properties.filter { property, register in
+            listed?.properties[property] == nil && !waits(property)
+                && (listed?.deletion.map { $0.stamp < register.stamp } ?? true)
+        }
+        let deletion = listed?.deletion != nil || waits(nil) ? before.deletion : nil
+        let kept = before.properties.filter { gone[$0.key] == nil }
         let after = Record(key: key, properties: kept, deletion: deletion)
         guard after != before else { return }
-        let by = Stamp(milliseconds: clock.milliseconds, counter: clock.counter, host: HostID(high: 0, low: 0))
-        for (property, old) in before.properties.sorted(by: { $0.key < $1.key }) where kept[property] == nil {
-            remember(OverwrittenValue(property: property, old: old, new: nil, by: by), of: key)
-        }
-        records[key] = after.slots.isEmpty && sent == nil ? nil : after
+        putAside(gone, of: key, because: .unlisted, zone: zone)
+        if !gone.isEmpty { result.parked += 1 }
+        records[key] = after.slots.isEmpty && listed == nil ? nil : after
         result.add(MergeOutcome(changed: [key]))
     }
 
     mutating func finishRefetch(of type: RecordType, into result: inout MergeOutcome) {
         guard let seen = seen[type] else { return }
         for key in records.keys where key.type == type && !seen.contains(key) {
-            forget(key, keeping: nil, into: &result)
+            setAside(key, listed: nil, into: &result)
         }
         self.seen[type] = nil
         cursors[type] = nil
@@ -265,7 +260,7 @@ extension InMemorySettings.State {
 
 extension Record {
     /// Its properties and its deletion.
-    fileprivate var slots: [InMemorySettings.Slot] {
+    var slots: [InMemorySettings.Slot] {
         let names = properties.keys.sorted().map { Optional($0) } + (deletion == nil ? [] : [nil])
         return names.map { InMemorySettings.Slot(key: key, property: $0) }
     }

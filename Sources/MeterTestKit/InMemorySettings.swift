@@ -19,6 +19,9 @@ package actor InMemorySettings: SettingsRepository {
     /// Puts a record where it is, without looking at its name: as an older version left it.
     package func plant(_ record: Record) { state.records[record.key] = record }
 
+    /// This host has met the meter of this name.
+    package func meet(_ name: String) { state.met.insert(name) }
+
     package func hostIdentity() -> HostID { state.clock.host }
 
     package func record(_ key: RecordKey) -> Record? { state.records[key] }
@@ -127,6 +130,16 @@ extension InMemorySettings {
         /// The greatest stamp that the cloud accepted or sent.
         var accepted: Stamp?
         var epoch: String?
+        /// `SyncZone.identity`, and the zone's name.
+        var zone: (identity: String, name: String)?
+        var visits: [String: SyncVisit] = [:]
+        var record = SyncRecord()
+        /// Meters that this host has met, by name.
+        var met: Set<String> = []
+        var aside: [Aside] = []
+        var nextAside = 1
+        /// By zone, with whether it waits to be told there.
+        var deletionsElsewhere: [String: [RecordKey: (deletion: Deletion, isPending: Bool)]] = [:]
         var records: [RecordKey: Record] = [:]
         var outbox: [Slot: Waiting] = [:]
         /// By record, the latest last.

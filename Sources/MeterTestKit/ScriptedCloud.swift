@@ -10,6 +10,14 @@ package final class ScriptedCloud: Sendable {
 
     private struct State {
         var epoch = "e1"
+        /// nil: an older cloud, without identities.
+        var zoneID: String?
+        /// Sequences up to which earlier runs of the store wrote, by a random number for each: a token of a mark that is
+        /// not among them is of a store that went back.
+        var marks: [Int: Int] = [:]
+        var mark = 0
+        /// The identity that a host knew for the zone, by each call of `createZone`.
+        var askedIdentities: [String?] = []
         var sequence = 0
         var records: [RecordKey: (record: Record, sequence: Int)] = [:]
         /// Tokens below it are expired.
@@ -31,9 +39,10 @@ package final class ScriptedCloud: Sendable {
     package let zone: String
 
     /// - Parameter loop: its calendar is the cloud's clock.
-    package init(zone: String = "home", loop: any SessionLoop) {
+    package init(zone: String = "home", id: String? = nil, loop: any SessionLoop) {
         self.zone = zone
         self.loop = loop
+        state.withLock { $0.zoneID = id }
     }
 
     package func link(for host: HostID) -> any CloudLink { Link(cloud: self, host: host) }
@@ -61,12 +70,12 @@ package final class ScriptedCloud: Sendable {
     }
 
     /// Ends every event stream, as a broken connection does.
-    package func breakStreams() {
+    package func breakStreams(because failure: SyncFailure? = nil) {
         let streams = state.withLock { state in
             defer { state.streams = [:] }
             return Array(state.streams.values)
         }
-        for stream in streams { stream.continuation.finish(throwing: Self.unreachable) }
+        for stream in streams { stream.continuation.finish(throwing: failure ?? Self.unreachable) }
     }
 
     /// Purges what was deleted so far: tokens from before are expired.
@@ -86,6 +95,26 @@ package final class ScriptedCloud: Sendable {
             for key in lost { state.records[key] = nil }
         }
     }
+
+    /// What the store holds now, to be put back later.
+    package func copy() -> Copy { state.withLock { Copy(sequence: $0.sequence, records: $0.records) } }
+
+    /// The store is an earlier copy of itself from now on, and says so to whoever has seen more.
+    package func putBack(_ copy: Copy) {
+        state.withLock { state in
+            state.marks[state.mark] = copy.sequence
+            state.mark += 1
+            (state.sequence, state.records) = (copy.sequence, copy.records)
+        }
+    }
+
+    package struct Copy: Sendable {
+        fileprivate var sequence: Int
+        fileprivate var records: [RecordKey: (record: Record, sequence: Int)]
+    }
+
+    /// What hosts said that they know the zone by, when they made it.
+    package var askedIdentities: [String?] { state.withLock { $0.askedIdentities } }
 
     /// Another host told this; everybody hears of it.
     package func put(_ records: [Record], by host: HostID?) {
@@ -120,16 +149,30 @@ package final class ScriptedCloud: Sendable {
         if Task.isCancelled { throw SyncFailure(.network, "the call was cancelled") }
     }
 
-    fileprivate var account: (epoch: String, time: UInt64) {
-        (state.withLock { $0.epoch }, UInt64(clamping: loop.wallNow.millisecondsSince1970))
+    fileprivate func zoneAsked(_ identity: String?) { state.withLock { $0.askedIdentities.append(identity) } }
+
+    fileprivate var account: (epoch: String, zoneID: String?, time: UInt64) {
+        let (epoch, zoneID) = state.withLock { ($0.epoch, $0.zoneID) }
+        return (epoch, zoneID, UInt64(clamping: loop.wallNow.millisecondsSince1970))
     }
 
     fileprivate func page(of type: RecordType, since text: String?, limit: Int) throws(SyncFailure) -> ChangesPage {
         let (page, expired) = state.withLock { state -> (ChangesPage?, SyncFailure?) in
-            let token = text.map { Token($0) } ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor)
+            let token =
+                text.map { Token($0) }
+                ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor, mark: state.mark, read: 0)
             // Reading from the beginning needs no tombstone from before it began.
             guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
-                return (nil, SyncFailure(.changeTokenExpired(epoch: state.epoch), "the change token is too old"))
+                return (
+                    nil,
+                    SyncFailure(
+                        .changeTokenExpired(epoch: state.epoch, zoneID: state.zoneID), "the change token is too old")
+                )
+            }
+            if state.zoneID != nil, let end = state.marks[token.mark], token.read > end {
+                let failure = SyncFailure(
+                    .timelineLost(epoch: state.epoch, zoneID: state.zoneID), "the store went back behind the token")
+                return (nil, failure)
             }
             let newer = state.records.values
                 .filter { $0.record.key.type == type && $0.sequence > token.sequence }
@@ -137,11 +180,12 @@ package final class ScriptedCloud: Sendable {
             let records = newer.prefix(limit)
             let isLast = records.count == newer.count
             let end = isLast ? state.sequence : records.last?.sequence ?? token.sequence
-            let next = Token(epoch: state.epoch, sequence: end, floor: token.floor)
+            let next = Token(
+                epoch: state.epoch, sequence: end, floor: token.floor, mark: state.mark, read: state.sequence)
             return (
                 ChangesPage(
                     type: type, records: records.map(\.record), token: next.text, moreComing: !isLast,
-                    epoch: state.epoch), nil
+                    epoch: state.epoch, zoneID: state.zoneID), nil
             )
         }
         if let page { return page }
@@ -153,13 +197,18 @@ package final class ScriptedCloud: Sendable {
         var sequence: Int
         /// Where it was when reading from the beginning began.
         var floor: Int
+        /// The store's run that it was read in, and how far the zone was then.
+        var mark: Int
+        var read: Int
 
-        var text: String { "\(epoch).\(sequence).\(floor)" }
+        var text: String { "\(epoch).\(sequence).\(floor).\(mark).\(read)" }
 
-        init(epoch: String, sequence: Int, floor: Int) {
+        init(epoch: String, sequence: Int, floor: Int, mark: Int, read: Int) {
             self.epoch = epoch
             self.sequence = sequence
             self.floor = floor
+            self.mark = mark
+            self.read = read
         }
 
         init(_ text: String) {
@@ -167,6 +216,8 @@ package final class ScriptedCloud: Sendable {
             epoch = parts.first ?? ""
             sequence = parts.dropFirst().first.flatMap { Int($0) } ?? 0
             floor = parts.dropFirst(2).first.flatMap { Int($0) } ?? 0
+            mark = parts.dropFirst(3).first.flatMap { Int($0) } ?? 0
+            read = parts.dropFirst(4).first.flatMap { Int($0) } ?? 0
         }
     }
 
@@ -226,12 +277,16 @@ package final class ScriptedCloud: Sendable {
 
         func account() async throws(SyncFailure) -> CloudAccount {
             try await cloud.begin(.account)
-            let (epoch, time) = cloud.account
+            let (epoch, zoneID, time) = cloud.account
             return CloudAccount(
-                zone: cloud.zone, host: host, hostName: "host", serverTime: time, epoch: epoch, policy: "keep")
+                zone: cloud.zone, host: host, hostName: "host", serverTime: time, epoch: epoch, policy: "keep",
+                zoneID: zoneID)
         }
 
-        func createZone(_ zone: String) async throws(SyncFailure) { try await cloud.begin(.createZone) }
+        func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
+            try await cloud.begin(.createZone)
+            cloud.zoneAsked(id)
+        }
 
         func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage {
             try await cloud.begin(.changes)

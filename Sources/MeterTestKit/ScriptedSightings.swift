@@ -1,4 +1,5 @@
 package import Gateway
+package import MeterModel
 import Synchronization
 
 /// A watcher that sees what a test says, and remembers which ports it was told to watch.
@@ -7,6 +8,7 @@ package final class ScriptedSightings: PortSource {
         var watched: [DeclaredPort] = []
         var early: [SightingEvent] = []
         var links: [String: String] = [:]
+        var missing: Set<String> = []
         var report: (@Sendable (SightingEvent) -> Void)?
     }
 
@@ -30,6 +32,13 @@ package final class ScriptedSightings: PortSource {
     package func link(_ path: String, to target: String) {
         state.withLock { $0.links[path] = target }
     }
+
+    /// Says that no device is at a path. There is one at every other.
+    package func miss(_ path: String) { state.withLock { _ = $0.missing.insert(path) } }
+
+    package func unwatch(_ meter: MeterID) { state.withLock { $0.watched.removeAll { $0.id == meter } } }
+
+    package func isThere(_ path: String) -> Bool { state.withLock { !$0.missing.contains(path) } }
 
     package func isSamePort(_ first: String, _ second: String) -> Bool {
         state.withLock { $0.links[first] ?? first == $0.links[second] ?? second }

@@ -108,16 +108,22 @@ package final class SimulatedLeaseZone: Sendable {
             let now = loop.now
             let (terms, limit) = state.withLock { ($0.terms, $0.grantsNothingNewBefore) }
             let circumstances = LeaseCircumstances(
-                now: now, wallNow: wallNow, terms: terms, grantsNothingNewBefore: limit, reservedFor: offer?.host)
+                now: now, wallNow: wallNow, terms: terms, grantsNothingNewBefore: limit, reservedFor: offer?.host,
+                nextInLine: state.withLock { $0.lines[meter]?.first })
             let decision = LeaseRules.acquire(request, of: record, in: circumstances)
             switch decision.answer {
             case .granted(let granted):
                 endOffer(of: meter)
                 state.withLock { $0.lines[meter]?.removeAll { $0 == request.host } }
-                return (decision.record, .granted(self.view(granted, of: meter)))
+                var view = self.view(granted, of: meter)
+                if let old = record?.holder?.host, old != request.host {
+                    let member = state.withLock { $0.members[old] }
+                    view.isOldHolderTold = member?.hear != nil && member?.isDeaf == false
+                }
+                return (decision.record, .granted(view))
             case .refused(let refusal):
-                if request.isTakeover, refusal.reason == .revoking {
-                    self.enqueue(request.host, for: meter, first: true)
+                if refusal.reason == .revoking, request.takeover == refusal.record?.token {
+                    self.enqueue(request.host, for: meter, first: record?.state != refusal.record?.state)
                 }
                 let holder = refusal.record.map { self.view($0, of: meter) }
                 return (decision.record, .refused(refusal.reason, holder, retryAfter: refusal.retryAfter))
@@ -127,7 +133,8 @@ package final class SimulatedLeaseZone: Sendable {
 
     func renew(_ lease: HeldLease, session: SessionID) -> RenewOutcome {
         change(lease.meter, isEvent: false) { record, _ in
-            let decision = LeaseRules.renew(lease.token, session: session, of: record, at: loop.now)
+            let decision = LeaseRules.renew(
+                lease.token, session: session, of: record, under: policy, at: loop.now)
             switch decision.answer {
             case .renewed(let record): return (decision.record, .renewed(self.view(record, of: lease.meter)))
             case .lost(let loss, let record):

@@ -12,6 +12,7 @@ package final class VirtualCloudClock: Sendable {
     private struct State {
         var now: MonotonicTime
         var wallNow: WallTime
+        var isConfirmed = true
         var sleepers: [UInt64: Sleeper] = [:]
         /// Sleeps that began, ever.
         var sleeps: UInt64 = 0
@@ -36,6 +37,7 @@ package final class VirtualCloudClock: Sendable {
     package var clock: CloudClock {
         CloudClock(
             now: { [self] in now }, wallNow: { [self] in wallNow },
+            isConfirmed: { [self] in state.withLock { $0.isConfirmed } },
             sleep: { [self] time in try await sleep(until: time) })
     }
 
@@ -54,6 +56,9 @@ package final class VirtualCloudClock: Sendable {
 
     /// Sets the calendar forth or back, as a time server does.
     package func stepWallClock(by step: Duration) { state.withLock { $0.wallNow = $0.wallNow + step } }
+
+    /// Whether something confirms the calendar from now on.
+    package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
     /// Returns once so many sleeps have begun, ever: whoever sleeps in a loop has done its work then.
     package func began(sleeps: UInt64) async {

@@ -1,5 +1,6 @@
 package import ArgumentParser
 import Glibc
+import MeterModel
 
 extension AsyncParsableCommand {
     /// Runs a program: as the library's own `main`, but with this project's exit code for wrong usage and its form of
@@ -27,9 +28,10 @@ extension AsyncParsableCommand {
             case .validationFailure:
                 let words = fullMessage(for: error)
                 let isPlain = words.hasPrefix("Error: ")
-                Terminal.talk(isPlain ? "\(Terminal.programName): error: \(words.dropFirst(7))" : words)
+                Terminal.talk(
+                    isPlain ? "\(Terminal.programName): error: \(words.dropFirst(7))" : words, linesKept: true)
                 Terminal.exit(.usage)
-            case .failure where !(error is ExitCode): CommandFailure(.error, "\(error)", next: next).end()
+            case .failure where !(error is ExitCode): CommandFailure(.error, words(for: error), next: next).end()
             default: exit(withError: error)
             }
         }

@@ -1,6 +1,7 @@
 import Glibc
 import LinuxIO
 package import Logging
+import MeterModel
 
 /// Writes one line a message to stderr: time, level, what happened, then the values.
 ///
@@ -32,7 +33,7 @@ package struct LogFormat: LogHandler {
     func line(for event: LogEvent) -> String {
         let values = metadata.merging(event.metadata ?? [:]) { _, new in new }
         var line = stampsTime ? "\(LinuxClock.wallNow) " : ""
-        line += "\(event.level.rawValue.padded(to: 5)) \(event.message)"
+        line += "\(event.level.rawValue.padded(to: 5)) \("\(event.message)".visible)"
         for (key, value) in values.sorted(by: { Self.rank($0.key) < Self.rank($1.key) }) {
             line += " \(key)=\("\(value)".quotedIfNeeded)"
         }
@@ -52,12 +53,9 @@ package struct LogFormat: LogHandler {
 extension String {
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// Control characters never reach the terminal of whoever reads the log.
+    /// Whatever it holds, it stays one value on one line.
     fileprivate var quotedIfNeeded: String {
         let needsQuotes = isEmpty || contains { $0 == " " || $0 == "\"" || $0 == "=" }
-        let safe = unicodeScalars.map { scalar in
-            scalar.value < 0x20 || scalar.value == 0x7F ? "?" : String(scalar)
-        }.joined()
-        return needsQuotes ? "\"\(safe.replacing("\"", with: "'"))\"" : safe
+        return needsQuotes ? "\"\(visible.replacing("\"", with: "'"))\"" : visible
     }
 }

@@ -1,13 +1,16 @@
+import MeterModel
+
 /// Columns for people: as wide as their widest cell, two blanks apart.
 package struct Table {
     private var rows: [[Cell]]
 
     package struct Cell {
-        package var text: String
+        /// As people may be shown it.
+        package let text: String
         package var colour: Terminal.Colour?
 
         package init(_ text: String, _ colour: Terminal.Colour? = nil) {
-            self.text = text
+            self.text = text.visible
             self.colour = colour
         }
     }
@@ -19,7 +22,7 @@ package struct Table {
     package mutating func add(_ cells: [String]) { rows.append(cells.map { Cell($0) }) }
 
     package func print() {
-        for line in lines { Terminal.line(line) }
+        for line in lines { Terminal.exact(line) }
     }
 
     /// Without the blanks at the ends of lines.

@@ -1,7 +1,8 @@
 import Glibc
 import LinuxIO
+import MeterModel
 
-/// stdout is data, stderr is talk.
+/// stdout is data, stderr is talk. What is for people leaves the program through `visible`; what is for programs as it is.
 package enum Terminal {
     /// What this program was called as.
     package static var programName: String {
@@ -11,15 +12,17 @@ package enum Terminal {
     package static func exit(_ status: ExitStatus) -> Never { Glibc.exit(status.rawValue) }
 
     /// One line of talk.
-    package static func talk(_ line: String) {
+    ///
+    /// - Parameter linesKept: it is a text of several lines, which is all this program's own.
+    package static func talk(_ line: String, linesKept: Bool = false) {
         // With stderr gone there is nobody left to tell.
-        try? DescriptorWriter.write(line + "\n", to: 2)
+        try? DescriptorWriter.write(line.visible(linesKept: linesKept) + "\n", to: 2)
     }
 
-    /// Talk without a line end, to be written over.
-    package static func progress(_ text: String) {
+    /// Talk in the place of what was said last, without a line end.
+    package static func rewrite(_ text: String) {
         // With stderr gone there is nobody left to tell.
-        try? DescriptorWriter.write(text, to: 2)
+        try? DescriptorWriter.write("\r\(text.visible)", to: 2)
     }
 
     package static var isTalkATerminal: Bool { isatty(2) == 1 }
@@ -37,8 +40,15 @@ package enum Terminal {
         }
     }
 
-    /// One line of data.
-    package static func line(_ text: String) { data(text + "\n") }
+    /// One line of data for people.
+    ///
+    /// - Parameter linesKept: it is a text of several lines, and nothing that comes before or after can be mistaken for it.
+    package static func line(_ text: String, linesKept: Bool = false) {
+        data(text.visible(linesKept: linesKept) + "\n")
+    }
+
+    /// One line of data for programs, or what is safe to show already.
+    package static func exact(_ text: String) { data(text + "\n") }
 
     package static var isOutputATerminal: Bool { isatty(1) == 1 }
 

@@ -12,6 +12,7 @@ extension Recording {
             "gaps": .string(totals.gaps.map(\.text).joined(separator: " ")), "restarts": .int(Int64(totals.restarts)),
         ]
         properties["name"] = name.map { .string($0) }
+        properties["note"] = note.map { .string($0) }
         properties["end"] = end.map { .string($0.rawValue) }
         func put(_ key: String, _ value: Double?) {
             if let value, value.isFinite { properties[key] = .double(value) }
@@ -46,6 +47,7 @@ extension Recording {
             // An end that only a newer version knows is an end all the same.
             end: fields.text("end").map { End(rawValue: $0) ?? .hand },
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
+        note = fields.text("note")
         totals.readings = fields.count("readings")
         totals.recorded = .milliseconds(max(0, fields.int("recorded_ms") ?? 0))
         totals.restarts = fields.count("restarts")

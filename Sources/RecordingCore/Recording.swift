@@ -24,6 +24,8 @@ package struct Recording: Hashable, Sendable {
     package let id: RecordingID
     /// What a person calls it.
     package var name: String?
+    /// What a person wrote of it.
+    package var note: String?
     package var trigger: Trigger
     /// nil: it goes on.
     package var end: End?

@@ -96,6 +96,17 @@ package struct RecordingMachine: Sendable {
         return end(session.recording, .hand)
     }
 
+    /// A person names what goes on, or writes of it.
+    ///
+    /// - Returns: it, nil where nothing goes on.
+    package mutating func described(name: String?, note: String?) -> Recording? {
+        guard case .recording(var session) = state else { return nil }
+        session.recording.name = name
+        session.recording.note = note
+        state = .recording(session)
+        return session.recording
+    }
+
     package mutating func rulesChanged(_ new: RecordingRules) -> Outcome {
         if new.threshold != rules.threshold { isDisarmed = false }
         rules = new

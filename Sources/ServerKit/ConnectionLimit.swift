@@ -1,71 +1,117 @@
 package import NIOCore
 import Synchronization
 
-/// How many connections there may be at a time, in all and from one address. One more is closed as it comes, so that
-/// somebody who opens very many takes no place from anybody else.
+/// How many connections there may be at a time, in all and from one address. One more is closed as it comes, or takes the
+/// place of the oldest that has not shown who it is from, so that somebody who opens very many takes no place from anybody
+/// else.
 package final class ConnectionLimit: Sendable {
     private struct State {
-        var all = 0
-        var byAddress: [String: Int] = [:]
+        var table: ConnectionTable
+        var closers: [ConnectionTable.ID: @Sendable () -> Void] = [:]
+        var refused: UInt64 = 0
     }
 
-    private let all: Int
-    private let perAddress: Int
-    private let state = Mutex(State())
+    private let proxies: Set<[UInt8]>
+    private let state: Mutex<State>
+
+    /// - Parameter proxies: addresses that pass on what many clients ask.
+    package init(_ bounds: ConnectionBounds, proxies: [String] = []) {
+        self.proxies = Set(proxies.compactMap(IPAddress.plainBytes(of:)))
+        state = Mutex(State(table: ConnectionTable(bounds)))
+    }
 
     /// - Parameters:
     ///   - all: at least 1.
     ///   - perAddress: at least 1; of an IPv6 address, those of its whole network count together.
-    package init(all: Int, perAddress: Int) {
-        self.all = max(1, all)
-        self.perAddress = max(1, perAddress)
+    package convenience init(all: Int, perAddress: Int) {
+        self.init(ConnectionBounds(all: all, perAddress: perAddress))
     }
 
     /// Connections that are open.
-    package var count: Int { state.withLock { $0.all } }
-
-    /// Counts one more connection; `close` ends it.
-    ///
-    /// - Returns: false where there are enough already. Nothing is counted then.
-    package func open(from address: String) -> Bool {
-        state.withLock { state in
-            guard state.all < all, state.byAddress[address, default: 0] < perAddress else { return false }
-            state.all += 1
-            state.byAddress[address, default: 0] += 1
-            return true
-        }
-    }
-
-    package func close(from address: String) {
-        state.withLock { state in
-            state.all -= 1
-            let rest = state.byAddress[address, default: 0] - 1
-            state.byAddress[address] = rest > 0 ? rest : nil
-        }
-    }
+    package var count: Int { state.withLock { $0.table.count } }
+    /// Connections since the start that were closed because there were too many.
+    package var refused: UInt64 { state.withLock { $0.refused } }
 
     /// What counts one connection, to be put in its pipeline before it is active.
-    package func handler() -> any RemovableChannelHandler { ConnectionLimitHandler(limit: self) }
+    package func handler() -> any RemovableChannelHandler { ConnectionLimitHandler(limit: self, isStranger: false) }
+
+    /// The same for a listener whose clients show who they are. It has to be the first of the pipeline, before TLS, so
+    /// that a connection is closed at once; `ConnectionDeadlineHandler` belongs at the pipeline's end.
+    package func strangerHandler() -> any RemovableChannelHandler {
+        ConnectionLimitHandler(limit: self, isStranger: true)
+    }
+
+    /// Counts one more connection.
+    ///
+    /// - Parameter closing: closes it, from any thread; called where it gives way to another.
+    /// - Returns: nil where there are enough already.
+    func open(
+        from address: SocketAddress?, isStranger: Bool, closing: @escaping @Sendable () -> Void
+    ) -> ConnectionTable.ID? {
+        let (asker, isTrusted) = asker(address)
+        let (id, closer) = state.withLock { state -> (ConnectionTable.ID?, (@Sendable () -> Void)?) in
+            switch state.table.open(from: asker, isTrusted: isTrusted, isStranger: isStranger) {
+            case .refused:
+                state.refused += 1
+                return (nil, nil)
+            case .admitted(let id, let replaced):
+                if isStranger { state.closers[id] = closing }
+                if replaced != nil { state.refused += 1 }
+                return (id, replaced.flatMap { state.closers.removeValue(forKey: $0) })
+            }
+        }
+        closer?()
+        return id
+    }
+
+    func know(_ id: ConnectionTable.ID) {
+        state.withLock { state in
+            state.table.know(id)
+            state.closers[id] = nil
+        }
+    }
+
+    func close(_ id: ConnectionTable.ID) {
+        state.withLock { state in
+            state.table.close(id)
+            state.closers[id] = nil
+        }
+    }
+
+    /// Under what a connection is counted, and whether many clients are behind it.
+    private func asker(_ address: SocketAddress?) -> (name: String, isTrusted: Bool) {
+        guard let text = address?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else { return ("local", true) }
+        // One of these is one machine, whatever else is in its network.
+        if IPAddress.isLoopback(text) || proxies.contains(bytes) { return (text, true) }
+        return (IPAddress.network(of: address), false)
+    }
 }
 
 /// Counts the connection in whose pipeline it is, or closes it.
-private final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
+final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
     private let limit: ConnectionLimit
+    private let isStranger: Bool
     /// Under which the connection was counted; nil while it is not.
-    private var address: String?
+    private var id: ConnectionTable.ID?
+    private var isRefused = false
+    private var context: ChannelHandlerContext?
 
-    init(limit: ConnectionLimit) { self.limit = limit }
+    init(limit: ConnectionLimit, isStranger: Bool) {
+        self.limit = limit
+        self.isStranger = isStranger
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
         if context.channel.isActive { count(context) }
     }
 
     func channelActive(context: ChannelHandlerContext) {
         count(context)
-        context.fireChannelActive()
+        if !isRefused { context.fireChannelActive() }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -73,16 +119,31 @@ private final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChan
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { release() }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        release()
+    }
+
+    /// The client has shown who it is.
+    func know() { if let id { limit.know(id) } }
+
+    /// Closes the connection without a word: from here on there is no TLS that could wait for the client's farewell.
+    func closeAtOnce() { context?.close(promise: nil) }
 
     private func count(_ context: ChannelHandlerContext) {
-        guard address == nil else { return }
-        let asker = IPAddress.network(of: context.channel.remoteAddress)
-        if limit.open(from: asker) { address = asker } else { context.close(promise: nil) }
+        guard id == nil, !isRefused else { return }
+        let loop = context.eventLoop
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        id = limit.open(from: context.channel.remoteAddress, isStranger: isStranger) {
+            loop.execute { bound.value.closeAtOnce() }
+        }
+        guard id == nil else { return }
+        isRefused = true
+        context.close(promise: nil)
     }
 
     private func release() {
-        if let address { limit.close(from: address) }
-        address = nil
+        if let id { limit.close(id) }
+        id = nil
     }
 }

@@ -48,6 +48,14 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         return take(from: &buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)], at: now)
     }
 
+    /// How long until an asker who asked lately has a permission; nil where there is one, and for whoever is new. Takes
+    /// nothing.
+    package func wait(of key: Key, at now: MonotonicTime) -> Duration? {
+        guard let bucket = buckets[key] else { return nil }
+        let left = tokens(of: bucket, at: now)
+        return left >= 1 ? nil : .seconds((1 - left) / rate.perSecond)
+    }
+
     private func take(from bucket: inout Bucket, at now: MonotonicTime) -> Duration? {
         bucket.tokens = tokens(of: bucket, at: now)
         bucket.filledAt = max(bucket.filledAt, now)

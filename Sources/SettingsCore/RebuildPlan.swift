@@ -38,7 +38,9 @@ package enum RebuildPlan {
         let before = canonical ?? Record(key: key)
         let folded = Record(key: key, properties: properties(of: loser, under: before.deletion))
         let after = before.merged(with: folded)
-        let tombstone = Record(key: loser.key, deletion: Deletion(stamp: newest, mergedInto: key.name))
+        let bringer = loser.properties.values.first { $0.stamp == newest }?.broughtBy
+        let tombstone = Record(
+            key: loser.key, deletion: Deletion(stamp: newest, mergedInto: key.name, broughtBy: bringer))
         return Fold(
             canonical: RecordMerge(from: before, to: after),
             loser: RecordMerge(from: loser, to: loser.merged(with: tombstone)),
@@ -50,17 +52,23 @@ package enum RebuildPlan {
         guard let deletion, loser.deletion?.mergedInto == nil else { return loser.properties }
         return loser.properties.mapValues { register in
             guard register.stamp <= deletion.stamp else { return register }
-            return Register(value: register.value, stamp: .lifted(register.stamp, above: deletion.stamp))
+            // The stamp that folding makes is nobody's; whose the value was stays known.
+            return Register(
+                value: register.value, stamp: .lifted(register.stamp, above: deletion.stamp),
+                broughtBy: register.broughtBy ?? register.stamp.host)
         }
     }
 
     private static func outdone(_ folded: Record, in canonical: Record) -> [OverwrittenValue] {
         folded.properties.sorted { $0.key < $1.key }.compactMap { name, old in
             guard let winner = canonical.properties[name] else {
-                return canonical.deletion.map { OverwrittenValue(property: name, old: old, new: nil, by: $0.stamp) }
+                return canonical.deletion.map {
+                    OverwrittenValue(property: name, old: old, new: nil, by: $0.stamp, broughtBy: $0.broughtBy)
+                }
             }
             guard winner.value != old.value else { return nil }
-            return OverwrittenValue(property: name, old: old, new: winner.value, by: winner.stamp)
+            return OverwrittenValue(
+                property: name, old: old, new: winner.value, by: winner.stamp, broughtBy: winner.broughtBy)
         }
     }
 }

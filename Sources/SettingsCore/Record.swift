@@ -1,3 +1,5 @@
+package import MeterModel
+
 /// A kind of record. Unknown ones are kept and passed on: a newer host may write them.
 package struct RecordType: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
@@ -27,14 +29,27 @@ package struct RecordKey: Hashable, Sendable {
     }
 }
 
-/// One property: a value and when it was written.
+/// One property: a value, when it was written, and who brought it.
 package struct Register: Hashable, Sendable {
     package var value: SettingValue
     package var stamp: Stamp
+    /// The host that brought it to the cloud, where that is not the host that the stamp names. A stamp is its sender's
+    /// word; this is the cloud's. nil also for what no cloud has said anything about.
+    ///
+    /// No part of equality and of the merge: hosts that pass on each other's writes must still end alike.
+    package var broughtBy: HostID?
 
-    package init(value: SettingValue, stamp: Stamp) {
+    package init(value: SettingValue, stamp: Stamp, broughtBy: HostID? = nil) {
         self.value = value
         self.stamp = stamp
+        self.broughtBy = broughtBy
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool { lhs.value == rhs.value && lhs.stamp == rhs.stamp }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(value)
+        hasher.combine(stamp)
     }
 }
 
@@ -44,10 +59,22 @@ package struct Deletion: Hashable, Sendable {
     /// The rebuild's mark on a duplicate: the record that has its properties now. nil for a deletion that a person
     /// asked for.
     package var mergedInto: String?
+    /// As in `Register`, and no more a part of equality.
+    package var broughtBy: HostID?
 
-    package init(stamp: Stamp, mergedInto: String? = nil) {
+    package init(stamp: Stamp, mergedInto: String? = nil, broughtBy: HostID? = nil) {
         self.stamp = stamp
         self.mergedInto = mergedInto
+        self.broughtBy = broughtBy
+    }
+
+    package static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.stamp == rhs.stamp && lhs.mergedInto == rhs.mergedInto
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(stamp)
+        hasher.combine(mergedInto)
     }
 }
 
@@ -78,13 +105,26 @@ package struct Record: Hashable, Sendable {
     /// Takes over what is younger in `other`: per property the greater stamp wins, and so with the deletion.
     ///
     /// Commutative, associative, idempotent and total: no case is decided by the order of arrival. The keys are not
-    /// compared, because the rebuild merges records of different names.
+    /// compared, because the rebuild merges records of different names. Of two equal registers the one that was there
+    /// stays, with who brought it first.
     package mutating func merge(_ other: Record) {
-        if let theirs = other.deletion { deletion = deletion.map { max($0, theirs) } ?? theirs }
+        if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
         for (name, theirs) in other.properties {
-            properties[name] = properties[name].map { max($0, theirs) } ?? theirs
+            properties[name] = properties[name].map { max(theirs, $0) } ?? theirs
         }
         reduce()
+    }
+
+    /// As the cloud takes it from a host: whatever the host says of it, the host itself has brought all that its own
+    /// stamps are not on.
+    package func brought(by host: HostID) -> Record {
+        var copy = self
+        copy.properties = properties.mapValues { register in
+            Register(
+                value: register.value, stamp: register.stamp, broughtBy: register.stamp.host == host ? nil : host)
+        }
+        if let theirs = deletion { copy.deletion?.broughtBy = theirs.stamp.host == host ? nil : host }
+        return copy
     }
 
     package func merged(with other: Record) -> Record {

@@ -1,3 +1,5 @@
+package import MeterModel
+
 /// A value that a later write or a deletion replaced, for the history.
 package struct OverwrittenValue: Hashable, Sendable {
     package var property: String
@@ -6,12 +8,15 @@ package struct OverwrittenValue: Hashable, Sendable {
     package var new: SettingValue?
     /// Of the write or deletion that replaced it: who did it and when.
     package var by: Stamp
+    /// Who brought that, where it was not its author (`Register.broughtBy`).
+    package var broughtBy: HostID?
 
-    package init(property: String, old: Register, new: SettingValue?, by: Stamp) {
+    package init(property: String, old: Register, new: SettingValue?, by: Stamp, broughtBy: HostID? = nil) {
         self.property = property
         self.old = old
         self.new = new
         self.by = by
+        self.broughtBy = broughtBy
     }
 }
 
@@ -40,11 +45,13 @@ package struct RecordMerge: Hashable, Sendable {
         overwritten = before.properties.sorted { $0.key < $1.key }.compactMap { name, old in
             guard let new = after.properties[name] else {
                 return after.deletion.map {
-                    OverwrittenValue(property: name, old: old, new: nil, by: $0.stamp)
+                    OverwrittenValue(
+                        property: name, old: old, new: nil, by: $0.stamp, broughtBy: $0.broughtBy)
                 }
             }
             guard new.value != old.value else { return nil }
-            return OverwrittenValue(property: name, old: old, new: new.value, by: new.stamp)
+            return OverwrittenValue(
+                property: name, old: old, new: new.value, by: new.stamp, broughtBy: new.broughtBy)
         }
     }
 }

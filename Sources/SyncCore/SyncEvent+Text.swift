@@ -23,8 +23,8 @@ extension SyncEvent: CustomStringConvertible {
         case .streamBroke(let failure): "event stream broke: \(failure)"
         case .remoteChanged(let types, let host):
             "changed by \(host.map { "\($0)" } ?? "several hosts"): \(types.map(\.rawValue).joined(separator: " "))"
-        case .split, .refused, .pageShortened, .halted, .zoneMissing, .tokenExpired, .storeReplaced, .stampsRefused,
-            .interrupted, .postponed, .abandoned:
+        case .split, .refused, .pageShortened, .halted, .zoneMissing, .tokenExpired, .storeReplaced, .storeWentBack,
+            .zoneDoubted, .stampsRefused, .interrupted, .postponed, .abandoned:
             failureText
         default: answerText
         }
@@ -64,6 +64,8 @@ extension SyncEvent: CustomStringConvertible {
         case .zoneMissing(let failure): "zone missing: \(failure)"
         case .tokenExpired(let type): "change token of \(type.rawValue) expired"
         case .storeReplaced(let epoch): "the cloud has another store: \(epoch)"
+        case .storeWentBack: "the cloud's store went back behind what was read here"
+        case .zoneDoubted: "the cloud answered for another zone"
         case .stampsRefused: "stamps refused as too far ahead"
         case .interrupted(let failure): "interrupted: \(failure)"
         case .postponed(let failure, let until):

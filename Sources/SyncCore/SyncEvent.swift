@@ -74,8 +74,12 @@ package enum SyncEvent: Hashable, Sendable {
     case zoneMissing(SyncFailure)
     /// Below the floor of purged tombstones.
     case tokenExpired(RecordType)
-    /// A backup was restored, or this is the first contact.
+    /// A backup was restored.
     case storeReplaced(epoch: String)
+    /// The cloud's store lacks changes that this host has seen: a copy of it was put back.
+    case storeWentBack
+    /// The cloud answered for another zone than it said before: it is asked again which one this is.
+    case zoneDoubted
     /// The whole batch, as too far ahead.
     case stampsRefused
     /// The run is over for now. Becomes `postponed`.
@@ -91,11 +95,14 @@ package struct SyncEntry: Hashable, Sendable {
     /// From 1 on, without a gap, as long as the session lives.
     package var number: UInt64
     package var time: MonotonicTime
+    /// By this host's calendar, which the machine does not know: set by whoever passes the entry on.
+    package var wall: WallTime?
     package var event: SyncEvent
 
-    package init(number: UInt64, time: MonotonicTime, event: SyncEvent) {
+    package init(number: UInt64, time: MonotonicTime, wall: WallTime? = nil, event: SyncEvent) {
         self.number = number
         self.time = time
+        self.wall = wall
         self.event = event
     }
 }

@@ -4,8 +4,13 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case notAuthenticated
         case permissionDenied
         case zoneNotFound
-        /// The store's present epoch tells a restore (another epoch) from a purge (the same one).
-        case changeTokenExpired(epoch: String)
+        /// The store's present epoch tells a restore (another epoch) from a purge (the same one). The identity is that of
+        /// the zone that was asked; nil from a cloud that has none.
+        case changeTokenExpired(epoch: String, zoneID: String? = nil)
+        /// The cloud's store went back: it lacks changes that this host has seen.
+        case timelineLost(epoch: String, zoneID: String? = nil)
+        /// The token belongs to another zone than the one that was asked.
+        case anotherZone(epoch: String, zoneID: String? = nil)
         case limitExceeded
         case rateLimited
         case serviceUnavailable

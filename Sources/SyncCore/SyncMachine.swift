@@ -14,10 +14,10 @@ package struct SyncMachine: Sendable {
     private let middlewares: [any SyncMiddleware]
 
     package init(
-        zone: String, host: HostID, timing: SyncTiming = SyncTiming(),
+        zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false,
         middlewares: [any SyncMiddleware] = SyncMiddlewares.inOrder
     ) {
-        state = SyncState(zone: zone, host: host, timing: timing)
+        state = SyncState(zone: zone, host: host, timing: timing, bringsAll: bringsAll)
         self.middlewares = middlewares
     }
 

@@ -29,7 +29,7 @@ package enum SyncOperation: Hashable, Sendable {
     /// `CloudLink.createZone`; `zoneCreated`.
     case createZone(String)
     /// `SyncRepository.adopt`; `adopted`.
-    case adopt(epoch: String)
+    case adopt(SyncZone, ZoneEntry)
     /// `SyncRepository.correct`; `corrected`.
     case correct(clockOffset: Duration)
     /// `SyncRepository.nextBatch`; `batchRead`.

@@ -29,8 +29,8 @@ extension SyncState {
     }
 
     mutating func adopted() {
-        guard case .adopt(let epoch) = finish({ if case .adopt = $0 { true } else { false } }) else { return }
-        account?.epoch = epoch
+        guard case .adopt(let zone, _) = finish({ if case .adopt = $0 { true } else { false } }) else { return }
+        account?.epoch = zone.epoch
         parts = []
         withRun {
             $0.repairs.epoch += 1
@@ -158,7 +158,7 @@ extension PushResult {
         case nil, .badRequest, .permissionDenied: true
         case .limitExceeded: batch.records.count == 1
         case .clockSkew, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound, .notAuthenticated,
-            .changeTokenExpired, .wrongCertificate:
+            .changeTokenExpired, .timelineLost, .anotherZone, .wrongCertificate:
             false
         }
     }

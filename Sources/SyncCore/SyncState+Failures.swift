@@ -25,6 +25,22 @@ extension SyncState {
         repair([.settle(batch, PushOutcome(results: results, serverTime: 0))])
     }
 
+    /// The run goes on with how the zone is to be begun with now.
+    mutating func storeReplaced(epoch: String) {
+        account?.epoch = epoch
+        repair()
+    }
+
+    mutating func storeWentBack() {
+        repair(entryNeeded(wentBack: true).map { [.adopt($0.zone, $0.entry)] } ?? [])
+    }
+
+    mutating func zoneDoubted() {
+        forgetAccount()
+        repair()
+        withRun { $0.repairs.zone += 1 }
+    }
+
     mutating func zoneWentMissing() {
         account = nil
         isZoneMissing = true

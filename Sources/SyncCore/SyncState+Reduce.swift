@@ -45,7 +45,9 @@ extension SyncState {
             withRun { $0.pageRecordsMax = limit }
         case .zoneMissing: zoneWentMissing()
         case .tokenExpired(let type): repair([.beginRefetch(type)])
-        case .storeReplaced(let epoch): repair([.adopt(epoch: epoch)])
+        case .storeReplaced(let epoch): storeReplaced(epoch: epoch)
+        case .storeWentBack: storeWentBack()
+        case .zoneDoubted: zoneDoubted()
         case .stampsRefused: repair([restamping])
         case .abandoned: repair()
         // The middlewares have turned every failure into one of the above; the others are `reduce`'s.

@@ -30,6 +30,8 @@ package struct SyncState: Hashable, Sendable {
     package let zone: String
     package let host: HostID
     package let timing: SyncTiming
+    /// Where this is another zone than the last: it is told all that this host has, others' records too.
+    package let bringsAll: Bool
     package internal(set) var phase = Phase.stopped
     package internal(set) var stream = SyncStream.closed
     /// Who the cloud thinks we are; nil: to be asked before anything else.
@@ -63,14 +65,22 @@ package struct SyncState: Hashable, Sendable {
     var lastCleanUp: MonotonicTime?
     var streamFailures = 0
 
-    package init(zone: String, host: HostID, timing: SyncTiming = SyncTiming()) {
+    package init(zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false) {
         self.zone = zone
         self.host = host
         self.timing = timing
+        self.bringsAll = bringsAll
     }
 
     package var run: SyncRun? {
         if case .running(let run) = phase { run } else { nil }
+    }
+
+    /// How to begin with the zone that the cloud says this is; nil where the progress goes on, or is not known yet.
+    func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
+        guard let zone = account?.syncZone, let progress = run?.progress else { return nil }
+        return ZoneEntry.needed(for: zone, after: progress, bringsAll: bringsAll, wentBack: wentBack)
+            .map { (zone, $0) }
     }
 
     /// Changes the run in place; nothing without one.

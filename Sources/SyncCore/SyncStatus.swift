@@ -12,6 +12,8 @@ package struct SyncStatus: Hashable, Sendable {
     package var lastSyncError: SyncFailure?
     /// Runs that failed in a row.
     package var failures: Int
+    /// When a run was last complete, before a restart too, by this host's calendar; nil for never, or not known here.
+    package var lastSuccess: WallTime?
     /// When a run that failed is tried again.
     package var nextRetry: MonotonicTime?
     /// When changes are asked for, unless one is told until then.
@@ -34,7 +36,7 @@ package struct SyncStatus: Hashable, Sendable {
 package struct SyncQueue: Hashable, Sendable {
     /// Changes in the outbox, when it was last looked at.
     package var pending: Int
-    /// Records set aside for good, when it was last looked at.
+    /// Records that are not synced, when it was last looked at.
     package var parked: Int
     /// Halves of a batch that was too large.
     package var parts: Int

@@ -10,13 +10,18 @@ package struct ChangesPage: Hashable, Sendable {
     package var moreComing: Bool
     /// Of the cloud's store.
     package var epoch: String
+    /// The zone's identity; nil from a cloud that has none.
+    package var zoneID: String?
 
-    package init(type: RecordType, records: [Record], token: String, moreComing: Bool, epoch: String) {
+    package init(
+        type: RecordType, records: [Record], token: String, moreComing: Bool, epoch: String, zoneID: String? = nil
+    ) {
         self.type = type
         self.records = records
         self.token = token
         self.moreComing = moreComing
         self.epoch = epoch
+        self.zoneID = zoneID
     }
 }
 
@@ -64,14 +69,50 @@ package struct CloudAccount: Hashable, Sendable {
     package var epoch: String
     /// `keep` or `strict`, as text: the lease part knows what it means.
     package var policy: String
+    /// The zone's identity; nil from a cloud that has none.
+    package var zoneID: String?
 
-    package init(zone: String, host: HostID, hostName: String, serverTime: UInt64, epoch: String, policy: String) {
+    package init(
+        zone: String, host: HostID, hostName: String, serverTime: UInt64, epoch: String, policy: String,
+        zoneID: String? = nil
+    ) {
         self.zone = zone
         self.host = host
         self.hostName = hostName
         self.serverTime = serverTime
         self.epoch = epoch
         self.policy = policy
+        self.zoneID = zoneID
+    }
+
+    var syncZone: SyncZone { SyncZone(id: zoneID, name: zone, epoch: epoch, serverTime: serverTime) }
+}
+
+/// A zone that this host was in, and when a run there was last complete.
+package struct SyncVisit: Hashable, Sendable {
+    /// `SyncZone.identity`.
+    package var identity: String
+    package var name: String
+    /// By the cloud's wall clock, milliseconds since 1970.
+    package var serverTime: UInt64
+
+    package init(identity: String, name: String, serverTime: UInt64) {
+        self.identity = identity
+        self.name = name
+        self.serverTime = serverTime
+    }
+}
+
+/// How the runs went, for people. Kept over restarts.
+package struct SyncRecord: Hashable, Sendable {
+    /// When a run was last complete, by this host's calendar; nil for never.
+    package var lastSuccess: WallTime?
+    /// Runs that failed in a row since then.
+    package var failures = 0
+
+    package init(lastSuccess: WallTime? = nil, failures: Int = 0) {
+        self.lastSuccess = lastSuccess
+        self.failures = failures
     }
 }
 
@@ -79,20 +120,31 @@ package struct CloudAccount: Hashable, Sendable {
 package struct SyncProgress: Hashable, Sendable {
     /// Of the cloud's store that the tokens belong to; nil before the first contact.
     package var epoch: String?
+    /// Of the zone that the tokens belong to (`SyncZone.identity`); nil before the first contact, and for progress from
+    /// before zones had identities.
+    package var zone: String?
+    package var zoneName: String?
+    /// Every zone that this host was in, by identity.
+    package var visits: [String: SyncVisit] = [:]
+    /// How the runs went so far.
+    package var record = SyncRecord()
     /// By type, how far its changes are stored here. None: from the beginning.
     package var tokens: [RecordType: String]
     /// Types whose tokens expired and which are read anew from the beginning (`SyncRepository.beginRefetch`).
     package var refetching: Set<RecordType>
     /// Changes that wait to be told.
     package var pending: Int
-    /// Records that the cloud refused for good, with their reasons kept.
+    /// Records that the cloud refused for good, that cannot be kept here, or that were set aside.
     package var parked: Int
 
     package init(
-        epoch: String? = nil, tokens: [RecordType: String] = [:], refetching: Set<RecordType> = [], pending: Int = 0,
+        epoch: String? = nil, zone: String? = nil, zoneName: String? = nil, tokens: [RecordType: String] = [:],
+        refetching: Set<RecordType> = [], pending: Int = 0,
         parked: Int = 0
     ) {
         self.epoch = epoch
+        self.zone = zone
+        self.zoneName = zoneName
         self.tokens = tokens
         self.refetching = refetching
         self.pending = pending
@@ -106,12 +158,36 @@ package struct MergeOutcome: Hashable, Sendable {
     package var changed: [RecordKey]
     /// Records of the page that were skipped: nothing new in them.
     package var unchanged: Int
-    /// Records that cannot be kept (an illegal name or value), set aside with their reason.
+    /// Records that cannot be kept (an illegal name or value), or that the cloud did not list: set aside with the
+    /// reason.
     package var parked: Int
+    /// What in them is another host's news, for the log.
+    package var news: [RecordNews] = []
 
     package init(changed: [RecordKey] = [], unchanged: Int = 0, parked: Int = 0) {
         self.changed = changed
         self.unchanged = unchanged
         self.parked = parked
+    }
+}
+
+/// What a merge took over of one record from others.
+package struct RecordNews: Hashable, Sendable {
+    package var key: RecordKey
+    /// In order of name.
+    package var properties: [String]
+    package var isDeleted: Bool
+    /// Who wrote it, in order.
+    package var hosts: [HostID]
+
+    /// nil where the merge took nothing over.
+    package init?(_ merge: RecordMerge) {
+        guard !merge.isEmpty else { return nil }
+        key = merge.after.key
+        properties = merge.news
+        isDeleted = merge.deletionIsNews
+        var hosts = Set(merge.news.compactMap { merge.after.properties[$0]?.stamp.host })
+        if merge.deletionIsNews, let deletion = merge.after.deletion { hosts.insert(deletion.stamp.host) }
+        self.hosts = hosts.sorted()
     }
 }

@@ -14,7 +14,7 @@ package struct PortScanner: Sendable {
     private let awaitsRules: @Sendable (_ sysfsPath: String) -> Bool
 
     /// - Parameters:
-    ///   - host: this host's name, part of the ids that only it knows.
+    ///   - host: this host's id, part of the ids that only it knows.
     ///   - deviceFolder: where device nodes are.
     ///   - sysfsFolder: where the kernel lists them by kind.
     ///   - awaitsRules: whether a device's node is still about to get its owner and mode, so that opening it might fail

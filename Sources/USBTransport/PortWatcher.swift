@@ -1,5 +1,6 @@
 package import Gateway
 import LinuxIO
+package import MeterModel
 import Synchronization
 
 /// Watches for meters at this host's plugs: looks when hot-plug events say that something happened, and again and again
@@ -59,6 +60,10 @@ package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.
         guard let node = FileTree.canonical(first) else { return false }
         return node == FileTree.canonical(second)
     }
+
+    package func unwatch(_ meter: MeterID) { declared.withLock { $0.removeAll { $0.id == meter } } }
+
+    package func isThere(_ path: String) -> Bool { FileTree.isCharacterDevice(path) }
 
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         let (turns, source) = AsyncStream.makeStream(of: Turn.self)

@@ -18,8 +18,8 @@ struct Metercloud: AsyncParsableCommand {
             metercloud \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))
             """,
         subcommands: [
-            Serve.self, ZoneCommand.self, RecordCommand.self, LeaseCommand.self, TokenCommand.self, Backup.self,
-            Restore.self, Migrate.self,
+            Serve.self, ZoneCommand.self, RecordCommand.self, HostCommand.self, LeaseCommand.self, TokenCommand.self,
+            Backup.self, Restore.self, Migrate.self,
         ]
     )
 

@@ -9,6 +9,7 @@ import Glibc
 import LinuxIO
 import Logging
 import MeterModel
+import NIOCore
 import ProgramKit
 import ServerKit
 import ServiceLifecycle
@@ -23,12 +24,15 @@ struct Server {
     let names: [String]
     let usesTLS: Bool
     let rate: Int
+    let connectionsPerAddress: Int
+    let proxies: [String]
     let logger: Logger
     /// Who wants to be told how it goes; nil: nobody.
     let manager: ServiceManager?
 
     func run() async throws {
-        if DescriptorLimit.raise() == nil { logger.warning("descriptor limit not raised") }
+        let descriptors = DescriptorLimit.raise()
+        if descriptors == nil { logger.warning("descriptor limit not raised") }
         try checkAddress()
         try prepareFolder()
         try folder.check(forEtcd: etcd != nil)
@@ -37,7 +41,7 @@ struct Server {
         if etcd != nil { try folder.markAsOverEtcd() }
         let hasToken = try await cloud.prepareFirstZone()
         let certificate = usesTLS ? try folder.certificate(names: certificateNames, at: cloud.clock.wallNow()) : nil
-        try await serve(cloud, certificate: certificate, hasToken: hasToken)
+        try await serve(cloud, certificate: certificate, hasToken: hasToken, descriptors: descriptors)
         logger.notice("metercloud stopped")
     }
 
@@ -56,13 +60,17 @@ struct Server {
         }
     }
 
-    private func serve(_ cloud: HostedCloud, certificate: ServerCertificate?, hasToken: Bool) async throws {
+    private func serve(
+        _ cloud: HostedCloud, certificate: ServerCertificate?, hasToken: Bool, descriptors: UInt64?
+    ) async throws {
         var limits = RequestGate.Limits()
         limits.perCredential = Rate(perSecond: Double(rate), burst: 4 * Double(rate))
         limits.perAddress = Rate(perSecond: Double(rate) / 10, burst: Double(rate))
         let serving = HostedCloud.Serving(
             host: address.host, port: address.port, certificate: certificate, limits: limits,
-            version: VersionBody.current.version)
+            connections: DescriptorBudget(descriptors: descriptors, hasPage: false)
+                .cloudBounds(perAddress: connectionsPerAddress),
+            proxies: proxies, version: VersionBody.current.version)
         let report = manager.map { manager in
             ServiceReport(
                 to: manager, parts: [{ await cloud.turn() }], status: { cloud.summary },
@@ -81,11 +89,12 @@ struct Server {
         group.maximumGracefulShutdownDuration = .seconds(20)
         do {
             try await ServiceGroup(configuration: group).run()
-        } catch let error as ServiceGroupError {
-            throw CommandFailure(.error, "\(error)", next: "see the log above")
+        } catch is ServiceGroupError {
+            throw CommandFailure(.error, "a part of metercloud ended unasked", next: "see the log above")
         } catch {
+            let why = words(for: error) { ($0 as? IOError).map { String(cString: strerror($0.errnoCode)) } }
             throw CommandFailure(
-                .error, "\(address.description) cannot be served: \(error)",
+                .error, "\(address.description) cannot be served: \(why)",
                 next: "is another program on that port? metercloud serve --listen ADDRESS:PORT takes another")
         }
     }

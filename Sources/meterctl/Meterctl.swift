@@ -17,8 +17,8 @@ struct Meterctl: AsyncParsableCommand {
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))
             """,
         subcommands: [
-            Scan.self, Connect.self, Disconnect.self, Status.self, Who.self, Watch.self, Set.self, Get.self,
-            History.self, Command.self, Logs.self, Record.self, Sync.self, Rebuild.self, Cloud.self, Web.self,
+            Scan.self, Connect.self, Disconnect.self, Forget.self, Status.self, Who.self, Watch.self, Set.self,
+            Get.self, History.self, Command.self, Logs.self, Record.self, Sync.self, Rebuild.self, Cloud.self, Web.self,
             Doctor.self, Decode.self,
             Simulate.self,
             Capture.self, Replay.self, Version.self,
@@ -30,9 +30,9 @@ struct Meterctl: AsyncParsableCommand {
         let daemon = FirstSteps.Daemon.onThisMachine
         do {
             let status: GatewayStatus = try await DaemonOptions.parse([]).client.call(.get, "/v1/status")
-            Terminal.line(FirstSteps.text(status, daemon: daemon, path: TypedProgram.own))
+            Terminal.line(FirstSteps.text(status, daemon: daemon, path: TypedProgram.own), linesKept: true)
         } catch let failure as CommandFailure where failure.status == .daemonNotRunning {
-            Terminal.line(FirstSteps.text(nil, daemon: daemon, path: TypedProgram.own))
+            Terminal.line(FirstSteps.text(nil, daemon: daemon, path: TypedProgram.own), linesKept: true)
             Terminal.exit(.daemonNotRunning)
         }
     }

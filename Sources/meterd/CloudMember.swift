@@ -27,6 +27,9 @@ actor CloudMember: CloudJoining {
         /// The machine's digest (`Machine.present`).
         var machine: String
         var configuration: Configuration.Cloud
+        /// From which date ages count.
+        var calendar: RetentionCalendar
+        var timing: SyncTiming
     }
 
     private struct Active: Sendable {
@@ -106,8 +109,9 @@ actor CloudMember: CloudJoining {
         let host = JoinRequest(
             hostID: parts.identity.host.description, hostName: parts.identity.hostName, machine: parts.machine)
         do throws(SyncFailure) {
-            let membership = try await CloudClient.join(
+            var membership = try await CloudClient.join(
                 urls: request.urls, token: Secret(request.token), pin: pin, as: host)
+            membership.bringsAll = request.bring_all ?? false
             try keep(membership)
             await endActive()
             try await begin(membership)
@@ -143,7 +147,31 @@ actor CloudMember: CloudJoining {
         return status
     }
 
+    func retire(_ host: String) async throws(GatewayError) -> RetiredHost {
+        guard let active else {
+            throw GatewayError(
+                .refused, "this host belongs to no cloud, so there is no other host to retire",
+                next: "meterctl cloud join URL …")
+        }
+        do throws(SyncFailure) {
+            let gone = try await active.client.retire(host)
+            return RetiredHost(id: gone.id, name: gone.name, tokens: gone.tokens, leases: gone.leases)
+        } catch {
+            throw GatewayError(
+                error.kind == .badRequest ? .badRequest : .refused, error.message,
+                next: "metercloud host list, on the cloud's machine, shows its hosts")
+        }
+    }
+
     func engine() -> SyncEngine? { active?.engine }
+
+    /// Whether a cloud on another machine has nearly the same time. One on this machine confirms nothing.
+    func confirmsCalendar() async -> Bool {
+        guard let active, serving == nil, !active.membership.urls.contains(where: CalendarConfirmation.isThisMachine)
+        else { return false }
+        guard let offset = await active.engine.report().status.serverOffset?.offset else { return false }
+        return abs(offset.milliseconds) <= CalendarConfirmation.offsetMax.milliseconds
+    }
 
     func keeper() -> LeaseKeeper? { active?.keeper }
 
@@ -165,14 +193,16 @@ actor CloudMember: CloudJoining {
             zonePolicy: policy ?? .keep, timeToLive: parts.configuration.timeToLive, loop: parts.loop,
             dice: SystemRandomNumberGenerator(), logger: logger)
         let host = try CloudAddress(membership.urls[0]).host
+        var edges = SyncEngine.Edges(
+            link: client, repository: parts.store, loop: parts.loop,
+            network: NetworkWatcher(loop: parts.loop, host: host), dice: SystemRandomNumberGenerator(),
+            changed: { [settings = parts.settings] in await settings.merged(MergeOutcome(changed: $0)) },
+            heard: { await keeper.take($0) }, hostName: { [store = parts.store] in await store.hostName(of: $0) },
+            confirmedToday: { [calendar = parts.calendar] in await calendar.confirmed() })
+        edges.today = { [calendar = parts.calendar] in try await calendar.today() }
         let engine = SyncEngine(
-            zone: membership.zone, host: parts.identity.host,
-            edges: SyncEngine.Edges(
-                link: client, repository: parts.store, loop: parts.loop,
-                network: NetworkWatcher(loop: parts.loop, host: host), dice: SystemRandomNumberGenerator(),
-                changed: { [settings = parts.settings] in await settings.merged(MergeOutcome(changed: $0)) },
-                heard: { await keeper.take($0) }),
-            logger: logger)
+            zone: membership.zone, host: parts.identity.host, timing: parts.timing, bringsAll: membership.bringsAll,
+            edges: edges, logger: logger)
         parts.fetched.becomes(false)
         let begun = Active(membership: membership, client: client, engine: engine, keeper: keeper)
         active = begun
@@ -259,6 +289,15 @@ actor CloudMember: CloudJoining {
     }
 }
 
+extension MeterStore {
+    /// What the host says that it is called.
+    fileprivate func hostName(of host: HostID) async -> String? {
+        let record = try? await record(RecordKey(type: .host, name: host.description))
+        guard case .string(let name) = record?.properties["name"]?.value else { return nil }
+        return name
+    }
+}
+
 extension GatewayError {
     /// The cloud's words, and what to do about them.
     fileprivate init(_ failure: SyncFailure, joining urls: [String]) {
@@ -270,7 +309,7 @@ extension GatewayError {
             case .network, .serviceUnavailable: "is the address right, and does metercloud run there?"
             case .badRequest: "correct it"
             case .rateLimited: "wait a minute, then try again"
-            case .zoneNotFound, .changeTokenExpired, .limitExceeded, .clockSkew, .other:
+            case .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .clockSkew, .other:
                 "are meterd and metercloud of one version?"
             }
         self.init(failure.kind == .badRequest ? .badRequest : .refused, failure.message, next: next)

@@ -1,9 +1,11 @@
+import CloudServer
 import Gateway
 import GatewayAPI
 import LinuxIO
 import Logging
 import MeterModel
 import ProgramKit
+import ServerKit
 import ServiceLifecycle
 import USBTransport
 import UnixSignals
@@ -17,6 +19,7 @@ struct Daemon {
     let manager: ServiceManager?
 
     func run() async throws {
+        if DescriptorLimit.raise() == nil { logger.warning("descriptor limit not raised") }
         let loop = try IOLoop(name: "meterd-io")
         loop.start()
         defer { loop.shutdown() }
@@ -67,9 +70,10 @@ struct Daemon {
         to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
     ) -> ServiceReport {
         let first = hosts[0].directory
+        let watches = hosts.map(\.storeWatch)
         return ServiceReport(
             to: manager,
-            parts: [{ await loop.turn() }, { await cloud?.turn() }],
+            parts: [{ await loop.turn() }, { await cloud?.turn() }, { for watch in watches { watch.look() } }],
             status: { Self.summary(of: await first.status()) },
             sleep: { try await ContinuousClock().sleep(for: $0) }, logger: logger)
     }
@@ -82,21 +86,25 @@ struct Daemon {
     }
 
     private func makeHosts(loop: IOLoop) async throws -> [Host] {
-        let scanner = PortScanner(host: HostName.system, awaitsRules: Udev.awaitsRules)
-        let first = try await Host(configuration: configuration, loop: loop, scanner: scanner, logger: logger)
+        let first = try await Host(
+            configuration: configuration, loop: loop,
+            makeScanner: { PortScanner(host: $0.description, awaitsRules: Udev.awaitsRules) }, logger: logger)
         guard isDemo else { return [first] }
         var logger = logger
         logger[metadataKey: "host"] = "\(Demo.secondHostName)"
         let second = try await Host(
             configuration: Demo.secondHost(beside: configuration), loop: loop,
-            scanner: PortScanner(host: HostName.system, deviceFolder: "/nowhere"), logger: logger)
+            makeScanner: { PortScanner(host: $0.description, deviceFolder: "/nowhere") }, logger: logger)
         return [first, second]
     }
 
     private func makeCloud() async throws -> EmbeddedCloud {
-        var listen = configuration.cloud.listen
-        if isDemo { listen = Configuration.Cloud.Listen(host: "127.0.0.1", port: 0) }
-        return try await EmbeddedCloud(path: "\(configuration.stateDirectory)/cloud", listen: listen, logger: logger)
+        var settings = configuration.cloud
+        if isDemo { settings.listen = Configuration.Cloud.Listen(host: "127.0.0.1", port: 0) }
+        let budget = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: configuration.web.serves)
+        return try await EmbeddedCloud(
+            path: "\(configuration.stateDirectory)/cloud", settings: settings,
+            connections: budget.cloudBounds(perAddress: settings.connectionsPerAddress), logger: logger)
     }
 
     private func announce() {

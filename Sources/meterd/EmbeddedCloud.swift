@@ -12,14 +12,21 @@ import ServiceLifecycle
 /// The cloud, where this meterd serves it itself (`[cloud] serve = true`, and the demo): as `metercloud serve`, in a
 /// folder of the state directory.
 struct EmbeddedCloud {
-    private let listen: Configuration.Cloud.Listen
+    private let settings: Configuration.Cloud
+    private let connections: ConnectionBounds
     private let cloud: HostedCloud
     private let certificate: ServerCertificate
 
     /// Opens the store, and makes folder, certificate, zone and the first token where they are missing.
-    init(path: String, listen: Configuration.Cloud.Listen, logger: Logger) async throws {
+    ///
+    /// - Parameter connections: how many there may be at a time.
+    init(
+        path: String, settings: Configuration.Cloud, connections: ConnectionBounds, logger: Logger
+    ) async throws {
         try Folder.make(path, mode: 0o700)
-        self.listen = listen
+        self.settings = settings
+        self.connections = connections
+        let listen = settings.listen
         cloud = try HostedCloud(folder: CloudFolder(path: path), logger: logger)
         _ = try await cloud.prepareFirstZone()
         var names = Set([HostName.system, "localhost", "127.0.0.1", "::1"] + IPAddress.ofThisMachine())
@@ -33,7 +40,8 @@ struct EmbeddedCloud {
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
         try cloud.services(
             HostedCloud.Serving(
-                host: listen.host, port: listen.port, certificate: certificate, version: VersionBody.current.version),
+                host: settings.listen.host, port: settings.listen.port, certificate: certificate,
+                connections: connections, proxies: settings.proxies, version: VersionBody.current.version),
             onRunning: onRunning)
     }
 
@@ -49,13 +57,15 @@ struct EmbeddedCloud {
             return nil
         }
         let token = text.filter { !$0.isWhitespace }
-        let url = "https://\(IPAddress.authority(IPAddress.isAny(listen.host) ? "127.0.0.1" : listen.host, port))"
+        let host = IPAddress.isAny(settings.listen.host) ? "127.0.0.1" : settings.listen.host
+        let url = "https://\(IPAddress.authority(host, port))"
         return CloudJoinRequest(urls: [url], token: token, pin: certificate.pin.description)
     }
 
     /// The line that joins another host, for people to copy.
     func joinLine(port: Int) -> String {
-        let url = "https://\(IPAddress.authority(IPAddress.isAny(listen.host) ? HostName.system : listen.host, port))"
+        let host = IPAddress.isAny(settings.listen.host) ? HostName.system : settings.listen.host
+        let url = "https://\(IPAddress.authority(host, port))"
         return "meterctl cloud join \(url) --token-file \(cloud.folder.enrolmentTokenPath) --pin \(certificate.pin)"
     }
 }

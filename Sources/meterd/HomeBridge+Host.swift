@@ -12,7 +12,7 @@ extension HomeBridge {
     /// The bridge of one host, as its configuration has it; nil: it uses no broker.
     static func make(
         _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory, loop: IOLoop,
-        logger: Logger
+        formerMeters: [MeterID], logger: Logger
     ) -> HomeBridge? {
         guard let address = configuration.address else { return nil }
         var link = MosquittoLink.Settings(address: address, clientID: "metergateway-\(host)")
@@ -24,6 +24,7 @@ extension HomeBridge {
                 id: host),
             version: VersionBody.current.version)
         settings.interval = configuration.interval
+        settings.formerMeters = formerMeters
         var logger = logger
         logger[metadataKey: "broker"] = "\(address)"
         return HomeBridge(

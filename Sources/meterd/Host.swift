@@ -20,6 +20,7 @@ struct Host {
     let configuration: Configuration
     let store: MeterStore
     let recorder: SampleRecorder
+    let storeWatch: StoreWatch
     let recordings: RecordingService
     let settings: SettingsService
     let rebuild: RebuildService
@@ -32,7 +33,11 @@ struct Host {
     private let logger: Logger
 
     /// Opens the store and puts the parts together. Nothing runs yet.
-    init(configuration: Configuration, loop: IOLoop, scanner: PortScanner, logger: Logger) async throws {
+    ///
+    /// - Parameter makeScanner: of this host's plugs, once its id is known.
+    init(
+        configuration: Configuration, loop: IOLoop, makeScanner: (HostID) -> PortScanner, logger: Logger
+    ) async throws {
         self.configuration = configuration
         self.logger = logger
         self.loop = loop
@@ -42,22 +47,31 @@ struct Host {
         store = try MeterStore.open(
             path: "\(configuration.stateDirectory)/meterd.sqlite",
             options: MeterStore.Options(machine: machine, calendar: { LinuxClock.wallNow }))
+        let confirmation = CalendarConfirmation()
+        let calendar = RetentionCalendar(
+            repository: store,
+            clocks: RetentionCalendar.Clocks(
+                now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, isConfirmed: { await confirmation.isGiven }),
+            logger: logger)
         recorder = SampleRecorder(
-            repository: store, tiers: store, loop: loop, limits: configuration.recorderLimits, logger: logger)
+            repository: store, tiers: store, calendar: calendar, loop: loop, limits: configuration.recorderLimits,
+            logger: logger)
+        storeWatch = StoreWatch(store, recorder: recorder, logger: logger)
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         recordings = RecordingService(
             host: store.identity.host, repository: store, settings: settings, loop: loop,
-            saveInterval: configuration.flushInterval, logger: logger)
+            saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         directory = MeterDirectory(
             edges: MeterDirectory.Edges(
                 loop: loop, opener: Self.openers(on: loop, radios),
                 ports: PortWatcher(
-                    scanner: scanner, clock: ContinuousClock(), listen: { UdevMonitor()?.events(on: loop) }),
+                    scanner: makeScanner(store.identity.host), clock: ContinuousClock(),
+                    listen: { UdevMonitor()?.events(on: loop) }),
                 radios: radios, repository: store,
-                settings: settings, recorder: recorder, recordings: recordings, hostName: HostName.system,
-                makeDice: { SystemRandomNumberGenerator() }),
+                settings: settings, recorder: recorder, recordings: recordings,
+                hostID: store.identity.host.description, makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
         let fetched = FetchedOnce()
         rebuild = RebuildService(
@@ -67,11 +81,12 @@ struct Host {
                 store: store, settings: settings, rebuild: rebuild, fetched: fetched, directory: directory, loop: loop,
                 file: MembershipFile(path: "\(configuration.stateDirectory)/cloud.json"),
                 identity: try await Self.identity(name: name, in: store), machine: machine.digest,
-                configuration: configuration.cloud),
+                configuration: configuration.cloud, calendar: calendar, timing: configuration.sync),
             logger: logger)
+        confirmation.ask { [member] in await member.confirmsCalendar() }
         bridge = HomeBridge.make(
             configuration.mqtt, host: store.identity.host, hostName: name, directory: directory, loop: loop,
-            logger: logger)
+            formerMeters: try await store.formerIDs().keys.sorted(), logger: logger)
         tellOfTheStore()
     }
 
@@ -107,7 +122,7 @@ struct Host {
     }
 
     private func tellOfTheStore() {
-        if let setAside = store.setAside { logger.error("the store was damaged", metadata: ["cause": "\(setAside)"]) }
+        if let setAside = store.setAside { logger.error("a new store was begun", metadata: ["cause": "\(setAside)"]) }
         if let replaced = store.identity.replaced {
             logger.warning(
                 "the store came from another machine: this host has a new id and has to join its cloud anew",
@@ -136,9 +151,7 @@ struct Host {
     /// tell of each meter that it is gone, one after the other.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, loop: loop)
-        let routes = MeterRoutes(directory: directory, version: .current) { [recorder, store] in
-            recorder.status(path: store.path)
-        }
+        let routes = MeterRoutes(directory: directory, version: .current) { [storeWatch] in storeWatch.status() }
         let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, engine: { [member] in await member.engine() },
@@ -149,6 +162,7 @@ struct Host {
             LiveRoutes(feed: live), BrokerRoutes { await brokerStatus() },
             LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
             SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
+            ParkedRoutes(parked: ParkedService(repository: store, settings: settings)),
             HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
             SeriesRoutes(directory: directory, series: series),
             RecordingRoutes(directory: directory, recordings: recordings, series: series),
@@ -174,10 +188,10 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            status: { [directory, recorder, store] in
+            status: { [directory, storeWatch] in
                 GatewayStatus(
                     meters: await directory.status(), adapters: await directory.adapters(),
-                    store: recorder.status(path: store.path))
+                    store: storeWatch.status())
             },
             cloud: { [member] in await member.status() },
             sync: { [member] in await member.engine()?.report() },

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Gateway
 import GatewayAPI
 import LinuxIO
+import MeterModel
 
 /// The cloud that this host belongs to, in a file of its own that only its owner may read, because it holds the token.
 ///
@@ -16,6 +17,7 @@ struct MembershipFile: Sendable {
         var zone: String
         var token: String
         var pin: String?
+        var bringsAll: Bool?
     }
 
     private var file: OwnersFile<Content> { OwnersFile(path: path) }
@@ -28,10 +30,12 @@ struct MembershipFile: Sendable {
             if let pin = content.pin, CertificatePin(pin) == nil { throw CocoaError(.fileReadCorruptFile) }
             return CloudMembership(
                 urls: content.urls, zone: content.zone, token: Secret(content.token),
-                pin: content.pin.flatMap { CertificatePin($0) })
+                pin: content.pin.flatMap { CertificatePin($0) }, bringsAll: content.bringsAll ?? false)
         } catch {
             throw GatewayError(
-                .internalError, "\(path), which says what cloud this host belongs to, cannot be read: \(error)",
+                .internalError,
+                "\(path), which says what cloud this host belongs to, cannot be read: "
+                    + words(for: error, known: fileWords),
                 next: "restore it, or remove it and join again: meterctl cloud join")
         }
     }
@@ -40,13 +44,13 @@ struct MembershipFile: Sendable {
     func write(_ membership: CloudMembership) throws(GatewayError) {
         let content = Content(
             urls: membership.urls, zone: membership.zone, token: membership.token.text,
-            pin: membership.pin?.description)
+            pin: membership.pin?.description, bringsAll: membership.bringsAll ? true : nil)
         do {
             try file.write(content)
         } catch {
             throw GatewayError(
                 .internalError,
-                "the membership cannot be written to \(path): \((error as? Errno)?.words ?? "\(error)")",
+                "the membership cannot be written to \(path): \(words(for: error, known: fileWords))",
                 next: "make room or correct the folder's mode, then join again")
         }
     }

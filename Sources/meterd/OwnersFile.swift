@@ -2,6 +2,17 @@ import FoundationEssentials
 import Glibc
 import LinuxIO
 
+/// What reading or writing a file throws, in words; nil for anything else.
+func fileWords(_ error: any Error) -> String? {
+    switch error {
+    case let error as Errno: error.words
+    case let error as CocoaError where error.code == .fileReadCorruptFile: "it is not what was written"
+    case let error as CocoaError where error.code == .fileReadNoPermission: "this user may not read it"
+    case is CocoaError: "the system does not let it be read"
+    default: nil
+    }
+}
+
 /// A file that only its owner may read, with one value as JSON that a person can read too.
 struct OwnersFile<Content: Codable>: Sendable {
     let path: String

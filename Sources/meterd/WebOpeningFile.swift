@@ -15,6 +15,8 @@ struct WebOpeningFile: WebOpeningRepository {
         /// Hex. The token itself is nowhere.
         var token_sha256: String
         var login_key: String
+        /// Codes of logins that were ended, with when they would have ended by themselves. Earlier versions wrote none.
+        var ended_logins: [String: Int64]?
     }
 
     private var file: OwnersFile<Content> { OwnersFile(path: path) }
@@ -26,10 +28,13 @@ struct WebOpeningFile: WebOpeningRepository {
                 hash.count == 32, key.count == 32, (1...65_535).contains(content.port)
             else { throw CocoaError(.fileReadCorruptFile) }
             return WebOpening(
-                host: content.host, port: content.port, credentials: WebCredentials(tokenHash: hash, key: key))
+                host: content.host, port: content.port,
+                credentials: WebCredentials(tokenHash: hash, key: key, ended: content.ended_logins ?? [:]))
         } catch {
             throw GatewayError(
-                .internalError, "\(path), which says how the web page is opened, cannot be read: \(error)",
+                .internalError,
+                "\(path), which says how the web page is opened, cannot be read: "
+                    + words(for: error, known: fileWords),
                 next: "open it anew: meterctl web enable")
         }
     }
@@ -38,12 +43,12 @@ struct WebOpeningFile: WebOpeningRepository {
     func write(_ opening: WebOpening) throws(GatewayError) {
         let content = Content(
             host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),
-            login_key: Hex.encode(opening.credentials.key))
+            login_key: Hex.encode(opening.credentials.key), ended_logins: opening.credentials.ended)
         do {
             try file.write(content)
         } catch {
             throw GatewayError(
-                .internalError, "\(path) cannot be written: \((error as? Errno)?.words ?? "\(error)")",
+                .internalError, "\(path) cannot be written: \(words(for: error, known: fileWords))",
                 next: "make room or correct the folder's mode, then try again")
         }
     }

@@ -1,3 +1,4 @@
+import CloudServer
 import GatewayServer
 import Glibc
 import LinuxIO
@@ -12,21 +13,29 @@ extension WebPage.Parts {
             host: configuration.web.listen.host, port: configuration.web.listen.port,
             names: WebNames(own + configuration.web.names), hostName: HostName.system, files: .built(),
             repository: WebOpeningFile(path: "\(configuration.stateDirectory)/web.json"),
-            mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) },
+            users: LocalUsers(
+                peer: { socket(of: $0) },
+                mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) }),
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeDice: { SystemRandomNumberGenerator() },
             // Cancelled, it ends at once, which is what a pause is to do.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
+        limits.connections = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: true).page
     }
 }
 
-/// Whether the user at the other end might as well use the control socket: root, whoever runs this, and its group.
-private func isOfSocketsGroup(_ connection: WebConnection, _ socketPath: String) -> Bool {
+/// The socket at the other end of a connection over loopback.
+private func socket(of connection: WebConnection) -> WebPeer? {
     guard let client = IPAddress.plainBytes(of: connection.client),
         let server = IPAddress.plainBytes(of: connection.server),
-        let user = LocalPeer.user(
+        let socket = LocalPeer.socket(
             of: .init(address: client, port: connection.clientPort),
             to: .init(address: server, port: connection.serverPort))
-    else { return false }
+    else { return nil }
+    return WebPeer(user: socket.user, socket: socket.inode)
+}
+
+/// Whether a user might as well use the control socket: root, whoever runs this, and its group.
+private func isOfSocketsGroup(_ user: UInt32, _ socketPath: String) -> Bool {
     if user == 0 || user == geteuid() { return true }
     guard let group = UserGroups.group(ofFile: socketPath) else { return false }
     return UserGroups.isMember(user, of: group)

@@ -63,9 +63,11 @@ private let allowedImports: [String: Set<String>] = [
         "Logging", "NIOCore", "Synchronization",
     ],
     // What two servers have in common: the only target of this layer, but for LinuxIO, that others may import.
-    "ServerKit": ["MeterModel", "Crypto", "FoundationEssentials", "Glibc", "NIOCore", "Synchronization"],
+    "ServerKit": ["MeterModel", "Crypto", "FoundationEssentials", "Glibc", "NIOCore", "NIOTLS", "Synchronization"],
     // What several programs have in common.
-    "ProgramKit": ["LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle"],
+    "ProgramKit": [
+        "MeterModel", "LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle",
+    ],
     "CloudHosting": [
         "MeterModel", "MetricsCore", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO",
         "ServerKit",

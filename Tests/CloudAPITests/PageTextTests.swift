@@ -59,7 +59,10 @@ struct PageTextTests {
 
     @Test func page_isWhatACoderReadsAndWrites() throws {
         try check(ChangesBody(records: [], changeToken: "v1.e.0", moreComing: false, epoch: "e"))
-        let page = ChangesBody(records: Self.records, changeToken: "v1.\"e\".7", moreComing: true, epoch: "ü")
+        var page = ChangesBody(records: Self.records, changeToken: "v1.\"e\".7", moreComing: true, epoch: "ü")
+        try check(page)
+        try sabotage(page)
+        page.zoneID = "\"ü\""
         try check(page)
         try sabotage(page)
     }

@@ -32,6 +32,23 @@ struct RecordTextTests {
         ]
     }
 
+    @Test func whoBroughtIt_travels_andIsAskedOfNobody() throws {
+        let other = HostID(high: 1, low: 0x8000_0000_0000_0002)
+        let record = try #require(Self.records.last)
+        let text = Self.text(of: record.brought(by: other))
+
+        let read = try #require(Record(text: text))
+        let decoded = try JSONDecoder().decode(Record.self, from: Data(text))
+
+        for record in [read, decoded] {
+            #expect(record.properties["a"]?.broughtBy == other)
+            #expect(record.deletion?.broughtBy == other)
+        }
+        #expect(!String(decoding: Self.text(of: record), as: UTF8.self).contains("broughtBy"))
+        let coded = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(read)) as? NSDictionary
+        #expect(try JSONSerialization.jsonObject(with: Data(text)) as? NSDictionary == coded)
+    }
+
     private static func text(of record: Record) -> [UInt8] {
         var text: [UInt8] = []
         RecordText.write(record, to: &text)

@@ -89,12 +89,10 @@ struct PinnedConnectionTests {
 
     @Test func addressAfterTheFirst_isTried_whenThatIsGone() async throws {
         try await withCloud { cloud in
-            let gone = try await WireServer.start(.closing(""))
-            let port = gone.port
-            try await gone.stop()
             var membership = try await CloudClient.join(
                 urls: [cloud.url], token: cloud.enrolment, pin: cloud.certificate.pin, as: cloud.request("pi-a"))
-            membership.urls.insert("https://127.0.0.1:\(port)", at: 0)
+            // A port that nobody is given: one that was just free may be another test's by now.
+            membership.urls.insert("https://127.0.0.1:1", at: 0)
             let client = try CloudClient(membership)
 
             try await closing(client) {

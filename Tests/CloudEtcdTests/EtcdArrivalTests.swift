@@ -63,12 +63,15 @@ struct EtcdArrivalTests {
         let limits = try await engine.leaseLimits(at: time)
         let request = LeaseAcquire(
             requestID: .numbered(host), host: .numbered(host), hostName: "host \(host)", session: .numbered(host),
-            previousSession: nil, timeToLive: .seconds(120), transport: .ble, policy: .keep, isTakeover: takeover)
+            previousSession: nil, timeToLive: .seconds(120), transport: .ble, policy: .keep)
         let circumstances = LeaseCircumstances(
             now: time, wallNow: Self.now, terms: .standard, grantsNothingNewBefore: limits.grantsNothingNewBefore,
             tokenFloor: limits.tokenFloor)
         return try await engine.decideLease(of: meter, in: zone) {
-            LeaseRules.acquire(request, of: $0, in: circumstances)
+            var request = request
+            // From whoever has it.
+            if takeover { request.takeover = $0?.token }
+            return LeaseRules.acquire(request, of: $0, in: circumstances)
         }
     }
 
@@ -123,6 +126,10 @@ struct EtcdArrivalTests {
         #expect(rest.records.count == 10)
         #expect(!rest.moreComing)
         try await goesOn(engine, after: before)
+        // The timeline went along: it goes on with a new mark, and what was read under the old one stays good.
+        let last = try await engine.changes(of: .deviceSettings, in: "home", after: token, limit: 100)
+        #expect(token.origin?.mark == 1)
+        #expect(last.token.origin?.mark == 2)
         await engine.close()
     }
 
@@ -136,7 +143,7 @@ struct EtcdArrivalTests {
         #expect(try await engine.record(RecordKey(type: .deviceSettings, name: "m4"), in: "home") == outcome.record)
         let held = try #require(before.leases.first { $0.meter == "b" })
         let renewed = try await engine.renewLeases(
-            [(meter: "b", token: held.token)], session: .numbered(1), in: "home", at: .origin)
+            [(meter: "b", token: held.token)], session: .numbered(1), in: "home", under: .keep, at: .origin)
         guard case .renewed = renewed[0] else {
             Issue.record("the holder was not known: \(renewed)")
             return

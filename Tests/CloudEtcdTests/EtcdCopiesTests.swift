@@ -48,17 +48,21 @@ struct EtcdCopiesTests {
         {
             let request = LeaseAcquire(
                 requestID: .numbered(host), host: .numbered(host), hostName: "host \(host)", session: .numbered(host),
-                previousSession: nil, timeToLive: .seconds(120), transport: .ble, policy: .keep, isTakeover: takeover)
+                previousSession: nil, timeToLive: .seconds(120), transport: .ble, policy: .keep)
             let circumstances = LeaseCircumstances(
                 now: now, wallNow: WallTime(millisecondsSince1970: 0), terms: .standard)
             return try await engine.decideLease(of: meter, in: zone) {
-                LeaseRules.acquire(request, of: $0, in: circumstances)
+                var request = request
+                // From whoever has it.
+                if takeover { request.takeover = $0?.token }
+                return LeaseRules.acquire(request, of: $0, in: circumstances)
             }
         }
 
         func renew(_ meter: String, in zone: String, token: FencingToken, by host: UInt64) async throws -> LeaseRenewal?
         {
-            try await engine.renewLeases([(meter, token)], session: .numbered(host), in: zone, at: now).first
+            try await engine.renewLeases([(meter, token)], session: .numbered(host), in: zone, under: .keep, at: now)
+                .first
         }
     }
 
@@ -175,6 +179,19 @@ struct EtcdCopiesTests {
                 // Over by what this copy last saw, and yet not: the comparison shows the renewal.
                 #expect(self.token(try await second.acquire(meter, in: zone, by: 2)) == nil)
             }
+        }
+    }
+
+    @Test func revoke_doesNotBeginTheWaitAnew_forTheOtherCopy() async throws {
+        try await withCopies { first, second in
+            _ = try await first.acquire(meter, in: zone, by: 1)
+            _ = try await second.acquire(meter, in: zone, by: 2)
+            second.advance(134)
+            _ = try await first.engine.decideLease(of: meter, in: zone) { LeaseRules.revoke($0) }
+
+            #expect(token(try await second.acquire(meter, in: zone, by: 2)) == nil)
+            second.advance(1)
+            #expect(token(try await second.acquire(meter, in: zone, by: 2)) != nil)
         }
     }
 

@@ -41,7 +41,10 @@ struct EtcdLinesTests {
         func acquire(_ host: Principal, takeover: Bool = false) async throws(CloudFailure) -> LeaseBody {
             let id = host.credential.binding?.host.description ?? ""
             var request = AcquireRequest(requestID: id, session: id, transport: "ble")
-            request.takeover = takeover
+            if takeover {
+                let present = try? await engine.lease(of: meter, in: zone)
+                request.takeover = .of(token: present?.token.rawValue ?? 0)
+            }
             return try await service.acquire(request, meter: meter, in: zone, by: host)
         }
 

@@ -138,9 +138,11 @@ struct EtcdTurmoilTests {
             requestID: RequestID(using: &dice), host: .numbered(host), hostName: "host \(host)",
             // Of one session it would be given the token that it has.
             session: meter == "own" ? .numbered(host) : SessionID(using: &dice), previousSession: nil,
-            timeToLive: .seconds(120), transport: .ble, policy: .keep, isTakeover: true)
+            timeToLive: .seconds(120), transport: .ble, policy: .keep)
         let answer = try await copy.decideLease(of: meter, in: zone) {
-            LeaseRules.acquire(
+            var request = request
+            request.takeover = $0?.token
+            return LeaseRules.acquire(
                 request, of: $0, in: LeaseCircumstances(now: .origin, wallNow: now, terms: .standard))
         }
         if case .granted(let record) = answer { return record.token }
@@ -151,7 +153,7 @@ struct EtcdTurmoilTests {
         while !Task.isCancelled {
             do {
                 let renewals = try await copy.renewLeases(
-                    [("own", token)], session: .numbered(99), in: zone, at: .origin)
+                    [("own", token)], session: .numbered(99), in: zone, under: .keep, at: .origin)
                 guard case .lost(let loss, _)? = renewals.first else {
                     book.write { $0.renewals += 1 }
                     continue

@@ -152,10 +152,25 @@ struct StoredValueTests {
         return LeaseRecord(
             state: .revoking(holder), token: .max,
             terms: LeaseTerms(timeToLive: .seconds(60), lockDelay: .seconds(20), policy: .strict),
-            renewedAt: .origin + .seconds(9), requestID: RequestID(high: 6, low: 7))
+            renewedAt: .origin + .seconds(9),
+            grants: [
+                LeaseGrant(requestID: RequestID(high: 8, low: 9), token: FencingToken(rawValue: 3)),
+                LeaseGrant(requestID: RequestID(high: 6, low: 7), token: .max),
+            ])
     }
 
     private func entry(_ value: [UInt8]) -> EtcdEntry { EtcdEntry(key: Array("p/k".utf8), value: value, revision: 1) }
+
+    /// As a copy of an older version wrote it, which knows the last grant only.
+    @Test func lease_ofAnOlderCopy_isRead() throws {
+        var stored = StoredLease(lease, writer: "w")
+        stored.earlier = nil
+
+        let read = try StoredLease(entry(try stored.bytes)).record(renewedAt: .origin)
+
+        #expect(!String(decoding: try stored.bytes, as: UTF8.self).contains("earlier"))
+        #expect(read?.grants == lease.grants.suffix(1))
+    }
 
     @Test func lease_comesBackWhole() throws {
         let bytes = try StoredLease(lease, writer: "w").bytes
@@ -307,7 +322,7 @@ struct LeasePlanTests {
             acquiredAt: WallTime(millisecondsSince1970: 0))
         return LeaseRecord(
             state: .held(holder), token: FencingToken(rawValue: host), terms: .standard,
-            renewedAt: .origin + .seconds(seconds), requestID: nil)
+            renewedAt: .origin + .seconds(seconds), grants: [])
     }
 
     private func job(_ result: LeaseRecord?, heedsTime: Bool = true) -> LeaseJob {

@@ -96,7 +96,7 @@ final class CloudBench: Sendable {
         String("xxxxxxxx-xxxx-4xxx-9xxx-xxxxxxxxxxxx".map { $0 == "x" ? digit : $0 })
     }
 
-    static func acquire(_ digit: Character, takeover: Bool? = nil) -> AcquireRequest {
+    static func acquire(_ digit: Character, takeover: TakeoverRequest? = nil) -> AcquireRequest {
         var request = AcquireRequest(requestID: uuid(digit), session: uuid(digit), transport: "usb")
         request.takeover = takeover
         return request

@@ -68,18 +68,21 @@ struct OpenAPITests {
     private static let examples: [(schema: String, full: any Encodable & Sendable, least: any Encodable & Sendable)] = {
         let stamp = Stamp(milliseconds: 1, counter: 2, host: HostID(high: 3, low: 4))
         let register = Register(value: .int(1), stamp: stamp)
+        let brought = Register(value: .int(1), stamp: stamp, broughtBy: stamp.host)
         let key = RecordKey(type: .host, name: "n")
         var lease = LeaseBody(
             meter: "m", state: "held", token: 1, ttl: 1, lockDelay: 1, policy: "keep", remaining: 1, waiting: ["w"])
         let leastLease = lease
         (lease.holderID, lease.holderName, lease.session) = ("h", "n", "s")
         (lease.transport, lease.acquiredAt, lease.expiresAt) = ("usb", "a", "e")
+        lease.oldHolderTold = true
         let leastError = CloudErrorBody.Content(code: .leaseHeld, message: "m")
         var error = leastError
-        (error.retryAfter, error.epoch, error.lease, error.reason) = (1, "e", lease, "held")
+        (error.retryAfter, error.epoch, error.zoneID, error.lease, error.reason) = (1, "e", "i", lease, "held")
         let leastAcquire = AcquireRequest(requestID: "r", session: "s", transport: "usb")
         var acquire = leastAcquire
-        (acquire.previousSession, acquire.ttl, acquire.policy, acquire.takeover) = ("p", 1, "keep", true)
+        (acquire.previousSession, acquire.ttl, acquire.policy, acquire.takeover) = ("p", 1, "keep", .of(token: 5))
+        acquire.tokenFloor = 4
         let deletion = Deletion(stamp: stamp)
         let tombstone = Record(key: key, deletion: deletion)
         let later = Register(value: .null, stamp: Stamp(milliseconds: 9, counter: 0, host: HostID(high: 3, low: 4)))
@@ -87,25 +90,33 @@ struct OpenAPITests {
         let change = EventBody.Change(types: ["Host"], hostID: "h")
         let offer = EventBody.Offer(meter: "m", reserved: 1)
         return [
+            (
+                "HostBody", HostBody(id: "h", name: "n", tokens: 1, leases: ["m"], listening: true),
+                HostBody(id: "h", name: "n", tokens: 0, leases: [], listening: false)
+            ),
             ("HealthBody", HealthBody(status: "ok", version: "1"), HealthBody(status: "ok", version: "1")),
             (
                 "JoinRequest", JoinRequest(hostID: "h", hostName: "n", machine: "m"),
                 JoinRequest(hostID: "h", hostName: "n", machine: "m")
             ),
             ("JoinAnswer", JoinAnswer(zone: "z", token: "t"), JoinAnswer(zone: "z", token: nil)),
-            ("AccountBody", account, account), ("Register", register, register),
-            ("Deletion", Deletion(stamp: stamp, mergedInto: "x"), deletion), ("Record", record, Record(key: key)),
+            ("AccountBody", account, leastAccount),
+            ("ZoneRequest", ZoneRequest(zoneID: "i"), ZoneRequest(zoneID: nil)),
+            ("Register", brought, register),
+            ("Deletion", Deletion(stamp: stamp, mergedInto: "x", broughtBy: stamp.host), deletion),
+            ("Record", record, Record(key: key)),
             ("ModifyRequest", ModifyRequest(records: [record]), ModifyRequest(records: [tombstone])),
             (
                 "ModifyResult", ModifyAnswer.Result(type: "t", name: "n", error: error, merged: record),
                 ModifyAnswer.Result(type: "t", name: "n")
             ),
             ("ModifyAnswer", ModifyAnswer(results: [], serverTime: 1), ModifyAnswer(results: [], serverTime: 1)),
-            ("ChangesBody", changes, changes), ("EventChange", change, EventBody.Change(types: [], hostID: nil)),
+            ("ChangesBody", changes, leastChanges), ("EventChange", change, EventBody.Change(types: [], hostID: nil)),
             ("EventOffer", offer, offer),
             ("EventBody", EventBody(change: change, lease: lease, offer: offer, serverTime: 1), EventBody()),
             ("LeaseBody", lease, leastLease), ("LeaseList", LeaseList(leases: [lease]), LeaseList(leases: [])),
             ("AcquireRequest", acquire, leastAcquire),
+            ("Takeover", TakeoverRequest.of(token: 1), TakeoverRequest.of(token: 1)),
             (
                 "RenewRequest", RenewRequest(session: "s", leases: []), RenewRequest(session: "s", leases: [])
             ),
@@ -123,9 +134,13 @@ struct OpenAPITests {
         ]
     }()
 
-    private static let account = AccountBody(
+    private static let leastAccount = AccountBody(
         zone: "z", hostID: "h", hostName: "n", serverTime: 1, epoch: "e", policy: "keep")
-    private static let changes = ChangesBody(records: [], changeToken: "t", moreComing: false, epoch: "e")
+    private static let account = AccountBody(
+        zone: "z", hostID: "h", hostName: "n", serverTime: 1, epoch: "e", policy: "keep", zoneID: "i")
+    private static let leastChanges = ChangesBody(records: [], changeToken: "t", moreComing: false, epoch: "e")
+    private static let changes = ChangesBody(
+        records: [], changeToken: "t", moreComing: false, epoch: "e", zoneID: "i")
 
     @Test func schemas_haveTheFieldsOfTheTypes_andTheirOptionalities() throws {
         for (name, full, least) in Self.examples {

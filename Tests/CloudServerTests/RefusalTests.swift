@@ -301,12 +301,13 @@ struct RefusalTests {
         let host = try await bench.host("a")
         bench.engine.fail(with: CloudFailure(.serviceUnavailable, "the disk is full", retryAfter: .milliseconds(2500)))
         try await bench.test(medium) { browser in
-            for (path, token) in [("/v1/account", host.token as String?), ("/v1/health", nil)] {
+            // What a look at the store throws is told to whoever looks after it; when to look again is its own word.
+            for (path, token, wait) in [("/v1/account", host.token as String?, 2.5), ("/v1/health", nil, 10)] {
                 let answer = try await browser.request(.get, path, token: token)
 
                 expect(answer, 503, .serviceUnavailable, "the disk is full")
-                #expect(answer.error?.retryAfter == 2.5)
-                #expect(answer.headers[.retryAfter] == "3")
+                #expect(answer.error?.retryAfter == wait)
+                #expect(answer.headers[.retryAfter] == "\(Int(wait.rounded(.up)))")
             }
         }
     }
@@ -314,6 +315,6 @@ struct RefusalTests {
     @Test func everyCode_hasAStatusOfItsKind() {
         let statuses = CloudErrorCode.allCases.map { CloudErrorStatus.of($0).code }
 
-        #expect(statuses == [401, 403, 404, 410, 413, 429, 503, 422, 400, 409, 409, 404, 409, 500])
+        #expect(statuses == [401, 403, 404, 410, 410, 410, 413, 429, 503, 422, 400, 409, 409, 404, 409, 500])
     }
 }

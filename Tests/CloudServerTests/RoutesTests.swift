@@ -6,6 +6,7 @@ import Hummingbird
 import HummingbirdTesting
 import LeaseCore
 import MeterModel
+import MeterTestKit
 import ServerKit
 import SettingsCore
 import Testing
@@ -64,10 +65,11 @@ struct RoutesTests {
             #expect(answer.zone == "home")
             let token = try #require(answer.token)
             let account = try await browser.request(.get, "/v1/account", token: token)
+            let zone = try #require(await bench.engine.zone("home"))
             #expect(
                 account.text
                     == #"{"epoch":"memory","hostID":"\#(CloudBench.uuid("a"))","hostName":"Bench Pi","policy":"keep","#
-                    + #""serverTime":1780000000000,"zone":"home"}"#)
+                    + #""serverTime":1780000000000,"zone":"home","zoneID":"\#(zone.id)"}"#)
         }
     }
 

@@ -61,22 +61,25 @@ enum Sample {
         Credential.Binding(host: .numbered(host), hostName: "Host \(host)", machine: "machine \(host)")
     }
 
-    static func acquire(_ host: UInt64, takeover: Bool = false, previous: UInt64? = nil) -> LeaseAcquire {
+    static func acquire(_ host: UInt64, previous: UInt64? = nil) -> LeaseAcquire {
         LeaseAcquire(
             requestID: .numbered(host), host: .numbered(host), hostName: "Host \(host)", session: .numbered(host),
-            previousSession: previous.map { .numbered($0) }, timeToLive: .seconds(120), transport: .usb,
-            isTakeover: takeover)
+            previousSession: previous.map { .numbered($0) }, timeToLive: .seconds(120), transport: .usb)
     }
 }
 
 extension SQLiteCloudEngine {
     /// What the cloud does for an acquire.
     func acquire(
-        _ request: LeaseAcquire, meter: String = Sample.meter, at now: MonotonicTime = .origin
+        _ request: LeaseAcquire, takesOver: Bool = false, meter: String = Sample.meter,
+        at now: MonotonicTime = .origin
     ) async throws -> LeaseAnswer {
         let limits = try await leaseLimits(at: now)
         return try await decideLease(of: meter, in: "home") { record in
-            LeaseRules.acquire(
+            var request = request
+            // From whoever has it.
+            if takesOver { request.takeover = record?.token }
+            return LeaseRules.acquire(
                 request, of: record,
                 in: LeaseCircumstances(
                     now: now, wallNow: Sample.now, terms: .standard,

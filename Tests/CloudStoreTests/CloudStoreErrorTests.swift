@@ -39,6 +39,28 @@ struct CloudStoreErrorTests {
         try queue.close()
     }
 
+    @Test func emptiedStore_isNoNewCloud() async throws {
+        try await makeCloud()
+        try folder.write([], to: folder.store)
+        try expectRefused(.damaged)
+    }
+
+    @Test func deletedStore_isNoNewCloud_untilSomebodySaysSo() async throws {
+        try await makeCloud()
+        try FileManager.default.removeItem(atPath: folder.store)
+        let error = #expect(throws: CloudStoreError.self) { try folder.openCloud() }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains("Restore it from a backup") == true)
+        try FileManager.default.removeItem(atPath: folder.store + ".made")
+        try folder.openCloud().close()
+    }
+
+    @Test func firstOpeningThatWasInterrupted_goesOn() throws {
+        try FileManager.default.createDirectory(atPath: folder.cloud, withIntermediateDirectories: true)
+        try folder.write([], to: folder.store)
+        try folder.openCloud().close()
+    }
+
     @Test func newerVersion_isRefused() async throws {
         try await makeCloud()
         try edit("INSERT INTO grdb_migrations VALUES ('999 of next year')")

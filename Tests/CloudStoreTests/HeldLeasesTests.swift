@@ -12,13 +12,19 @@ struct HeldLeasesTests {
             host: HostID(high: 0, low: number % 5), hostName: "Host \(number % 7) – ü",
             session: SessionID(high: 1, low: number % 5), transport: LeaseTransport.allCases[Int(number % 3)],
             acquiredAt: WallTime(millisecondsSince1970: Int64(number) - 50))
+        let token = FencingToken(rawValue: number << 40 | 1)
+        let grants = (0..<number % 4).map {
+            LeaseGrant(
+                requestID: RequestID(high: number, low: dice.next()),
+                token: $0 + 1 == number % 4 ? token : FencingToken(rawValue: $0))
+        }
         return LeaseRecord(
-            state: isRevoking ? .revoking(holder) : .held(holder), token: FencingToken(rawValue: number << 40 | 1),
+            state: isRevoking ? .revoking(holder) : .held(holder), token: token,
             terms: LeaseTerms(
                 timeToLive: .milliseconds(30_000 + Int64(number) * 1001), lockDelay: .seconds(Int64(number)),
                 policy: number % 2 == 0 ? .keep : .strict),
             renewedAt: .origin + .nanoseconds(Int64(number) * 1_000_000_007),
-            requestID: number % 4 == 0 ? nil : RequestID(high: number, low: dice.next()))
+            grants: grants)
     }
 
     @Test(arguments: [UInt64](1...20))

@@ -34,7 +34,7 @@ struct InterruptedCloudTests {
             _ = try await $0.modify(batch, in: "home", now: Sample.now)
         },
         { _ = try await $0.acquire(Sample.acquire(1)) },
-        { _ = try await $0.acquire(Sample.acquire(2, takeover: true)) },
+        { _ = try await $0.acquire(Sample.acquire(2), takesOver: true) },
         { _ = try await $0.decideLease(of: Sample.meter, in: "home") { LeaseRules.revoke($0) } },
         { try await $0.release(FencingToken(rawValue: 2), session: 2) },
         { _ = try await $0.purgeTombstones(before: Sample.now + .seconds(60)) },

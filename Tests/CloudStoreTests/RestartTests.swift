@@ -1,5 +1,6 @@
 import Cloud
 import CloudStore
+import GRDB
 import LeaseCore
 import MeterModel
 import MeterTestKit
@@ -38,7 +39,8 @@ struct RestartTests {
 
         let engine = try folder.openCloud(now: restart)
         let renewals = try await engine.renewLeases(
-            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", at: restart + .seconds(100))
+            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", under: .keep,
+            at: restart + .seconds(100))
 
         guard case .renewed(let record) = renewals.first else {
             Issue.record("\(renewals)")
@@ -68,6 +70,33 @@ struct RestartTests {
         #expect(try await engine.acquire(Sample.acquire(1), at: restart).token == FencingToken(rawValue: 1))
     }
 
+    @Test func grantsBeforeTheLast_areRemembered_afterAStart() async throws {
+        try await makeCloud {
+            _ = try await $0.acquire(Sample.acquire(1))
+            _ = try await $0.acquire(Sample.acquire(2), takesOver: true)
+        }
+
+        let engine = try folder.openCloud(now: restart)
+
+        #expect(try await engine.acquire(Sample.acquire(1), takesOver: true, at: restart).reason == .held)
+        #expect(try await engine.lease(of: Sample.meter, in: "home")?.grants.map(\.token.rawValue) == [1, 2])
+    }
+
+    /// As the first version left it, which remembered one grant.
+    @Test func storeOfTheFirstVersion_isTakenOver_withItsLastGrant() async throws {
+        try await makeCloud { _ = try await $0.acquire(Sample.acquire(1)) }
+        let queue = try DatabaseQueue(path: folder.store)
+        try await queue.write { db in
+            try db.execute(sql: "ALTER TABLE lease DROP COLUMN earlier_grants")
+            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier LIKE '2 leases%'")
+        }
+        try queue.close()
+
+        let engine = try folder.openCloud(now: restart)
+
+        #expect(try await engine.acquire(Sample.acquire(1), at: restart).token == FencingToken(rawValue: 1))
+    }
+
     @Test func release_isTerminal_afterAStart() async throws {
         try await makeCloud {
             _ = try await $0.acquire(Sample.acquire(1))
@@ -76,7 +105,7 @@ struct RestartTests {
 
         let engine = try folder.openCloud(now: restart)
         let renewals = try await engine.renewLeases(
-            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", at: restart)
+            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", under: .keep, at: restart)
 
         guard case .lost(.released, _) = renewals.first else {
             Issue.record("\(renewals)")
@@ -93,7 +122,7 @@ struct RestartTests {
 
         let engine = try folder.openCloud(now: restart)
         let renewals = try await engine.renewLeases(
-            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", at: restart)
+            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", under: .keep, at: restart)
 
         guard case .lost(.revoking, _) = renewals.first else {
             Issue.record("\(renewals)")
@@ -107,7 +136,8 @@ struct RestartTests {
 
         for host in UInt64(1)...10 {
             let engine = try folder.openCloud(now: restart)
-            let token = try #require(try await engine.acquire(Sample.acquire(host, takeover: true), at: restart).token)
+            let answer = try await engine.acquire(Sample.acquire(host), takesOver: true, at: restart)
+            let token = try #require(answer.token)
             #expect(token > last)
             last = token
             if host % 2 == 0 { try await engine.release(token, session: host) }

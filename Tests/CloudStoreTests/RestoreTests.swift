@@ -37,7 +37,7 @@ struct RestoreTests {
         _ = try await engine.acquire(Sample.acquire(1))
         try await engine.backup(to: backup, at: Sample.now + .seconds(1))
         _ = try await engine.modify([Sample.record("m2")], in: "home", now: Sample.now)
-        _ = try await engine.acquire(Sample.acquire(2, takeover: true))
+        _ = try await engine.acquire(Sample.acquire(2), takesOver: true)
         return engine
     }
 
@@ -125,7 +125,7 @@ struct RestoreTests {
         let restored = try folder.openCloud(now: start)
         let early = try await restored.acquire(Sample.acquire(3), meter: "other", at: start + wait - .milliseconds(1))
         let renewal = try await restored.renewLeases(
-            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", at: start)
+            [(Sample.meter, FencingToken(rawValue: 1))], session: .numbered(1), in: "home", under: .keep, at: start)
         let late = try await restored.acquire(Sample.acquire(3), meter: "other", at: start + wait)
 
         #expect(early.reason == .restoring)
@@ -165,6 +165,47 @@ struct RestoreTests {
         #expect(error?.code == .clockBehind)
         #expect(try await CloudContents(at: folder.cloud, folder).records.count == 2, "nothing was replaced")
         #expect(throws: Never.self) { try restore(at: Sample.now + .seconds(1)) }
+    }
+
+    @Test func restore_doesNotCareForDatesInsideTheBackup() async throws {
+        let engine = try folder.openCloud()
+        _ = try await engine.createZone("home", terms: .standard)
+        var credential = Sample.credential("1")
+        credential.createdAt = Sample.now + .seconds(73 * 365 * 86_400)
+        credential.revokedAt = credential.createdAt
+        try await engine.add(credential)
+        try await engine.backup(to: backup, at: Sample.now)
+        try engine.close()
+
+        #expect(throws: Never.self) { try restore(at: Sample.now) }
+
+        #expect(try await CloudContents(at: folder.cloud, folder).credentials == [credential])
+    }
+
+    @Test func clockThatIsBehind_canBeIgnored_andTokensBeginAtTheBackupsDate() async throws {
+        let engine = try await makeCloud()
+        try engine.close()
+        var dice = CountingDice(last: 100)
+
+        let report = try CloudRestore.run(
+            from: backup, into: folder.cloud, at: WallTime(millisecondsSince1970: 0), ignoresClock: true, dice: &dice)
+
+        #expect(report.tokenFloor == UInt64(Sample.now.millisecondsSince1970 / 1000 + 1) << 20)
+    }
+
+    @Test func restoredZone_keepsItsIdentityAndMarks() async throws {
+        let engine = try await makeCloud()
+        let before = try await engine.contents().zones
+        try engine.close()
+        _ = try restore()
+
+        let restored = try folder.openCloud()
+
+        let after = try await restored.contents().zones
+        #expect(after.map(\.zone.id) == before.map(\.zone.id))
+        #expect(after.map(\.marks) == before.map(\.marks))
+        #expect(after.first?.marks.count == 1)
+        try restored.close()
     }
 
     @Test func restore_isRefused_whileACloudRuns() async throws {

@@ -126,7 +126,7 @@ struct CopiesTests {
         _ = try await enqueue(copies.first, two)
 
         let failure = await expectFailure(.leaseHeld) {
-            try await copies.second.acquire(three.principal, session: 3, request: 3, takeover: true)
+            try await copies.second.acquire(three.principal, session: 3, request: 3, takeover: 1)
         }
         try await copies.exchange()
 

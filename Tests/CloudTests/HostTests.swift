@@ -3,6 +3,7 @@ import CloudAPI
 import LeaseCore
 import MeterModel
 import MeterTestKit
+import SettingsCore
 import Testing
 
 /// Who may use a cloud, and for what.
@@ -17,6 +18,51 @@ struct HostTests {
         _ = await expectFailure(.notAuthenticated) { try await cloud.service.authenticate(hash: [1]) }
     }
 
+    @Test func retiredHost_isShutOut_andItsMeterIsFree() async throws {
+        let cloud = try await TestCloud()
+        let (gone, other) = (try await cloud.join(1), try await cloud.join(2))
+        _ = try await cloud.acquire(gone)
+        #expect(try await cloud.service.hosts(in: "home").map(\.name) == ["Host 1", "Host 2"])
+
+        let body = try await cloud.service.retire("Host 1", in: "home", by: other)
+
+        #expect(body.tokens == 1 && body.leases == [TestCloud.meter])
+        _ = await expectFailure(.notAuthenticated) { try await cloud.service.authenticate(hash: [1]) }
+        #expect(try await cloud.acquire(other, session: 2, request: 2).holderName == "Host 2")
+        #expect(try await cloud.service.hosts(in: "home").map(\.name) == ["Host 2"])
+        _ = await expectFailure(.notFound) { try await cloud.service.retire("Host 1", in: "home", by: other) }
+        _ = await expectFailure(.badRequest) { try await cloud.service.retire("Host 2", in: "home", by: other) }
+    }
+
+    /// Nobody knows whether it still uses its meter.
+    @Test func retiredHost_keepsItsMeterUntilItsLeaseIsOver_underStrict() async throws {
+        let cloud = try await TestCloud(policy: .strict)
+        let (gone, other) = (try await cloud.join(1), try await cloud.join(2))
+        _ = try await cloud.acquire(gone)
+
+        _ = try await cloud.service.retire(HostID.numbered(1).description, in: "home")
+
+        _ = await expectFailure(.leaseHeld) { try await cloud.acquire(other, session: 2, request: 2) }
+        cloud.time.advance(by: .seconds(136))
+        #expect(try await cloud.acquire(other, session: 2, request: 3).holderName == "Host 2")
+    }
+
+    @Test func deletedRecord_isATombstone_newerThanWhatWasInIt() async throws {
+        let cloud = try await TestCloud()
+        let key = RecordKey(type: .deviceSettings, name: TestCloud.meter)
+        let ahead = UInt64(cloud.time.wallNow.millisecondsSince1970) + 30_000
+        let stamp = Stamp(milliseconds: ahead, counter: 3, host: .numbered(1))
+        let record = Record(key: key, properties: ["name": Register(value: .string("Slip"), stamp: stamp)])
+        _ = try await cloud.engine.modify([record], in: "home", now: cloud.time.wallNow)
+
+        _ = try await cloud.service.deleteRecord(type: "DeviceSettings", name: key.name, in: "home")
+
+        #expect(try await cloud.engine.record(key, in: "home")?.isTombstone == true)
+        _ = await expectFailure(.notFound) {
+            try await cloud.service.deleteRecord(type: "DeviceSettings", name: key.name, in: "home")
+        }
+    }
+
     @Test func account_saysWhoIsAsking() async throws {
         let cloud = try await TestCloud(policy: .strict)
         let host = try await cloud.join(1)
@@ -27,7 +73,8 @@ struct HostTests {
             account
                 == AccountBody(
                     zone: "home", hostID: HostID.numbered(1).description, hostName: "Host 1",
-                    serverTime: cloud.time.wallNow.millisecondsSince1970, epoch: "memory", policy: "strict"))
+                    serverTime: cloud.time.wallNow.millisecondsSince1970, epoch: "memory", policy: "strict",
+                    zoneID: try await cloud.engine.zone("home")?.id.description))
     }
 
     @Test func join_bindsTheHostsOwnToken() async throws {

@@ -1,5 +1,6 @@
 import Cloud
 import CloudAPI
+import FoundationEssentials
 import LeaseCore
 import MeterModel
 import MeterTestKit
@@ -124,10 +125,103 @@ struct LeaseTests {
         let (one, two) = (try await cloud.join(1), try await cloud.join(2))
         let lease = try await cloud.acquire(one)
 
-        let taken = try await cloud.acquire(two, session: 2, request: 2, takeover: true)
+        let taken = try await cloud.acquire(two, session: 2, request: 2, takeover: 1)
 
         #expect(taken.holderName == "Host 2")
         #expect(try await cloud.renew(one, lease)?.result == "takenOver")
+    }
+
+    /// What an old host says may have been meant for another holder: it is told who has the meter.
+    @Test func takeoverThatNamesNoGrant_takesFromNobody() async throws {
+        let cloud = try await TestCloud()
+        let (one, two) = (try await cloud.join(1), try await cloud.join(2))
+        let lease = try await cloud.acquire(one)
+        var request = AcquireRequest(
+            requestID: RequestID.numbered(2).description, session: SessionID.numbered(2).description, transport: "ble")
+        request.takeover = .unnamed(true)
+        let asked = request
+
+        let failure = await expectFailure(.leaseHeld) {
+            try await cloud.service.acquire(asked, meter: TestCloud.meter, in: "home", by: two)
+        }
+
+        #expect(failure?.reason == "held" && failure?.lease?.holderName == "Host 1")
+        #expect(failure?.message.contains("update meterd") == true)
+        _ = try await cloud.release(one, lease)
+        #expect(
+            try await cloud.service.acquire(asked, meter: TestCloud.meter, in: "home", by: two).holderName == "Host 2")
+    }
+
+    @Test(arguments: [
+        (#"{"token":5}"#, TakeoverRequest.of(token: 5)), ("true", .unnamed(true)), ("false", .unnamed(false)),
+    ])
+    func takeover_isReadAsOldAndNewHostsSayIt(text: String, takeover: TakeoverRequest) throws {
+        let read = try JSONDecoder().decode(TakeoverRequest.self, from: Data(text.utf8))
+
+        #expect(read == takeover)
+        #expect(String(decoding: try JSONEncoder().encode(takeover), as: UTF8.self) == text)
+    }
+
+    /// The answer to a take-over was lost, and its loser took the meter back.
+    @Test func repeatedTakeover_isNotDecidedAnew() async throws {
+        let cloud = try await TestCloud()
+        let (one, two) = (try await cloud.join(1), try await cloud.join(2))
+        _ = try await cloud.acquire(one)
+        _ = try await cloud.acquire(two, session: 2, request: 2, takeover: 1)
+        _ = try await cloud.acquire(one, request: 3, takeover: 2)
+
+        let failure = await expectFailure(.leaseHeld) {
+            try await cloud.acquire(two, session: 2, request: 2, takeover: 1)
+        }
+
+        #expect(failure?.reason == "held" && failure?.lease?.holderName == "Host 1" && failure?.lease?.token == 3)
+    }
+
+    @Test func restartOfARevokedHolder_leavesTheMeterToWhoTookItOver() async throws {
+        let cloud = try await TestCloud(policy: .strict)
+        let one = try await cloud.join(1)
+        let two = try await Listener(cloud, 2)
+        _ = try await cloud.acquire(one)
+        _ = await expectFailure(.leaseHeld) {
+            try await cloud.acquire(two.principal, session: 2, request: 2, takeover: 1)
+        }
+        var restart = AcquireRequest(
+            requestID: RequestID.numbered(3).description, session: SessionID.numbered(3).description, transport: "ble")
+        restart.previousSession = SessionID.numbered(1).description
+        let asked = restart
+
+        let failure = await expectFailure(.leaseHeld) {
+            try await cloud.service.acquire(asked, meter: TestCloud.meter, in: "home", by: one)
+        }
+
+        #expect(failure?.reason == "reserved")
+        #expect(await two.offer()?.meter == TestCloud.meter)
+    }
+
+    @Test func meterThatDoesNotRead_isOneRefusal_ofARenewal() async throws {
+        let cloud = try await TestCloud()
+        let one = try await cloud.join(1)
+        let lease = try await cloud.acquire(one)
+        let leases = [
+            RenewRequest.Lease(meter: "desk", token: 1), RenewRequest.Lease(meter: lease.meter, token: lease.token),
+        ]
+
+        let answer = try await cloud.service.renew(
+            RenewRequest(session: SessionID.numbered(1).description, leases: leases), in: "home", by: one)
+
+        #expect(answer.results.map(\.meter) == ["desk", lease.meter])
+        #expect(answer.results.map(\.result) == ["unknown", "renewed"])
+    }
+
+    @Test func renewal_bringsAStricterPolicy() async throws {
+        let cloud = try await TestCloud(policy: .keep)
+        let one = try await cloud.join(1)
+        let lease = try await cloud.acquire(one)
+        try await cloud.service.setTerms(
+            LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: .strict), of: "home")
+
+        #expect(try await cloud.renew(one, lease)?.lease?.policy == "strict")
+        #expect(try await cloud.service.leases(in: "home").leases.first?.policy == "strict")
     }
 
     @Test func revoke_stopsTheHolder_andFreesAtItsRelease() async throws {

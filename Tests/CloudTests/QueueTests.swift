@@ -138,7 +138,7 @@ struct QueueTests {
         _ = try await enqueue(cloud, two)
 
         let failure = await expectFailure(.leaseHeld) {
-            try await cloud.acquire(three.principal, session: 3, request: 3, takeover: true)
+            try await cloud.acquire(three.principal, session: 3, request: 3, takeover: 1)
         }
 
         #expect(failure?.reason == "revoking")
@@ -159,7 +159,7 @@ struct QueueTests {
         _ = try await cloud.acquire(one)
         _ = try await enqueue(cloud, two)
 
-        let taken = try await cloud.acquire(three.principal, session: 3, request: 3, takeover: true)
+        let taken = try await cloud.acquire(three.principal, session: 3, request: 3, takeover: 1)
 
         #expect(taken.holderName == "Host 3")
         #expect(taken.waiting == ["Host 2"])
@@ -192,8 +192,13 @@ struct QueueTests {
         cloud.time.advance(by: .seconds(179 * 86_400))
         await cloud.time.began(sleeps: 2)
         #expect(try await cloud.service.records(in: "home", type: nil).count == 1)
+        cloud.time.confirm(false)
         cloud.time.advance(by: .seconds(2 * 86_400))
         await cloud.time.began(sleeps: 3)
+        #expect(try await cloud.service.records(in: "home", type: nil).count == 1, "nobody confirms the calendar")
+        cloud.time.confirm(true)
+        cloud.time.advance(by: .seconds(86_400))
+        await cloud.time.began(sleeps: 4)
 
         #expect(try await cloud.service.records(in: "home", type: nil).isEmpty)
         run.cancel()

@@ -43,6 +43,39 @@ struct RecordTests {
         #expect(same.first?.merged == nil)
     }
 
+    @Test func stampInAnothersName_isTaken_andTheBringerIsSaid() async throws {
+        let cloud = try await TestCloud()
+        let (bench, attic) = (try await cloud.join(1), try await cloud.join(2))
+        let forged = cloud.record(TestCloud.meter, host: 1)
+
+        _ = try await modify(cloud, [forged.brought(by: .numbered(7))], by: attic)
+        _ = try await modify(cloud, [forged], by: bench)
+        let page = try await cloud.service.changes(
+            type: "DeviceSettings", since: nil, limit: nil, in: "home", by: bench)
+
+        #expect(page.records == [forged])
+        #expect(page.records.first?.properties["name"]?.broughtBy == .numbered(2))
+    }
+
+    @Test func hostsRecord_isTakenFromThatHostAlone_whileItIsEnrolled() async throws {
+        let cloud = try await TestCloud()
+        let (bench, attic) = (try await cloud.join(1), try await cloud.join(2))
+        let id = HostID.numbered(1).description
+        let own = cloud.record(id, type: .host, value: 1)
+        _ = try await modify(cloud, [own], by: bench)
+
+        let copy = cloud.record(id, type: .host, value: 2, after: 5)
+        let deletion = Record(key: copy.key, deletion: Deletion(stamp: cloud.stamp(9)))
+        let refused = try await modify(cloud, [copy, deletion, own], by: attic)
+
+        #expect(refused.map(\.error) == [nil, nil, nil])
+        #expect(refused.map(\.merged) == [own, own, nil])
+        #expect(try await cloud.service.record(type: "Host", name: id, in: "home") == own)
+        try await cloud.service.revokeCredential(bench.credential.id)
+        _ = try await modify(cloud, [copy], by: attic)
+        #expect(try await cloud.service.record(type: "Host", name: id, in: "home") == copy)
+    }
+
     @Test func badRecords_areRefusedOneByOne_andTheOthersAreTaken() async throws {
         let cloud = try await TestCloud()
         let host = try await cloud.join(1)

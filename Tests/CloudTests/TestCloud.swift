@@ -43,12 +43,12 @@ struct TestCloud {
 
     func acquire(
         _ host: Principal, _ meter: String = TestCloud.meter, session: UInt64 = 1, request: UInt64 = 1,
-        takeover: Bool = false
+        takeover: UInt64? = nil
     ) async throws(CloudFailure) -> LeaseBody {
         var body = AcquireRequest(
             requestID: RequestID.numbered(request).description, session: SessionID.numbered(session).description,
             transport: "ble")
-        body.takeover = takeover
+        body.takeover = takeover.map { .of(token: $0) }
         return try await service.acquire(body, meter: meter, in: "home", by: host)
     }
 

@@ -60,6 +60,12 @@ struct MembershipRoutesTests {
         #expect(bench.log.entries.allSatisfy { !"\($0)".contains("mgt_secret") })
     }
 
+    @Test func host_isRetiredByItsName() async throws {
+        let gone = try await request(.post, "/v1/cloud/hosts/old%20pi/retire").decode(RetiredHost.self)
+
+        #expect(gone.name == "old pi" && gone.tokens == 1)
+    }
+
     @Test func leave_leaves() async throws {
         _ = try await request(.post, "/v1/cloud/join", #"{"urls":["https://a:1"],"token":"mgt_secret"}"#)
 
@@ -101,4 +107,8 @@ private final class ScriptedJoining: CloudJoining {
     }
 
     func status() async -> CloudStatus { state.withLock { $0.status } }
+
+    func retire(_ host: String) async throws(GatewayError) -> RetiredHost {
+        RetiredHost(id: "i", name: host, tokens: 1, leases: [])
+    }
 }

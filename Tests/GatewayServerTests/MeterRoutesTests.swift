@@ -43,7 +43,7 @@ struct MeterRoutesTests {
                 + #""remaining_ms":null,"since":null,"state":"none","token":null,"transport":null,"waiting":[]},"#
                 + #""local_only":false,"model":"UM25C","name":null,"#
                 + #""poll_interval_ms":500,"port":"/dev/ttyUSB0","reading":null,"retry_in_ms":null,"#
-                + #""rssi":null,"since":"2026-05-28T20:26:40.000Z","state":"not-connected","transport":"serial","#
+                + #""rssi":null,"searching_ms":null,"since":"2026-05-28T20:26:40.000Z","state":"not-connected","transport":"serial","#
                 + #""transports":["serial"],"wanted":false}"#)
     }
 
@@ -279,7 +279,7 @@ struct MeterRoutesTests {
 
     @Test(arguments: [
         (HTTPRequest.Method.get, "/"), (.get, "/v1"), (.get, "/v2/status"), (.post, "/v1/status"),
-        (.delete, "/v1/meters/bench"), (.get, "/v1/meters/a/b/c"),
+        (.put, "/v1/meters/bench"), (.get, "/v1/meters/a/b/c"),
     ])
     func unknownRoute_is404_inTheSameForm(method: HTTPRequest.Method, path: String) async throws {
         let answer = try await bench.request(method, path)

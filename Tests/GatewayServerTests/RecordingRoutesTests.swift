@@ -43,7 +43,7 @@ struct RecordingRoutesTests {
         #expect(body.mine)
         #expect(
             try answer.keys() == [
-                "id", "meter", "name", "host", "host_id", "mine", "state", "trigger", "end", "started", "until",
+                "id", "meter", "name", "note", "host", "host_id", "mine", "state", "trigger", "end", "started", "until",
                 "duration_ms", "recorded_ms", "readings", "charge_mAh", "energy_Wh", "meter_charge_mAh",
                 "meter_energy_Wh", "voltage_V", "current_A", "power_W", "temperature_C", "gap_ms", "gap_count", "gaps",
                 "marks", "overlaps",

@@ -37,7 +37,7 @@ struct ServerBench {
             logger: log.logger)
         let edges = MeterDirectory.Edges(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
-            settings: settings, recorder: recorder, recordings: recordings, hostName: "pi",
+            settings: settings, recorder: recorder, recordings: recordings, hostID: "pi",
             makeDice: { SimulatorNoise(seed: 7) })
         directory = MeterDirectory(edges: edges, logger: log.logger)
         routes = MeterRoutes(

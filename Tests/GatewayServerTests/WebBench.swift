@@ -50,12 +50,20 @@ struct WebBench {
         "/long.css": .init(contentType: "text/css; charset=utf-8", bytes: Array(longFile.utf8)),
     ])
 
-    func parts(limits: WebServer.Limits = WebServer.Limits(), mayChange: Bool = true) -> WebPage.Parts {
+    /// - Parameter peers: who is at the other end, a look each; the last one for ever.
+    func parts(
+        limits: WebServer.Limits = WebServer.Limits(), mayChange: Bool = true,
+        peers: [WebPeer?] = [WebPeer(user: 1000, socket: 1)]
+    ) -> WebPage.Parts {
+        let looks = Mutex(peers)
+        let users = LocalUsers(
+            peer: { _ in looks.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? nil } },
+            mayChange: { _ in mayChange })
         let noise = Mutex(UInt64(1))
         let never = AsyncStream.makeStream(of: Void.self)
         var parts = WebPage.Parts(
             host: "127.0.0.1", port: 0, names: WebNames(["bench-pi"]), hostName: "bench-pi", files: Self.files,
-            repository: openings, mayChange: { _ in mayChange }, now: { [loop = bench.loop] in loop.now },
+            repository: openings, users: users, now: { [loop = bench.loop] in loop.now },
             wallNow: { [loop = bench.loop] in loop.wallNow },
             makeDice: {
                 SimulatorNoise(

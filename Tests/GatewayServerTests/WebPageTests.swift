@@ -76,7 +76,7 @@ struct WebPageTests {
                     try await WebBench.ask(port, "POST", "/v1/session", body: #"{"token":"mgt_\#(number)"}"#).code)
             }
             #expect(
-                codes == Array(repeating: .notAuthenticated, count: 9) + Array(repeating: .tooManyRequests, count: 3))
+                codes == Array(repeating: .notAuthenticated, count: 10) + Array(repeating: .tooManyRequests, count: 2))
             #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": pair]).status == 200)
             #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Authorization": "Bearer mgt_x"]).status == 429)
             web.bench.loop.advance(by: .seconds(10))
@@ -161,12 +161,72 @@ struct WebPageTests {
         }
     }
 
+    /// A login with its cookie.
+    private func logIn(_ port: Int, _ token: String) async throws -> String {
+        let reply = try await WebBench.ask(port, "POST", "/v1/session", body: #"{"token":"\#(token)"}"#)
+        return String(try #require(reply.cookies.first).prefix { $0 != ";" })
+    }
+
+    @Test func loggingOut_endsTheLogin_andNoOther_alsoAfterARestart() async throws {
+        try await web.serve { page, _ in
+            let (port, token) = try await enable(page)
+            let (ended, other) = (try await logIn(port, token), try await logIn(port, token))
+            let reply = try await WebBench.ask(port, "DELETE", "/v1/session", ["Cookie": ended])
+            #expect(reply.status == 200)
+            #expect(try #require(reply.cookies.first).contains("Max-Age=0"))
+
+            #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": ended]).status == 401)
+            #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": other]).status == 200)
+            let kept = try #require(web.openings.kept.withLock { $0 }).credentials
+            let login = ended.dropFirst(WebDoor.cookie.count + 1)
+            #expect(!kept.admits(login: String(login), at: web.bench.loop.wallNow))
+        }
+    }
+
+    @Test func loggingOut_cutsWhatTheLoginStillHears() async throws {
+        try await web.serve { page, _ in
+            let (port, token) = try await enable(page)
+            let cookie = try await logIn(port, token)
+            let stream = try RawSocket(port: port)
+            try stream.send("GET /v1/live HTTP/1.1\r\nHost: localhost\r\nCookie: \(cookie)\r\n\r\n")
+            _ = try await stream.receive(until: "event: all")
+            #expect(try await WebBench.ask(port, "DELETE", "/v1/session", ["Cookie": cookie]).status == 200)
+            _ = await stream.drain()
+        }
+    }
+
+    @Test func loginsThatWereEnded_areForgottenInTime_andVeryManyEndThemAll() throws {
+        var dice = SimulatorNoise(seed: 7)
+        var credentials = WebCredentials(for: BearerToken(using: &dice), using: &dice)
+        let start = WallTime(millisecondsSince1970: 1_780_000_000_000)
+        let other = credentials.login(at: start, using: &dice)
+        for _ in 0..<WebCredentials.endedMax {
+            credentials.end(login: credentials.login(at: start, using: &dice), at: start, using: &dice)
+        }
+        #expect(credentials.ended.count == WebCredentials.endedMax)
+        #expect(credentials.admits(login: other, at: start))
+        var later = credentials
+        let end = WallTime(millisecondsSince1970: start.millisecondsSince1970 + 31 * 86_400_000)
+        later.end(login: later.login(at: end, using: &dice), at: end, using: &dice)
+        #expect(later.ended.count == 1)
+        credentials.end(login: credentials.login(at: start, using: &dice), at: start, using: &dice)
+        #expect(credentials.ended.isEmpty)
+        #expect(!credentials.admits(login: other, at: start))
+    }
+
+    @Test func login_ofAnEarlierVersion_goesOn() throws {
+        let credentials = WebCredentials(tokenHash: [], key: Array(0..<32))
+        // Made by version 1: when it ends, and the code.
+        let login = "1782592000000.9bf9e15b66b41709ceea0103f6a09466d8b73f274df288d23065b5efe5c64c78"
+        #expect(credentials.admits(login: login, at: WallTime(millisecondsSince1970: 1_780_000_000_000)))
+    }
+
     @Test func login_ends_afterItsTime() throws {
         var dice = SimulatorNoise(seed: 42)
         let token = BearerToken(using: &dice)
         let credentials = WebCredentials(for: token, using: &dice)
         let start = WallTime(millisecondsSince1970: 1_780_000_000_000)
-        let login = credentials.login(at: start)
+        let login = credentials.login(at: start, using: &dice)
         let end = WallTime(millisecondsSince1970: start.millisecondsSince1970 + 30 * 86_400_000)
 
         #expect(credentials.admits(login: login, at: start))

@@ -79,6 +79,46 @@ struct WebServerTests {
         }
     }
 
+    /// Someone while the connection is accepted, and then: nobody, nobody once the body is there, another user, another socket of the same user.
+    @Test(arguments: [
+        [nil], [WebPeer(user: 1000, socket: 1), nil],
+        [WebPeer(user: 1000, socket: 1), WebPeer(user: 0, socket: 1)],
+        [WebPeer(user: 1000, socket: 1), WebPeer(user: 1000, socket: 2)],
+        [nil, WebPeer(user: 1000, socket: 1)],
+    ])
+    func whoIsNotThere_fromTheHeadToTheChange_changesNothing(peers: [WebPeer?]) async throws {
+        try await web.bench.connect()
+        try await web.serve(web.parts(peers: [WebPeer(user: 1000, socket: 1)] + peers)) { [bench = web.bench] _, port in
+            let reply = try await WebBench.ask(port, "POST", ServerBench.meter("/disconnect"), body: "{}")
+            #expect(reply.status == 403)
+            #expect(await bench.directory.status().first?.wanted == true)
+        }
+    }
+
+    @Test(arguments: ["/logs", "/logs/1", "/%6Cogs", "/logs/..%2f"])
+    func onlooker_readsNoLogs_forThatStopsTheMeasuring(path: String) async throws {
+        try await web.bench.connect()
+        try await web.serve(web.parts(mayChange: false)) { _, port in
+            let reply = try await WebBench.ask(port, "GET", ServerBench.meter(path))
+            #expect([403, 404].contains(reply.status))
+            #expect([.permission, .notFound].contains(reply.code))
+        }
+        try await web.serve { _, port in
+            // The bench's meter keeps none.
+            let reply = try await WebBench.ask(port, "GET", ServerBench.meter("/logs"))
+            #expect(reply.code == .refused)
+        }
+    }
+
+    @Test func onlookersBody_isNotWaitedFor() async throws {
+        try await web.serve(web.parts(mayChange: false)) { _, port in
+            let socket = try RawSocket(port: port)
+            let path = ServerBench.meter("/disconnect")
+            try socket.send("POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+            #expect(try await socket.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 403 "))
+        }
+    }
+
     @Test func fileThatDidNotChange_isNotSentAgain() async throws {
         try await web.serve { _, port in
             let first = try await WebBench.ask(port, "GET", "/")
@@ -181,6 +221,21 @@ struct WebServerTests {
                 try? next.send(request)
                 if (try? await next.receive(until: "</title>")) != nil { break }
             }
+        }
+    }
+
+    @Test func userWithVeryManyConnections_keepsNobodyElseOut() async throws {
+        var limits = WebServer.Limits()
+        limits.connectionsPerAddress = 2
+        let peers = [1, 1, 1, 2].map { WebPeer(user: $0, socket: 1) }
+        try await web.serve(web.parts(limits: limits, peers: peers)) { _, port in
+            let slow = [try RawSocket(port: port), try RawSocket(port: port)]
+            for socket in slow { try socket.send("GET / HTTP/1.1\r\nHost: loc") }
+            let third = try RawSocket(port: port)
+            #expect(await third.drain() == 0)
+            #expect(try await WebBench.ask(port, "GET", "/").status == 200)
+            // On a busy machine their time is over by now.
+            for socket in slow { try? socket.send("alhost\r\n\r\n") }
         }
     }
 

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import LeaseCore
+import Logging
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -95,6 +96,8 @@ struct LeaseDirectoryTests {
         #expect(try await world.status().lease == LeaseStatus(.none))
 
         await world.directory.directory.use(world.two.keeper)
+        let words = world.two.host.log.entries(saying: "a meter is used without a lease")
+        #expect(words.allSatisfy { $0.level < .warning })
         await world.advance(by: .seconds(2))
 
         // The link was up before the host joined, and another host has the lease.

@@ -66,6 +66,24 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(one, session) == .none)
     }
 
+    /// The host learns it with its next renewal, and stops in time when it is cut off after that.
+    @Test func stricterPolicy_endsALinkThatIsHeldAlready() async throws {
+        let bench = LeaseBench(.keep)
+        let one = bench.host(1)
+        let session = try await one.pluggedIn()
+        await bench.advance(by: .seconds(2), one)
+        bench.zone.setPolicy(.strict)
+        await bench.advance(by: .seconds(70), in: .seconds(1), one)
+        #expect(await session.lease.policy == "strict")
+
+        one.link.set(.unreachable)
+        await bench.advance(by: .seconds(120), in: .seconds(1), one)
+
+        #expect(one.links.openChannels == 0)
+        one.link.heal()
+        _ = try await bench.leave(one, session)
+    }
+
     @Test func allMetersOfAHost_areRenewedInOneRequest() async throws {
         let bench = LeaseBench(.keep)
         let one = bench.host(1)
@@ -197,7 +215,8 @@ struct LeaseSessionTests {
         await bench.advance(by: .seconds(2), one, two)
 
         await second.connect(ConnectManner(isTakeover: true))
-        await bench.advance(by: .seconds(2), one, two) {
+        // It asks first who has the meter, so that it takes one round trip more.
+        await bench.advance(by: .seconds(3), one, two) {
             let open = one.links.openChannels + two.links.openChannels
             #expect(policy == .keep || open <= 1)
         }

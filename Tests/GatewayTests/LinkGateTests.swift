@@ -94,6 +94,8 @@ private final class MuteGate: LinkGate {
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd) { note(.channelClosed(end)) }
     func cancel(_ meter: MeterID) { note(.cancel) }
     func lease(of meter: MeterID) -> LeaseStatus { LeaseStatus(.held) }
+    func searchTime(for meter: MeterID) -> Duration { .seconds(30) }
+    func look() async -> [MeterID: LeaseStatus] { [:] }
 
     private func note(_ word: Word) { state.withLock { $0.said.append(word) } }
 }

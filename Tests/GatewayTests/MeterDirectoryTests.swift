@@ -137,6 +137,27 @@ struct MeterDirectoryTests {
         #expect(try await next.status(of: id).wanted)
     }
 
+    @Test func pathWithoutADevice_makesNoMeter() async throws {
+        bench.sightings.miss("/dev/ttyUSB00")
+
+        let failure = await bench.failure { try await $0.connect("/dev/ttyUSB00", ConnectRequest(model: "um25c")) }
+
+        #expect(failure?.code == .noSuchMeter)
+        #expect(failure?.message == "no device is at /dev/ttyUSB00")
+        #expect(await bench.directory.status().isEmpty)
+        #expect(await store.meters().isEmpty && bench.sightings.watched.isEmpty)
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func declaredPort_thatIsUnplugged_isStillConnected() async throws {
+        _ = try await bench.directory.connect("/dev/ttyUSB0", ConnectRequest(model: "um25c"))
+        bench.sightings.miss("/dev/ttyUSB0")
+
+        _ = try await bench.directory.connect("/dev/ttyUSB0", ConnectRequest(model: "um25c"))
+
+        #expect(await bench.leave() == .none)
+    }
+
     @Test func declaredPort_mayBeNamedByItsPath() async throws {
         _ = try await bench.directory.connect("/dev/rfcomm0", ConnectRequest(model: "um25c", id: "aabbccddeeff"))
 
@@ -351,7 +372,8 @@ struct MeterDirectoryTests {
         #expect(try await bench.directory.settings(of: "02-00-00-00-25-0c") == texts)
         #expect(try await bench.directory.meter("attic m") == .um)
         let failure = await bench.failure { try await $0.connect("attic", ConnectRequest()) }
-        #expect(failure?.code == .noSuchMeter)
+        #expect(failure?.code == .refused)
+        #expect(failure?.message.contains("has never met") == true)
     }
 
     @Test func nameOfAMeter_thatIsNotHere_isTaken() async throws {

@@ -50,7 +50,10 @@ struct RebuildServiceTests {
         guard case .complete(let progress) = outcome else { return #expect(Bool(false), "\(outcome)") }
         #expect(progress.folded == 600)
         #expect(progress.isComplete)
-        #expect(again == outcome)
+        // The last rebuild may have been of an empty store.
+        guard case .complete(let second) = again else { return #expect(Bool(false), "\(again)") }
+        #expect(second.scanned == 1200)
+        #expect(second.folded == 0)
         var iterator = steps.makeAsyncIterator()
         #expect(await iterator.next()?.value.scanned == RebuildService.stepLength)
         let record = await repository.record(RecordKey(type: .deviceSettings, name: "00:00:00:00:00:01"))

@@ -65,6 +65,60 @@ struct RecordingServiceTests {
         #expect(entry.isMine)
     }
 
+    @Test func recording_isNamedAndNoted_whileItGoesOn_andAfter() async throws {
+        let service = service()
+        let id = try await service.start(.um, name: nil).id.short
+
+        #expect(try await service.describe(id, name: "phone", note: nil).recording.name == "phone")
+        _ = try await service.stop(.um)
+        #expect(try await service.describe("phone", name: nil, note: "at 20 °C").recording.note == "at 20 °C")
+        let last = try await service.describe("phone", name: "", note: nil).recording
+
+        #expect(last.name == nil && last.note == "at 20 °C")
+        let text = String(repeating: "x", count: 1001)
+        let long = await failure { try await service.describe(id, name: nil, note: text) }
+        #expect(long?.code == .badRequest)
+    }
+
+    @Test func recording_isDeleted_onceItIsOver() async throws {
+        let service = service()
+        let begun = try await service.start(.um, name: "phone")
+
+        #expect(await failure { try await service.delete("phone") }?.code == .refused)
+        _ = try await service.stop(.um)
+        _ = try await service.delete("phone")
+
+        #expect(await failure { try await service.recording("phone") }?.code == .notFound)
+        let record = await records.record(RecordKey(type: .recording, name: begun.id.recordName))
+        #expect(record?.isTombstone == true)
+    }
+
+    @Test func recording_ofAnotherHost_isLeftAlone() async throws {
+        let id = RecordingID(host: HostID(high: 0x4000, low: 2), meter: .um, token: 0, started: loop.wallNow)
+        let settings = SettingsService(
+            repository: records, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            logger: log.logger)
+        try await settings.publish(Recording(id: id, name: "theirs", trigger: .hand, end: .hand))
+
+        #expect(await failure { try await service().delete("theirs") }?.code == .refused)
+        #expect(await failure { try await service().describe("theirs", name: "mine", note: nil) }?.code == .refused)
+    }
+
+    @Test func recording_ofAMeterWithANewID_isTheMeters_andGoesOn() async throws {
+        let old = MeterID.port(host: "pi", path: .port)
+        _ = try await service().start(old, name: "phone")
+        let settings = SettingsService(
+            repository: records, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
+            logger: log.logger)
+        let next = RecordingService(
+            host: host, repository: store, settings: settings, loop: loop, formerIDs: { [old: .um] },
+            logger: log.logger)
+        try await next.restore()
+
+        #expect(next.track(for: .um).recording?.name == "phone")
+        #expect(try await next.recordings(of: .um).map(\.meter) == [.um])
+    }
+
     @Test func start_isRefused_whileOneGoesOn_andStopWhereNoneDoes() async throws {
         let service = service()
         _ = try await service.start(.um, name: nil)

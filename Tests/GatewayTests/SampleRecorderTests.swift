@@ -217,6 +217,8 @@ private final class ScriptedSampleStore: SampleRepository {
         return await iterator.next() ?? (WallTime(millisecondsSince1970: 0), 0)
     }
 
+    func deleteReadings(of meter: MeterID) throws -> Int { 0 }
+
     func append(_ chunks: [SampleChunk]) throws {
         let failure = state.withLock { state in
             state.appendCount += 1

@@ -44,6 +44,28 @@ struct SeriesServiceTests {
         #expect(try await readings(.seconds(2050)) == (0..<2050).map { Double($0) })
     }
 
+    /// A store that counts how often it is asked, with a step of the calendar by 70 years in the middle.
+    @Test func emptyYears_costNothing() async throws {
+        let later = loop.wallNow + .seconds(70 * 365 * 86_400)
+        var builder = SampleChunkBuilder(meter: .um)
+        for number in 0..<10 { builder.append(loop.wallNow + .seconds(number), reading(number)) }
+        for number in 10..<20 { builder.append(later + .seconds(number), reading(number)) }
+        try await store.append([builder.finish()].compactMap(\.self))
+
+        #expect(try await readings(.seconds(71 * 365 * 86_400)) == (0..<20).map { Double($0) })
+        #expect(await store.reads < 20)
+    }
+
+    @Test func stepOfTheCalendar_beginsANewChunk() throws {
+        let track = recorder.track(for: .um)
+        track.append(loop.wallNow, reading(0))
+        track.append(loop.wallNow + .seconds(3600), reading(1))
+        track.append(loop.wallNow + .seconds(70 * 365 * 86_400), reading(2))
+        track.append(WallTime(millisecondsSince1970: 0), reading(3))
+
+        #expect(recorder.waiting(of: .um).map(\.count) == [2, 1, 1])
+    }
+
     @Test func readings_areMeansOfSeconds_whereTheyWereThinned() async throws {
         try await store.append([chunk(0..<100, every: .milliseconds(100))].compactMap(\.self))
         while try await store.rollUp() > 0 {}

@@ -216,6 +216,21 @@ struct SettingsServiceTests {
         #expect(!loss.wasDeleted)
     }
 
+    @Test func history_saysWhoBroughtIt_byName() async throws {
+        let bench = await SettingsBench()
+        let bringer = HostID(high: 0x4000, low: 0x8000_0000_0000_0009)
+        _ = try await bench.service.set(["poll-interval": "2s"], of: .um, for: nil)
+        try await bench.receive(remote(["name": .string("attic")], at: later, of: "\(bringer)", type: .host))
+        try await bench.receive(remote(["poll-interval": .int(5000)], at: later).brought(by: bringer))
+
+        let loss = try #require(try await bench.service.history(of: .um).first)
+
+        #expect(loss.overwritten.host == elsewhere)
+        #expect(loss.overwritten.bringer == bringer)
+        #expect(loss.overwritten.bringerName == "attic")
+        #expect(loss.written.bringer == nil)
+    }
+
     @Test func history_isOfOneSetting_whereThatIsAsked() async throws {
         let bench = await SettingsBench()
         for name in ["a", "b", "c"] {

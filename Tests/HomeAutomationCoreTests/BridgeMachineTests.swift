@@ -30,6 +30,21 @@ struct BridgeMachineTests {
         #expect(bench.machine.isConnected)
     }
 
+    @Test func idsThatMetersHadBefore_areEmptied_once() {
+        let old = MeterID.port(host: "pi", path: "/dev/ttyUSB0")
+        var settings = Sample.settings
+        settings.formerMeters = [old]
+
+        let bench = Bench.open(settings)
+
+        let emptied = bench.published.filter { $0.payload.isEmpty && $0.isRetained }.map(\.topic)
+        #expect(
+            Set(emptied) == [
+                topics.state(old), topics.status(old), topics.availability(old), topics.discovery(old),
+            ])
+        #expect(emptied.count == 4)
+    }
+
     @Test func meter_isAnnounced_withItsFirstReading() {
         var bench = Bench.open()
 

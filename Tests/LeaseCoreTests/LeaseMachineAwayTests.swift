@@ -48,7 +48,7 @@ struct LeaseMachineAwayTests {
         let asked = machine.woke(at: .seconds(100), dice: 0)
         let granted = machine.granted(.of(token: 1), sentAt: .seconds(100), at: .seconds(101), dice: 0)
 
-        #expect(asked == .sendAcquire(again: true, isTakeover: false))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
         #expect(granted == .permit(LeasePermit(token: 1, terms: .standard(.keep), sentAt: .seconds(100))))
     }
 
@@ -75,7 +75,7 @@ struct LeaseMachineAwayTests {
         let closed = strict.channelClosed(.letGo, at: .seconds(0))
 
         #expect(found == (.permitUnleased, .withdraw(.unknown)))
-        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
         #expect(closed == .none)
     }
 
@@ -114,6 +114,6 @@ struct LeaseMachineAwayTests {
         let asked = kept.woke(at: .seconds(60), dice: 0)
 
         #expect(actions == (.permitUnleased, .withdraw(.unknown)))
-        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
     }
 }

@@ -39,7 +39,7 @@ struct LeaseMachineTakeoverTests {
 
         let asked = machine.wanted(LeaseWish(isAsked: true), at: .seconds(8))
 
-        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
     }
 
     @Test func revokedByRenewal_isTheSame() {
@@ -78,21 +78,24 @@ struct LeaseMachineTakeoverTests {
 
         let asked = machine.wanted(
             LeaseWish(isTakeover: true, waitsInLine: true, isAsked: true), at: .seconds(0))
+        let insisted = machine.refused(
+            .held, .of(token: 4, .strict, holder: 2), retryAfter: .seconds(100), at: .seconds(1), dice: 0)
         let refused = machine.refused(
             .revoking, .of(token: 4, .strict, holder: 2), retryAfter: .seconds(100), at: .seconds(1), dice: 0)
         let offered = machine.offered(at: .seconds(2))
 
-        #expect(asked == .sendAcquire(again: false, isTakeover: true))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
+        #expect(insisted == .sendAcquire(again: false, takeover: 4))
         #expect(refused == .joinQueue)
-        #expect(offered == .sendAcquire(again: false, isTakeover: false))
+        #expect(offered == .sendAcquire(again: false, takeover: nil))
     }
 
     @Test func takeover_isAskedForAtOnce_whenAPersonInsistsWhileItWaits() {
         var machine = LeaseMachine.refused()
 
-        let pressed = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(2))
+        let pressed = machine.wanted(LeaseWish(isTakeover: true, aimedAt: 7, isAsked: true), at: .seconds(2))
 
-        #expect(pressed == .sendAcquire(again: false, isTakeover: true))
+        #expect(pressed == .sendAcquire(again: false, takeover: 7))
     }
 
     @Test func takeover_followsTheRefusal_whenAPersonInsistsMeanwhile() {
@@ -103,7 +106,61 @@ struct LeaseMachineTakeoverTests {
         let refused = machine.refused(
             .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(2), dice: 0)
 
-        #expect(refused == .sendAcquire(again: false, isTakeover: true))
+        #expect(refused == .sendAcquire(again: false, takeover: 4))
+    }
+
+    /// Else it would take the meter, an hour later, from whoever has it then.
+    @Test func wish_ends_whenTheCloudIsSilentForLong() {
+        var machine = LeaseMachine(host: .of(1), policy: .strict)
+        _ = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(0))
+        for second in stride(from: 5.0, to: 31, by: 5) {
+            _ = machine.requestFailed(at: .seconds(second), dice: 0)
+            _ = machine.woke(at: .seconds(second + 4), dice: 0)
+        }
+
+        let refused = machine.refused(
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(40), dice: 0)
+
+        #expect(refused == .none)
+        #expect(machine.phase(at: .seconds(40)) == .waiting(.held))
+    }
+
+    @Test func wish_ends_whenTheHostGoesOnWithoutALease() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(0))
+        _ = machine.requestFailed(at: .seconds(1), dice: 0)
+        _ = machine.woke(at: .seconds(3), dice: 0)
+        let unleased = machine.requestFailed(at: .seconds(4), dice: 0)
+        _ = machine.woke(at: .seconds(8), dice: 0)
+
+        let refused = machine.refused(
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(9), dice: 0)
+
+        #expect(unleased == .permitUnleased)
+        #expect(refused == .none)
+        #expect(machine.phase(at: .seconds(9)) == .unleased(.held))
+    }
+
+    /// Somebody else was quicker: that is not whom the person meant.
+    @Test func takeover_isNotAskedForAgain_whenAnotherHasTheMeterByNow() {
+        var machine = LeaseMachine(host: .of(1), policy: .keep)
+        _ = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(0))
+        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(1), dice: 0)
+
+        let refused = machine.refused(
+            .held, .of(token: 5, holder: 3), retryAfter: .seconds(100), at: .seconds(2), dice: 0)
+
+        #expect(refused == .none)
+        #expect(machine.phase(at: .seconds(2)) == .waiting(.held))
+    }
+
+    @Test(arguments: [(29.0, true), (30.0, false)])
+    func request_isRepeated_onlyWhileItIsYoung(age: Double, isRepeated: Bool) {
+        var machine = LeaseMachine(host: .of(1), policy: .strict)
+        _ = machine.wanted(.resume, at: .seconds(0))
+        _ = machine.requestFailed(at: .seconds(5), dice: 0)
+
+        #expect(machine.woke(at: .seconds(age), dice: 0) == .sendAcquire(again: isRepeated, takeover: nil))
     }
 
     @Test func queue_isLeft_whenNobodyWaitsAnyMore() {
@@ -128,7 +185,7 @@ struct LeaseMachineTakeoverTests {
         let refused = machine.refused(
             .held, .of(token: 4, holder: 2), retryAfter: .seconds(100), at: .seconds(4), dice: 0)
 
-        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
         #expect(refused == .joinQueue)
     }
 }

@@ -10,7 +10,7 @@ struct LeaseMachineTests {
         let asked = machine.wanted(.resume, at: .seconds(10))
         let granted = machine.granted(.of(token: 1), sentAt: .seconds(10), at: .seconds(14), dice: 0)
 
-        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
         let permit = LeasePermit(token: 1, terms: .standard(.keep), sentAt: .seconds(10))
         #expect(granted == .permit(permit))
         #expect(permit.hardStopAt == .seconds(118))
@@ -122,7 +122,7 @@ struct LeaseMachineTests {
 
         let late = machine.granted(.of(token: 1, .strict), sentAt: .seconds(0), at: .seconds(108), dice: 0)
 
-        #expect(late == .sendAcquire(again: true, isTakeover: false))
+        #expect(late == .sendAcquire(again: false, takeover: nil))
     }
 
     @Test func grant_isReleased_whenNobodyWaitsForItAnyMore() {
@@ -144,9 +144,9 @@ struct LeaseMachineTests {
         let unanswered = machine.woke(at: .seconds(7), dice: 0)
         let third = machine.wokeUntilQuiet(at: .seconds(10))
 
-        #expect(again == .sendAcquire(again: true, isTakeover: false))
+        #expect(again == .sendAcquire(again: true, takeover: nil))
         #expect(unanswered == .none)
-        #expect(third == [.sendAcquire(again: true, isTakeover: false)])
+        #expect(third == [.sendAcquire(again: true, takeover: nil)])
     }
 
     @Test func refused_asksAnew_atTheLatestAfterHalfAMinute() {
@@ -160,7 +160,7 @@ struct LeaseMachineTests {
         #expect(machine.phase(at: .seconds(1)) == .waiting(.held))
         #expect(machine.nextWake == .seconds(31))
         let again = machine.woke(at: .seconds(31), dice: 0)
-        #expect(again == .sendAcquire(again: false, isTakeover: false))
+        #expect(again == .sendAcquire(again: false, takeover: nil))
     }
 
     @Test func releaseElsewhere_isTakenAtOnce_byWhoWaits() {
@@ -229,9 +229,9 @@ struct LeaseMachineTests {
         let askedAgain = machine.released(1, at: .seconds(4))
         let fresh = machine.granted(.of(token: 2, .strict), sentAt: .seconds(4), at: .seconds(5), dice: 0)
 
-        #expect(asked == .sendAcquire(again: false, isTakeover: false))
+        #expect(asked == .sendAcquire(again: false, takeover: nil))
         #expect(stale == .sendRelease(1))
-        #expect(askedAgain == .sendAcquire(again: false, isTakeover: false))
+        #expect(askedAgain == .sendAcquire(again: false, takeover: nil))
         #expect(fresh == .permit(LeasePermit(token: 2, terms: .standard(.strict), sentAt: .seconds(4))))
     }
 

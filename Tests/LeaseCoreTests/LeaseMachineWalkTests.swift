@@ -39,6 +39,8 @@ private struct LeaseWalk {
     var isOpen = false
     var lastPermit: LeasePermit?
     var token = FencingToken(rawValue: 1)
+    /// When a person last wanted the meter from whoever has it.
+    var insistedAt: MonotonicTime?
     var fault: String?
 
     init(policy: LeasePolicy, seed: UInt64) {
@@ -74,8 +76,9 @@ private struct LeaseWalk {
         let die = dice.next()
         switch dice.next() % 17 {
         case 0, 1:
-            return machine.wanted(
-                LeaseWish(isTakeover: dice.oneIn(3), waitsInLine: dice.oneIn(3), isAsked: dice.oneIn(2)), at: now)
+            let wish = LeaseWish(isTakeover: dice.oneIn(3), waitsInLine: dice.oneIn(3), isAsked: dice.oneIn(2))
+            if wish.isTakeover { insistedAt = now }
+            return machine.wanted(wish, at: now)
         case 2: return machine.unwanted(at: now)
         case 3, 4: return machine.granted(.of(token: token, policy), sentAt: sentAt, at: now, dice: die)
         case 5: return machine.refused(.held, view, retryAfter: .seconds(50), at: now, dice: die)
@@ -137,6 +140,8 @@ private struct LeaseWalk {
             releasing = token
         case .sendRenewal:
             check(machine.joinRenewal(at: now, dice: dice.next()) != nil, "a heartbeat is due for nothing")
+        case .sendAcquire(_, .some):
+            check(insistedAt.map { now < $0 + LeaseTiming.takeoverWish } ?? false, "a take-over that nobody wants now")
         case .sendAcquire, .joinQueue, .leaveQueue, .none:
             break
         }

@@ -142,7 +142,7 @@ struct LeaseRuleTests {
         var authority = Authority(.keep)
         _ = authority.acquire(.of(1), at: .seconds(0))
 
-        let answer = authority.acquire(.of(2, isTakeover: true), at: .seconds(1))
+        let answer = authority.acquire(.of(2, takeover: 1), at: .seconds(1))
 
         #expect(answer.token == 2)
         #expect(authority.renew(1, session: 1, at: .seconds(2)).loss == .takenOver)
@@ -152,7 +152,7 @@ struct LeaseRuleTests {
         var authority = Authority(.strict)
         _ = authority.acquire(.of(1), at: .seconds(0))
 
-        let asked = authority.acquire(.of(2, isTakeover: true), at: .seconds(10))
+        let asked = authority.acquire(.of(2, takeover: 1), at: .seconds(10))
         let renewal = authority.renew(1, session: 1, at: .seconds(11))
         let tooEarly = authority.acquire(.of(2, request: 2), at: .seconds(12))
         _ = authority.release(1, session: 1)
@@ -168,7 +168,7 @@ struct LeaseRuleTests {
     @Test func takeover_isGrantedAtTheLatest_afterLockDelay_whenTheHolderIsSilent() {
         var authority = Authority(.strict)
         _ = authority.acquire(.of(1), at: .seconds(0))
-        _ = authority.acquire(.of(2, isTakeover: true), at: .seconds(10))
+        _ = authority.acquire(.of(2, takeover: 1), at: .seconds(10))
 
         #expect(authority.acquire(.of(2, request: 2), at: .seconds(134)).refusal?.reason == .revoking)
         #expect(authority.acquire(.of(2, request: 3), at: .seconds(135)).token == 2)
@@ -179,7 +179,7 @@ struct LeaseRuleTests {
         var authority = Authority(.keep)
         _ = authority.acquire(.of(1, policy: .strict), at: .seconds(0))
 
-        let answer = authority.acquire(.of(2, isTakeover: true), at: .seconds(1))
+        let answer = authority.acquire(.of(2, takeover: 1), at: .seconds(1))
 
         #expect(answer.refusal?.reason == .revoking)
     }
@@ -193,6 +193,101 @@ struct LeaseRuleTests {
         #expect(authority.acquire(.of(1, request: 1), at: .seconds(1)).refusal?.reason == .revoking)
         #expect(authority.acquire(.of(1, request: 2), at: .seconds(2)).refusal?.reason == .revoking)
         #expect(authority.acquire(.of(1, request: 3), at: .seconds(135)).token == 2)
+    }
+
+    /// Whoever has it by now, is not whom the person meant.
+    @Test func takeover_takesFromNobody_butWhoItIsAimedAt() {
+        var authority = Authority(.keep)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.acquire(.of(2, takeover: 1), at: .seconds(1))
+
+        let late = authority.acquire(.of(3, takeover: 1), at: .seconds(2))
+        let wild = authority.acquire(.of(3, request: 2, takeover: 9), at: .seconds(3))
+
+        #expect(late.refusal?.reason == .held)
+        #expect(late.refusal?.record?.holder?.host == .of(2))
+        #expect(wild.refusal?.reason == .held)
+        #expect(authority.record?.token == 2)
+    }
+
+    @Test func takeover_ofAFreeMeter_isAnAcquire() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.release(1, session: 1)
+
+        #expect(authority.acquire(.of(2, takeover: 1), at: .seconds(1)).token == 2)
+    }
+
+    /// Its answer was lost, and the one it was taken from took it back.
+    @Test func repeatedTakeover_isNotDecidedAnew() {
+        var authority = Authority(.keep)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        _ = authority.acquire(.of(2, request: 5, takeover: 1), at: .seconds(1))
+        _ = authority.acquire(.of(1, request: 2, takeover: 2), at: .seconds(2))
+
+        let again = authority.acquire(.of(2, request: 5, takeover: 3), at: .seconds(3))
+
+        #expect(again.refusal?.reason == .held)
+        #expect(again.refusal?.record?.holder?.host == .of(1))
+        #expect(authority.record?.token == 3)
+    }
+
+    @Test(arguments: [(7, true), (8, false)])
+    func lastEightGrants_areRemembered(since count: UInt64, isRemembered: Bool) {
+        var authority = Authority(.keep)
+        _ = authority.acquire(.of(1, request: 1), at: .seconds(0))
+        for number in 1...count {
+            _ = authority.acquire(.of(2, request: number, takeover: authority.record?.token), at: .seconds(1))
+            _ = authority.release(authority.record?.token ?? 0, session: 2)
+        }
+
+        let again = authority.acquire(.of(1, request: 1), at: .seconds(2))
+
+        #expect((again.refusal?.reason == .released) == isRemembered)
+        #expect((again.token != nil) != isRemembered)
+    }
+
+    /// Rule 5: what the host has seen, an authority that has forgotten it goes by.
+    @Test func grant_isAboveWhatItsHostHasSeen() {
+        var authority = Authority()
+        #expect(authority.acquire(.of(1, floor: 41), at: .seconds(0)).token == 42)
+        #expect(authority.acquire(.of(1, request: 2, floor: 42), at: .seconds(1)).token == 42)
+        #expect(authority.acquire(.of(1, request: 3, floor: 50), at: .seconds(2)).token == 51)
+        _ = authority.release(51, session: 1)
+        #expect(authority.acquire(.of(2, floor: 3), at: .seconds(3)).token == 52)
+    }
+
+    @Test func claim_thatIsTooGreat_isIgnored() {
+        var authority = Authority()
+        let beyond = FencingToken(rawValue: FencingToken.claimMax.rawValue + 1)
+
+        #expect(authority.acquire(.of(1, floor: beyond), at: .seconds(0)).token == 1)
+        _ = authority.release(1, session: 1)
+        #expect(authority.acquire(.of(1, request: 2, floor: .claimMax), at: .seconds(1)).token == beyond)
+    }
+
+    /// A restart of the holder is its confirmed stop.
+    @Test func revoked_getsItBack_whenItIsRestarted_andNobodyWaits() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(0))
+        _ = authority.revoke()
+
+        let restarted = authority.acquire(.of(1, session: 11, request: 2, previous: 10), at: .seconds(1))
+
+        #expect(restarted.token == 2)
+    }
+
+    @Test func revoked_leavesItToWhoWaits_whenItIsRestarted() {
+        var authority = Authority(.strict)
+        _ = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(0))
+        _ = authority.acquire(.of(2, takeover: 1), at: .seconds(1))
+        authority.circumstances.nextInLine = .of(2)
+
+        let restarted = authority.acquire(.of(1, session: 11, request: 2, previous: 10), at: .seconds(2))
+
+        #expect(restarted.refusal?.reason == .reserved)
+        #expect(authority.record?.state == .free)
+        #expect(authority.acquire(.of(2, request: 2), at: .seconds(3)).token == 2)
     }
 
     @Test func revoke_changesNothing_whenNobodyHasIt() {
@@ -236,6 +331,20 @@ struct LeaseRuleTests {
         #expect(authority.renew(1, session: 1, at: .seconds(20_001)).loss == .takenOver)
     }
 
+    @Test func renewal_bringsAStricterPolicy_andNoLaxerOne() {
+        var authority = Authority(.keep)
+        _ = authority.acquire(.of(1), at: .seconds(0))
+        authority.circumstances.terms = .standard(.strict)
+        let stricter = authority.renew(1, session: 1, at: .seconds(60))
+        authority.circumstances.terms = .standard(.keep)
+        let laxer = authority.renew(1, session: 1, at: .seconds(120))
+
+        #expect(stricter == .renewed(authority.record!) || stricter.loss == nil)
+        #expect(laxer == .renewed(authority.record!))
+        #expect(authority.record?.terms.policy == .strict)
+        #expect(authority.acquire(.of(1, request: 2), at: .seconds(121)).terms?.policy == .keep)
+    }
+
     @Test func renewal_isUnknown_whenTheTokenWasNeverGiven() {
         var authority = Authority()
         #expect(authority.renew(1, session: 1, at: .seconds(0)).loss == .unknown)
@@ -272,7 +381,7 @@ struct LeaseRuleTests {
         authority.circumstances.grantsNothingNewBefore = .seconds(1000)
 
         let other = authority.acquire(.of(2), at: .seconds(900))
-        let takeover = authority.acquire(.of(2, request: 2, isTakeover: true), at: .seconds(10))
+        let takeover = authority.acquire(.of(2, request: 2, takeover: 1), at: .seconds(10))
         let restarted = authority.acquire(.of(1, session: 11, request: 2, previous: 10), at: .seconds(10))
         let anew = authority.acquire(.of(1, session: 10, request: 3), at: .seconds(10))
         let repeated = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(10))
@@ -319,7 +428,7 @@ struct LeaseRuleTests {
         #expect(authority.acquire(.of(2), at: .seconds(1)).refusal?.reason == .exhausted)
         authority.record?.token = 1
         authority.circumstances.tokenFloor = FencingToken(rawValue: .max)
-        #expect(authority.acquire(.of(2), at: .seconds(1)).refusal?.reason == .exhausted)
+        #expect(authority.acquire(.of(2), at: .seconds(1)).token == .claimMax)
     }
 
     /// Rule 10.

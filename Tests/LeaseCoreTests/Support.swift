@@ -24,12 +24,13 @@ extension LeaseAcquire {
     /// The n-th request of a host's run.
     static func of(
         _ host: UInt64, session: UInt64? = nil, request: UInt64 = 1, previous: UInt64? = nil,
-        timeToLive: Duration = .seconds(120), policy: LeasePolicy = .keep, isTakeover: Bool = false
+        timeToLive: Duration = .seconds(120), policy: LeasePolicy = .keep, takeover: FencingToken? = nil,
+        floor: FencingToken? = nil
     ) -> LeaseAcquire {
         LeaseAcquire(
             requestID: .of(host * 1000 + request), host: .of(host), hostName: "pi\(host)",
             session: .of(session ?? host), previousSession: previous.map { .of($0) }, timeToLive: timeToLive,
-            transport: .usb, policy: policy, isTakeover: isTakeover)
+            transport: .usb, policy: policy, takeover: takeover, tokenFloor: floor)
     }
 }
 
@@ -72,7 +73,8 @@ struct Authority {
     }
 
     mutating func renew(_ token: FencingToken, session: UInt64, at now: MonotonicTime) -> LeaseRenewal {
-        let decision = LeaseRules.renew(token, session: .of(session), of: record, at: now)
+        let decision = LeaseRules.renew(
+            token, session: .of(session), of: record, under: circumstances.terms.policy, at: now)
         record = decision.record ?? record
         return decision.answer
     }

@@ -144,10 +144,11 @@ private struct World {
 
     private mutating func perform(_ action: LeaseMachine.Action, _ index: Int) {
         switch action {
-        case .sendAcquire(let again, let isTakeover):
+        case .sendAcquire(let again, let takeover):
             if !again { hosts[index].request += 1 }
             let request = LeaseAcquire.of(
-                hosts[index].id, request: hosts[index].request, policy: policy, isTakeover: isTakeover)
+                hosts[index].id, request: hosts[index].request, policy: policy, takeover: takeover,
+                floor: hosts[index].machine.greatestToken)
             send(.acquire(request, sentAt: now), index)
         case .sendRenewal:
             guard let token = hosts[index].machine.joinRenewal(at: now, dice: dice.next()) else { return }

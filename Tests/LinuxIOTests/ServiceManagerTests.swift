@@ -16,7 +16,7 @@ struct ServiceManagerTests {
         try manager.tell(.ready, waiting: true)
         try manager.tell(.stopping, waiting: true)
 
-        #expect(socket.receive() == "STATUS=4 meters READY=1\nWATCHDOG=1")
+        #expect(socket.receive() == "STATUS=4 meters\\nREADY=1\nWATCHDOG=1")
         #expect(socket.receive() == "READY=1")
         #expect(socket.receive() == "STOPPING=1")
     }

@@ -83,6 +83,10 @@ private struct Sabotaged: MeterRepository, SampleRepository {
         if fault != .forgets { try await base.save(meter) }
     }
 
+    func forget(_ meter: MeterID) async throws { try await base.forget(meter) }
+    func formerIDs() async throws -> [MeterID: MeterID] { await base.formerIDs() }
+    func deleteReadings(of meter: MeterID) async throws -> Int { try await base.deleteReadings(of: id(meter)) }
+
     func append(_ chunks: [SampleChunk]) async throws {
         guard fault != .forgets else { return }
         try await base.append(

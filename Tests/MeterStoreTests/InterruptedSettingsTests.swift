@@ -65,6 +65,15 @@ struct InterruptedSettingsTests {
         },
         Work("adopt") { store in try await store.adopt(epoch: "e2") },
         Work(
+            "another zone",
+            prepare: { store in
+                try await store.adopt(SyncZone(id: "1ab", name: "lab", epoch: "e1"), .everything)
+                _ = try await store.delete(.bench, at: .minute(5))
+            }
+        ) { store in
+            try await store.adopt(SyncZone(id: "40e", name: "home", epoch: "e1"), .another(bringsAll: false))
+        },
+        Work(
             "restamp",
             prepare: { store in
                 for property in ["a", "b"] { try await store.set(.desk, property, .int(1), at: .minute(Self.year)) }

@@ -98,8 +98,17 @@ struct SabotagedSettings: SettingsRepository, SyncRepository {
 
     func beginRefetch(of type: RecordType) async throws { try await base.beginRefetch(of: type) }
 
-    func adopt(epoch: String) async throws {
-        try await base.adopt(epoch: epoch)
+    func runEnded(isComplete: Bool, at wall: WallTime, serverTime: UInt64?) async throws {
+        try await base.runEnded(isComplete: isComplete, at: wall, serverTime: serverTime)
+    }
+
+    func parked(limit: Int) async throws -> [ParkedEntry] { await base.parked(limit: limit) }
+    func restoreParked(_ id: String) async throws -> ParkedRestore { try await base.restoreParked(id) }
+    func dropParked(_ id: String) async throws -> Bool { try await base.dropParked(id) }
+    func ageParked(to confirmed: WallTime) async throws -> Int { try await base.ageParked(to: confirmed) }
+
+    func adopt(_ zone: SyncZone, _ entry: ZoneEntry) async throws {
+        try await base.adopt(zone, entry)
         guard fault == .adoptsWithoutTelling, let batch = try await base.nextBatch(recordsMax: .max, bytesMax: .max)
         else { return }
         let results = batch.records.map { PushResult(key: $0.key) }

@@ -44,7 +44,8 @@ struct SettingsStoreTests {
         try edit(
             """
             INSERT INTO record (type, name) VALUES ('DeviceSettings', '\(RecordKey.oldDesk.name)');
-            INSERT INTO register VALUES (last_insert_rowid(), 'units', 'string', 'F',
+            INSERT INTO register (record, property, kind, value, stamp_ms, stamp_counter, stamp_host)
+                VALUES (last_insert_rowid(), 'units', 'string', 'F',
                 \(stamp.milliseconds), 0, '\(stamp.host)');
             """)
 

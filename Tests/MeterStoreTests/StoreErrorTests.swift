@@ -312,4 +312,55 @@ struct StoreErrorTests {
         try await store.append([.minute(1)])
         #expect(try await store.allSamples().count == 240)
     }
+
+    // MARK: - Emptied, deleted
+
+    private func truncate() throws { try folder.write([], to: folder.store) }
+
+    @Test func emptiedStore_isNoNewOne_andWhatIsLeftIsKept() async throws {
+        try await makeStore(minutes: 1)
+        try truncate()
+        let store = try MeterStore.open(path: folder.store)
+        let told = try #require(store.setAside)
+        #expect(told.path == folder.store + ".damaged-1")
+        #expect(told.message.contains("is empty, though it was not"))
+        #expect(FileManager.default.fileExists(atPath: told.path))
+        #expect(try await store.allSamples().isEmpty)
+    }
+
+    @Test func deletedStore_isNoNewOne_andIsToldOnce() async throws {
+        try await makeStore(minutes: 1)
+        try FileManager.default.removeItem(atPath: folder.store)
+        let store = try MeterStore.open(path: folder.store)
+        #expect(try #require(store.setAside).message.contains("is gone"))
+        try store.close()
+        #expect(try MeterStore.open(path: folder.store).setAside == nil)
+    }
+
+    @Test func firstOpening_isNoLoss_alsoAfterOneThatWasInterrupted() throws {
+        try truncate()
+        #expect(try MeterStore.open(path: folder.store).setAside == nil)
+    }
+
+    @Test func logOfAnEmptiedStore_isKept() throws {
+        try truncate()
+        try folder.write([1, 2, 3], to: folder.store + "-wal")
+        let store = try MeterStore.open(path: folder.store)
+        #expect(try folder.bytes(of: try #require(store.setAside).path + "-wal") == [1, 2, 3])
+    }
+
+    @Test func storeThatIsTakenAway_whileItIsOpen_takesNothingMore() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append([.minute(0)])
+        #expect(store.trouble == nil)
+        try FileManager.default.moveItem(atPath: folder.store, toPath: folder.store + ".away")
+        #expect(try #require(store.trouble).contains("was deleted or replaced"))
+        await #expect(throws: StoreError.self) { try await store.append([.minute(1)]) }
+        #expect(try await store.allSamples().count == 120)
+        try truncate()
+        #expect(store.trouble != nil)
+        try FileManager.default.removeItem(atPath: folder.store)
+        try FileManager.default.moveItem(atPath: folder.store + ".away", toPath: folder.store)
+        try await store.append([.minute(1)])
+    }
 }

@@ -25,11 +25,17 @@ struct OutputTests {
         return lease
     }
 
-    @Test func lease_isALine_withoutWhatMovesACursor() {
+    @Test func lease_isALine() {
         #expect(
             LeaseLine(Self.lease()).cells == [
-                "02:00:00:00:25:0C", "held", "bench?[2J", "90 s", "7", "–", "attic, cellar",
+                "02:00:00:00:25:0C", "held", "bench\u{1B}[2J", "90 s", "7", "–", "attic, cellar",
             ])
+    }
+
+    @Test func leasesTable_showsWhatWouldMoveACursor_asAnEscape() throws {
+        var table = Table(LeaseLine.header)
+        table.add(LeaseLine(Self.lease()).cells)
+        #expect(try #require(table.lines.last).contains(#"bench\u{1B}[2J"#))
     }
 
     @Test func lease_forPrograms_hasUnitsInItsKeys_andNulls() throws {
@@ -83,11 +89,28 @@ struct OutputTests {
         #expect(
             RecordCommand.Show.lines(of: record) == [
                 "PROPERTY  VALUE  WRITTEN                   BY HOST",
-                "name      \"B?\"   2026-05-28T20:26:41.000Z  00000000-0000-0001-0000-000000000002",
+                "name      \"B\\n\"  2026-05-28T20:26:41.000Z  00000000-0000-0001-0000-000000000002",
                 "on        true   2026-05-28T20:26:41.000Z  00000000-0000-0001-0000-000000000002",
                 "merged into n at 2026-05-28T20:26:40.000Z by 00000000-0000-0001-0000-000000000002",
             ])
         #expect(RecordLine(record).cells == ["DeviceSettings", "m", "2", "merged into n", "2026-05-28T20:26:41.000Z"])
+    }
+
+    @Test func record_showsWhoBroughtIt_whereThatIsNotItsAuthor() {
+        let stamp = Stamp(milliseconds: 1_780_000_001_000, counter: 0, host: Self.host)
+        let record = Record(
+            key: RecordKey(type: .deviceSettings, name: "m"),
+            properties: ["on": Register(value: .bool(true), stamp: stamp)],
+            deletion: Deletion(stamp: Stamp(milliseconds: 1, counter: 0, host: Self.host)))
+
+        let lines = RecordCommand.Show.lines(of: record.brought(by: HostID(high: 1, low: 3)))
+
+        #expect(lines.dropFirst().count == 2)
+        for line in lines.dropFirst() {
+            #expect(
+                line.hasSuffix(
+                    "00000000-0000-0001-0000-000000000002, brought by 00000000-0000-0001-0000-000000000003"))
+        }
     }
 
     @Test(arguments: [
@@ -102,8 +125,8 @@ struct OutputTests {
         let pin = try #require(CertificatePin("sha256:" + String(repeating: "ab", count: 32)))
         let server = Server(
             folder: CloudFolder(path: "/var/lib/my cloud"), etcd: nil, address: .everywhere, names: ["pi.local"],
-            usesTLS: true,
-            rate: 100, logger: Logger(label: "test"), manager: nil)
+            usesTLS: true, rate: 100, connectionsPerAddress: 64, proxies: [], logger: Logger(label: "test"),
+            manager: nil)
 
         #expect(
             server.joinLines(port: 8643, pin: pin, hasToken: true) == [

@@ -203,6 +203,7 @@ enum Program {
           zone                    Zones: all hosts of one account, and the terms of
                                   their leases.
           record                  The settings that hosts keep here.
+          host                    The hosts of a zone.
           lease                   Which host holds which meter.
           token                   Tokens: what hosts show to be let in.
           backup                  Writes a copy of everything to a new file, also while

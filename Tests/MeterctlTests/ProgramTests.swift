@@ -88,6 +88,12 @@ struct ProgramTests {
             ["record", "list", "--socket", "/nonexistent/s"], 7,
             "meterctl: error: no meterd answers on /nonexistent/s\n"
         ),
+        (
+            ["forget", "bench"], 2,
+            "meterctl: error: nobody is there to be asked whether to forget bench, its settings on all hosts of the cloud\n"
+        ),
+        (["forget", "bench", "--yes", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on"),
+        (["record", "delete", ""], 2, "meterctl: error: \"\" names no recording\n"),
         (["record", "show", ""], 2, "meterctl: error: \"\" names no recording\n"),
         (["sync", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["cloud", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
@@ -306,6 +312,8 @@ enum Program {
           connect                 Want this meter connected, now and after reboots.
           disconnect              Let this meter go; it is not reconnected until the
                                   next connect.
+          forget                  Forget a meter: its settings on all hosts, and its
+                                  place on this one.
           status                  Every meter: state, who has it, last reading and its
                                   age, what is wrong.
           who                     Who has which meter, and until when.
@@ -317,12 +325,12 @@ enum Program {
           command                 Send a command to a meter.
           logs                    What a meter recorded by itself (KM003C, KM002C).
           record                  Charge sessions: record start, stop, list, show,
-                                  export, plot.
+                                  export, plot, rename, note, delete.
           sync                    Settings and the cloud: sync now, status, events,
-                                  cancel, resume.
+                                  cancel, resume, parked.
           rebuild                 Fold records of one meter under several names into
                                   one.
-          cloud                   Membership of a cloud: join, leave, status.
+          cloud                   Membership of a cloud: join, leave, status, retire.
           web                     The web page: its address, and opening it to the
                                   network with a login.
           doctor                  Looks why something does not work, and says what to

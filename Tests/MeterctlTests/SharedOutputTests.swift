@@ -100,7 +100,8 @@ struct SharedOutputTests {
         #expect(
             SyncWords.table(status).lines == [
                 "FIELD         VALUE", "zone          home", "mode          waiting",
-                "to tell       12 changes, 1 parked", "to fetch      Host, Recording",
+                "to tell       12 changes, 1 parked: meterctl sync parked", "to fetch      Host, Recording",
+                "last success  –",
                 "error         https://pi:1 cannot be reached: it is off (3 times)", "next attempt  in 4 s",
                 "next poll     –", "event stream  waiting", "last push     –", "network       wifi wlan0",
                 "clock         61 s behind the cloud's", "store         –",
@@ -149,6 +150,20 @@ struct SharedOutputTests {
                 "notes    (default)  (all deleted)  2026-11-22T08:00:00.000Z  (clean-up)  2026-11-21T08:00:00.000Z  "
                     + "pi-attic",
             ])
+    }
+
+    @Test func history_tellsWhoBroughtIt() {
+        var by = HistoryLine.Author(at: "2026-11-21T08:00:00.000Z", host: "bench", host_id: "7a2d")
+        (by.brought_by, by.brought_by_id) = ("attic", "6f1c")
+        let written = HistoryLine.Author(
+            at: "2026-11-20T08:00:00.000Z", host: nil, host_id: "7a2d", brought_by_id: "6f1c")
+        let line = HistoryLine(key: "name", old: "A", new: "B", deleted: false, written: written, overwritten: by)
+
+        let text = History.table([line]).lines.last
+
+        #expect(
+            text?.hasSuffix(
+                "  bench, brought by attic  2026-11-20T08:00:00.000Z  7a2d, brought by 6f1c") == true)
     }
 
     @Test func dryRun_tellsWhatWouldBeDone() {

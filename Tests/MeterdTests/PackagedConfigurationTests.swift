@@ -57,12 +57,14 @@ struct PackagedConfigurationTests {
         let defaults = Configuration(environment: [:], userID: 0)
         #expect(configuration.hostName == "bench pi")
         #expect(configuration.bluetooth.adapters.count == 1)
+        #expect(configuration.cloud.proxies == ["192.168.1.2"])
         #expect(configuration.web.names == ["meters.example.org"])
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.ports.count == 1)
 
         configuration.hostName = defaults.hostName
         configuration.bluetooth.adapters = defaults.bluetooth.adapters
+        configuration.cloud.proxies = defaults.cloud.proxies
         configuration.web.names = defaults.web.names
         configuration.mqtt.address = defaults.mqtt.address
         configuration.mqtt.credentialsPath = defaults.mqtt.credentialsPath

@@ -54,7 +54,7 @@ def body(operation):
             "type": "Host", "name": "intruder",
             "properties": {"p": {"value": {"string": "intruder"}, "stamp": stamp(some)}}}]},
         "renewLeases": {"session": some, "leases": [{"meter": METER, "token": 1}]},
-        "acquireLease": {"requestID": some, "session": some, "transport": "usb", "takeover": True},
+        "acquireLease": {"requestID": some, "session": some, "transport": "usb", "takeover": {"token": 1}, "tokenFloor": 1},
         "releaseLease": {"session": some, "token": 1},
         "join": {"hostID": some, "hostName": "intruder", "machine": "intruder"},
     }.get(operation)

@@ -24,7 +24,8 @@ struct LogFormatTests {
     @Test func controlCharacters_neverReachTheTerminal() {
         let text = line("bytes skipped", ["cause": "\u{1B}[2J\nerror forged=1 \"x\"\u{7F}"], level: .error)
 
-        #expect(text == "error bytes skipped meter.id=AA:BB:CC:DD:EE:FF cause=\"?[2J?error forged=1 'x'?\"\n")
+        #expect(
+            text == "error bytes skipped meter.id=AA:BB:CC:DD:EE:FF cause=\"\\u{1B}[2J\\nerror forged=1 'x'\\u{7F}\"\n")
     }
 
     @Test func emptyValue_showsAsEmpty() {

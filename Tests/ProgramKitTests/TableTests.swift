@@ -16,4 +16,11 @@ struct TableTests {
 
         #expect(table.lines == ["A  B    C", "   bbb  c"])
     }
+
+    @Test func cellsFromElsewhere_keepTheirLineAndTheirOrder() {
+        var table = Table(["A", "B"])
+        table.add(["x\n\u{1B}]0;y\u{7}", "\u{202E}z"])
+
+        #expect(table.lines.last == #"x\n\u{1B}]0;y\u{7}  \u{202E}z"#)
+    }
 }

@@ -56,6 +56,34 @@ struct RecordTests {
         #expect(right.merged(with: left) == right)
     }
 
+    @Test func whoBroughtIt_isNoPartOfEquality_andTheFirstStays() {
+        let plain = Sample.record(["a": Sample.register(1, 10)], deleted: 5)
+        let brought = plain.brought(by: Sample.two)
+
+        #expect(plain == brought)
+        #expect(Set([plain, brought]).count == 1)
+        #expect(plain.merging(brought).isEmpty)
+        #expect(plain.merged(with: brought).properties["a"]?.broughtBy == nil)
+        #expect(brought.merged(with: plain).properties["a"]?.broughtBy == Sample.two)
+        #expect(brought.merged(with: plain).deletion?.broughtBy == Sample.two)
+    }
+
+    @Test func whoBroughtIt_isNobody_whereTheAuthorDid_whateverIsClaimed() {
+        let claimed = Sample.record(["a": Sample.register(1, 10)], deleted: 5).brought(by: Sample.two)
+
+        let taken = claimed.brought(by: Sample.one)
+
+        #expect(taken.properties["a"]?.broughtBy == nil)
+        #expect(taken.deletion?.broughtBy == nil)
+    }
+
+    @Test func whoBroughtIt_isToldOfWhatWasOverwritten() {
+        let record = Sample.record(["a": Sample.register(1, 10)])
+        let forged = Sample.record(["a": Sample.register(2, 11)]).brought(by: Sample.two)
+
+        #expect(record.merging(forged).overwritten.map(\.broughtBy) == [Sample.two])
+    }
+
     @Test func deletion_hidesWhatIsNotYounger() {
         let record = Sample.record(["a": Sample.register(1, 10), "b": Sample.register(1, 20)])
 

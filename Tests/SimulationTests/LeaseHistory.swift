@@ -18,12 +18,13 @@ struct LeaseHistory {
 
     mutating func acquire(
         _ host: UInt64, _ times: ClosedRange<Double>, _ outcome: LeaseOperation.Outcome, run: UInt64 = 1,
-        after previous: UInt64? = nil, request: UInt64? = nil, takeover: Bool = false
+        after previous: UInt64? = nil, request: UInt64? = nil, takeover: UInt64? = nil
     ) {
         let acquire = LeaseOperation.Acquire(
             requestID: RequestID(high: 0, low: request ?? UInt64(operations.count + 1000)),
             host: Self.host(host), session: Self.session(host, run),
-            previousSession: previous.map { Self.session(host, $0) }, isTakeover: takeover)
+            previousSession: previous.map { Self.session(host, $0) },
+            takeover: takeover.map { FencingToken(rawValue: $0) })
         add(times, .acquire(acquire), outcome)
     }
 

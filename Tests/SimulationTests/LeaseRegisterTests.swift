@@ -145,7 +145,7 @@ struct LeaseRegisterTests {
     @Test func takeover_isAtOnce_underKeepOnly() {
         let tell: (inout LeaseHistory) -> Void = {
             $0.acquire(1, 0...1, .granted(1))
-            $0.acquire(2, 2...3, .granted(2), takeover: true)
+            $0.acquire(2, 2...3, .granted(2), takeover: 1)
         }
         #expect(verdict(.keep, tell) == .linearizable)
         #expect(verdict(.strict, tell).isRefusal)
@@ -154,7 +154,7 @@ struct LeaseRegisterTests {
     @Test func revokedHolder_cannotRenew() {
         let told = verdict(.strict) {
             $0.acquire(1, 0...1, .granted(1))
-            $0.acquire(2, 2...3, .refused(.revoking, .of(1, 1)), takeover: true)
+            $0.acquire(2, 2...3, .refused(.revoking, .of(1, 1)), takeover: 1)
             $0.renew(1, 1, 4...5, .lost(.revoking))
             $0.release(1, 1, 6...7)
             $0.acquire(2, 8...9, .granted(2))
@@ -198,13 +198,13 @@ struct LeaseRegisterTests {
     @Test func acquireWithoutAnswer_mayBeGrantedAnew_toTheHolderThatWasRevoked_onceItIsOver() {
         let inTime = verdict(.strict) {
             $0.acquire(1, 0...1, .granted(1))
-            $0.acquire(2, 2...3, .refused(.revoking, .of(1, 1)), takeover: true)
+            $0.acquire(2, 2...3, .refused(.revoking, .of(1, 1)), takeover: 1)
             $0.acquire(1, 100...100, .unknown)
             $0.read(140...141, .of(1, 2))
         }
         let tooEarly = verdict(.strict) {
             $0.acquire(1, 10...11, .granted(1))
-            $0.acquire(2, 12...13, .refused(.revoking, .of(1, 1)), takeover: true)
+            $0.acquire(2, 12...13, .refused(.revoking, .of(1, 1)), takeover: 1)
             $0.acquire(1, 100...100, .unknown)
             $0.read(140...141, .of(1, 2))
         }

@@ -65,7 +65,9 @@ struct SessionBench {
         send(.started)
         answer(.accountChecked(.home(), .exact(at: now)))
         send(.streamOpened)
-        answer(.progressRead(SyncProgress(epoch: "e1", tokens: .all("t0"), pending: pending)))
+        answer(
+            .progressRead(
+                SyncProgress(epoch: "e1", zone: "zone home", zoneName: "home", tokens: .all("t0"), pending: pending)))
         answer(.corrected)
     }
 
@@ -91,8 +93,16 @@ extension HostID {
 }
 
 extension CloudAccount {
-    static func home(zone: String = "home", epoch: String = "e1") -> CloudAccount {
-        CloudAccount(zone: zone, host: .ours, hostName: "pi", serverTime: 1000, epoch: epoch, policy: "keep")
+    static func home(zone: String = "home", epoch: String = "e1", id: String? = nil) -> CloudAccount {
+        CloudAccount(
+            zone: zone, host: .ours, hostName: "pi", serverTime: 1000, epoch: epoch, policy: "keep", zoneID: id)
+    }
+}
+
+extension SyncZone {
+    /// As `CloudAccount.home` has it.
+    static func home(epoch: String = "e1", id: String? = nil) -> SyncZone {
+        SyncZone(id: id, name: "home", epoch: epoch, serverTime: 1000)
     }
 }
 
@@ -147,7 +157,8 @@ extension SyncOperation {
     /// How it ends where nothing is new and nothing fails.
     func emptyAnswer(at now: MonotonicTime) -> SyncEvent {
         switch self {
-        case .readProgress: .progressRead(SyncProgress(epoch: "e1", tokens: .all("t0")))
+        case .readProgress:
+            .progressRead(SyncProgress(epoch: "e1", zone: "zone home", zoneName: "home", tokens: .all("t0")))
         case .checkAccount: .accountChecked(.home(), .exact(at: now))
         case .createZone: .zoneCreated
         case .adopt: .adopted

@@ -137,10 +137,10 @@ struct SyncErrorTests {
         bench.answer(.pageFetched(.page(.host)))
         bench.answer(.applied(MergeOutcome()))
         bench.fail(.changeTokenExpired(epoch: "e2"))
-        #expect(bench.operation == .adopt(epoch: "e2"))
+        #expect(bench.operation == .adopt(.home(epoch: "e2"), .everything))
         bench.answer(.adopted)
         #expect(bench.operation == .readProgress)
-        bench.answer(.progressRead(SyncProgress(epoch: "e2", pending: 9)))
+        bench.answer(.progressRead(SyncProgress(epoch: "e2", zone: "zone home", zoneName: "home", pending: 9)))
         #expect(bench.operation?.mode == .modify)
         bench.answer(.batchRead(nil))
 
@@ -152,14 +152,14 @@ struct SyncErrorTests {
         bench.answer(.accountChecked(.home(), .exact(at: bench.now)))
         bench.send(.streamOpened)
         bench.answer(.progressRead(SyncProgress()))
-        #expect(bench.operation == .adopt(epoch: "e1"))
+        #expect(bench.operation == .adopt(.home(epoch: "e1"), .everything))
     }
 
     @Test mutating func pageOfAnotherStore_isNotStored() {
         bench.begin()
         bench.answer(.batchRead(nil))
         bench.answer(.pageFetched(.page(.host, count: 5, epoch: "e2")))
-        #expect(bench.operation == .adopt(epoch: "e2"))
+        #expect(bench.operation == .adopt(.home(epoch: "e2"), .everything))
     }
 
     @Test mutating func storeThatDoesNotTakeTheEpoch_endsTheRun() {
@@ -322,7 +322,7 @@ struct SyncErrorTests {
         bench.fail(.network)
         bench.advance(by: .seconds(1))
         bench.answer(.accountChecked(.home(), .exact(at: bench.now)))
-        bench.answer(.progressRead(SyncProgress(epoch: "e1", tokens: .all("t0"))))
+        bench.answer(.progressRead(SyncProgress(epoch: "e1", zone: "zone home", zoneName: "home", tokens: .all("t0"))))
         bench.answer(.pageFetched(.page(.host)))
         bench.answer(.applied(MergeOutcome()))
         bench.fail(.network)

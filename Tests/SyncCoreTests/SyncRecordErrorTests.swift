@@ -101,7 +101,7 @@ struct SyncRecordErrorTests {
         bench.send(.started)
         bench.answer(.accountChecked(.home(), .off(by: .seconds(90), at: bench.now)))
         bench.send(.streamOpened)
-        bench.answer(.progressRead(SyncProgress(epoch: "e1")))
+        bench.answer(.progressRead(SyncProgress(epoch: "e1", zone: "zone home", zoneName: "home")))
         #expect(bench.operation == .correct(clockOffset: .seconds(90)))
         bench.answer(.corrected)
         #expect(bench.operation?.mode == .modify)
@@ -115,7 +115,7 @@ struct SyncRecordErrorTests {
     @Test mutating func steppedClock_isToldAgain() {
         bench.beginAndRest()
         bench.send(.triggered(.localChange))
-        bench.answer(.progressRead(SyncProgress(epoch: "e1")))
+        bench.answer(.progressRead(SyncProgress(epoch: "e1", zone: "zone home", zoneName: "home")))
         let batch = OutboxBatch.records(1...1)
         bench.answer(.batchRead(batch))
         bench.answer(.pushed(.taking(batch), .off(by: .seconds(-61), at: bench.now)))

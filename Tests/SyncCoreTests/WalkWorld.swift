@@ -45,12 +45,13 @@ struct WalkWorld {
         case .readProgress:
             return .progressRead(
                 SyncProgress(
-                    epoch: adopted.map { "\($0)" }, tokens: stored.mapValues { "\($0)" }, refetching: refetching,
+                    epoch: adopted.map { "\($0)" }, zone: "zone home", zoneName: "home",
+                    tokens: stored.mapValues { "\($0)" }, refetching: refetching,
                     pending: outbox.count, parked: parked.count))
         case .checkAccount: return .accountChecked(.home(epoch: "\(epoch)"), .exact(at: now))
         case .createZone: return .zoneCreated
-        case .adopt(let text):
-            adopted = Int(text)
+        case .adopt(let zone, _):
+            adopted = Int(zone.epoch)
             stored = [:]
             refetching = []
             expired = []

@@ -1,3 +1,5 @@
+import MeterModel
+
 /// What a device says of itself when it is heard: advertising data, a scan response, an extended inquiry response or
 /// several of them in a row (Core Specification 5.4, vol 3 part C 11; the types are from Assigned Numbers 2.3).
 ///
@@ -92,7 +94,7 @@ package struct DeviceName: Hashable, Sendable {
         let significant = bytes.prefix(Self.lengthMax).prefix { $0 != 0 }
         var text = String.UnicodeScalarView()
         // What is not UTF-8 becomes the replacement character; what would move a terminal's cursor goes.
-        for scalar in String(decoding: significant, as: UTF8.self).unicodeScalars where Self.isPrintable(scalar) {
+        for scalar in String(decoding: significant, as: UTF8.self).unicodeScalars where scalar.isVisible {
             text.append(scalar)
         }
         while text.last == " " { text.removeLast() }
@@ -106,12 +108,5 @@ package struct DeviceName: Hashable, Sendable {
     package func replacing(_ old: DeviceName?) -> DeviceName {
         guard let old, old.isComplete, !isComplete else { return self }
         return old
-    }
-
-    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
-        default: true
-        }
     }
 }

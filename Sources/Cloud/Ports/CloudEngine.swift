@@ -18,10 +18,12 @@ package protocol CloudEngine: Sendable {
     // MARK: Zones and who may use them
 
     /// Makes a zone, or returns the one that is there, as it is.
-    func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone
+    ///
+    /// - Parameter id: the identity of a zone that has to be made; nil for a random one.
+    func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone
     func zones() async throws -> [Zone]
     func zone(_ name: String) async throws -> Zone?
-    /// Leases that were given out keep the terms they have until they are renewed or acquired again.
+    /// Leases that were given out keep the terms they have, but for a stricter policy, which comes with a renewal.
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
     /// - Throws: `badRequest` where its id or hash is taken; what `bind` throws, where it is bound already.
     func add(_ credential: Credential) async throws
@@ -46,8 +48,11 @@ package protocol CloudEngine: Sendable {
     /// on until nothing more is coming misses no change that was acknowledged before it began, whatever is written
     /// meanwhile.
     ///
-    /// - Throws: `changeTokenExpired`, with the present epoch, for a token of another epoch, below the floor, or of a
-    ///   future that this store never had.
+    /// The first change of a zone in each run of the cloud writes a mark in its own transaction (`TimelineMark`), so that
+    /// a store that went back is found out.
+    ///
+    /// - Throws: what `FeedState.check` does: `anotherZone`, `changeTokenExpired`, and `timelineLost` for a token of a
+    ///   future that this store does not have.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
     func record(_ key: RecordKey, in zone: String) async throws -> Record?
     /// For the console: by type and name, tombstones too.
@@ -69,7 +74,9 @@ package protocol CloudEngine: Sendable {
     /// All of a host's renewals, by `LeaseRules`, with one result each in their order. Need not be durable: after a
     /// start every lease counts as renewed just then.
     func renewLeases(
-        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
+        under policy: LeasePolicy,
+        at now: MonotonicTime
     ) async throws -> [LeaseRenewal]
     /// By meter, freed ones too.
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]

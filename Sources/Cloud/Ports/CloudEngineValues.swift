@@ -20,12 +20,15 @@ package struct LeaseLimits: Hashable, Sendable {
 package struct Zone: Hashable, Sendable {
     /// 1 to 64 of `a-z 0-9 - _`.
     package var name: String
+    /// Its identity: made with the zone, and never another one.
+    package let id: ID
     package var terms: LeaseTerms
     /// Of the last change.
     package var sequence: UInt64
 
-    package init(name: String, terms: LeaseTerms, sequence: UInt64 = 0) {
+    package init(name: String, id: ID, terms: LeaseTerms, sequence: UInt64 = 0) {
         self.name = name
+        self.id = id
         self.terms = terms
         self.sequence = sequence
     }
@@ -101,8 +104,11 @@ package struct ChangeList: Hashable, Sendable {
     package var records: [Record]
     package var token: ChangeToken
     package var moreComing: Bool
+    /// The zone's identity.
+    package var zoneID: Zone.ID
 
-    package init(records: [Record], token: ChangeToken, moreComing: Bool) {
+    package init(records: [Record], token: ChangeToken, moreComing: Bool, zoneID: Zone.ID) {
+        self.zoneID = zoneID
         self.records = records
         self.token = token
         self.moreComing = moreComing

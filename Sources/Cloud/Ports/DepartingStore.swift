@@ -4,8 +4,8 @@ package import SettingsCore
 
 /// A store that everything in it leaves for another one (`metercloud migrate`), and that nothing else uses meanwhile.
 ///
-/// What goes along is all that hosts rely on: the epoch and the sequences, so that their change tokens stay good; the
-/// leases with their fencing tokens, also of those that are free; the credentials. Waiting lines do not: they are of the
+/// What goes along is all that hosts rely on: the epoch, the zones' identities and marks, and the sequences, so that their
+/// change tokens stay good; the leases with their fencing tokens, also of those that are free; the credentials. Waiting lines do not: they are of the
 /// moment, and hosts queue again at the new store.
 package protocol DepartingStore: Sendable {
     /// All but the leases and the records, of which there may be many.
@@ -35,8 +35,11 @@ package struct StoreContents: Hashable, Sendable {
         package var floor: UInt64
         /// The greatest milliseconds of a stamp ever taken, 0 for none.
         package var accepted: UInt64
+        /// Of its timeline, by number.
+        package var marks: [TimelineMark]
 
-        package init(zone: Zone, floor: UInt64, accepted: UInt64) {
+        package init(zone: Zone, floor: UInt64, accepted: UInt64, marks: [TimelineMark]) {
+            self.marks = marks
             self.zone = zone
             self.floor = floor
             self.accepted = accepted

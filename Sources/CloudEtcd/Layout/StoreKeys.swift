@@ -8,6 +8,9 @@ import SettingsCore
 /// ```
 /// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
 /// z/<zone>                            its terms
+/// d/<zone>                            its identity
+/// n/<zone>                            the newest mark of its timeline
+/// k/<zone>/<number>                   a mark of its timeline, the newest too
 /// g/<zone>                            changed whenever a holder or a state of its leases does
 /// r/<zone>/<type>/<name>              a record, tombstones too, with its sequence
 /// x/<zone>/<type>/<sequence>          the name of the record that is at this place of the feed
@@ -39,12 +42,19 @@ struct StoreKeys: Sendable {
     var restoring: [UInt8] { key("m/restoring") }
     var arriving: [UInt8] { key("m/arriving") }
     /// What all keys begin with but those of the store itself.
-    var allKinds: [[UInt8]] { ["z/", "g/", "r/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) } }
+    var allKinds: [[UInt8]] {
+        ["z/", "d/", "n/", "k/", "g/", "r/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) }
+    }
 
     // MARK: Zones
 
     var allZones: [UInt8] { key("z/") }
     func zone(_ name: String) -> [UInt8] { key("z/\(name)") }
+    var allIdentities: [UInt8] { key("d/") }
+    func identity(of zone: String) -> [UInt8] { key("d/\(zone)") }
+    func newestMark(of zone: String) -> [UInt8] { key("n/\(zone)") }
+    func marks(of zone: String) -> [UInt8] { key("k/\(zone)/") }
+    func mark(_ number: UInt64, of zone: String) -> [UInt8] { marks(of: zone) + Self.digits(number) }
     var allHeads: [UInt8] { key("w/h/") }
     func head(_ zone: String) -> [UInt8] { key("w/h/\(zone)") }
 

@@ -77,6 +77,50 @@ struct StoredHead: StoredValue, Hashable {
     var writer = ""
 }
 
+/// A mark of a zone's timeline.
+struct StoredMark: StoredValue, Hashable {
+    var number: UInt64
+    /// In hexadecimal digits.
+    var id: String
+    var first: UInt64
+
+    init(_ mark: TimelineMark) {
+        number = mark.number
+        id = String(mark.id, radix: 16)
+        first = mark.first
+    }
+}
+
+extension TimelineMark {
+    /// - Throws: `damaged`.
+    init(_ entry: EtcdEntry) throws(EtcdError) {
+        let stored = try StoredMark(entry)
+        guard let id = UInt64(stored.id, radix: 16) else {
+            throw EtcdError(damaged: entry.key, "\"\(stored.id)\" is no id of a mark")
+        }
+        self.init(number: stored.number, id: id, first: stored.first)
+    }
+
+    /// All that lies in etcd for the newest mark of a zone.
+    func puts(of zone: String, _ keys: StoreKeys) throws(EtcdError) -> [EtcdPut] {
+        let value = try StoredMark(self).bytes
+        return [
+            EtcdPut(key: keys.newestMark(of: zone), value: value),
+            EtcdPut(key: keys.mark(number, of: zone), value: value),
+        ]
+    }
+}
+
+extension UniqueID<Zone> {
+    /// - Throws: `damaged`.
+    init(_ entry: EtcdEntry) throws(EtcdError) {
+        guard let id = String(validating: entry.value, as: UTF8.self).flatMap({ Zone.ID($0) }) else {
+            throw EtcdError(damaged: entry.key, "it is no UUID")
+        }
+        self = id
+    }
+}
+
 /// A record with its place.
 struct StoredRecord: Hashable, Sendable {
     var record: Record
@@ -133,9 +177,17 @@ struct StoredLease: StoredValue, Hashable {
     var transport: String?
     /// Milliseconds since 1970.
     var acquired: Int64?
+    /// What was granted last. An older copy of the cloud knows this alone.
     var request: String?
+    /// What was granted before that, oldest first.
+    var earlier: [Grant]?
     /// The copy that wrote it.
     var writer: String
+
+    struct Grant: Codable, Hashable {
+        var request: String
+        var token: UInt64
+    }
 
     init(_ record: LeaseRecord, writer: String) {
         state =
@@ -151,7 +203,11 @@ struct StoredLease: StoredValue, Hashable {
         session = record.holder?.session.description
         transport = record.holder?.transport.rawValue
         acquired = record.holder?.acquiredAt.millisecondsSince1970
-        request = record.requestID?.description
+        request = record.grants.last?.requestID.description
+        let before = record.grants.dropLast()
+        earlier =
+            before.isEmpty
+            ? nil : before.map { Grant(request: $0.requestID.description, token: $0.token.rawValue) }
         self.writer = writer
     }
 
@@ -159,13 +215,13 @@ struct StoredLease: StoredValue, Hashable {
     /// - Returns: nil where something in it means nothing.
     func record(renewedAt: MonotonicTime) -> LeaseRecord? {
         guard let terms = terms.terms, token <= FencingToken.max.rawValue, let state = recordState else { return nil }
-        var id: RequestID?
-        if let request {
-            guard let read = RequestID(request) else { return nil }
-            id = read
+        let stored = (earlier ?? []) + (request.map { [Grant(request: $0, token: token)] } ?? [])
+        let grants = stored.compactMap { grant in
+            RequestID(grant.request).map { LeaseGrant(requestID: $0, token: FencingToken(rawValue: grant.token)) }
         }
+        guard grants.count == stored.count else { return nil }
         return LeaseRecord(
-            state: state, token: FencingToken(rawValue: token), terms: terms, renewedAt: renewedAt, requestID: id)
+            state: state, token: FencingToken(rawValue: token), terms: terms, renewedAt: renewedAt, grants: grants)
     }
 
     private var recordState: LeaseRecord.State? {

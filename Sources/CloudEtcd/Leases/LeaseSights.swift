@@ -25,10 +25,15 @@ final class LeaseSights: Sendable {
             let known = zones[place.zone]?.leases[place.meter] ?? .unknown
             let isNews = seen.revision > known.revision
             var next = known
-            if isNews { next = SeenLease(record: seen.record, revision: seen.revision, pulse: known.pulse) }
+            if isNews {
+                next = SeenLease(record: seen.record, revision: seen.revision, pulse: known.pulse)
+                if let before = known.record, seen.record?.isRevocation(of: before) == true {
+                    next.record?.renewedAt = before.renewedAt
+                }
+            }
             if seen.pulse > known.pulse {
                 next.pulse = seen.pulse
-                if !isNews, let time = seen.record?.renewedAt { next.record?.heard(at: time) }
+                if let time = seen.record?.renewedAt { next.record?.heard(at: time) }
             }
             guard next != known else { return (known, false) }
             zones[place.zone, default: Zone()].leases[place.meter] = next
@@ -72,6 +77,12 @@ final class LeaseSights: Sendable {
 }
 
 extension LeaseRecord {
+    /// That the holder was told to stop is all that is new: it was not renewed, and its time does not begin anew.
+    fileprivate func isRevocation(of before: LeaseRecord) -> Bool {
+        guard case .held(let holder) = before.state, state == .revoking(holder) else { return false }
+        return token == before.token && terms == before.terms && grants == before.grants
+    }
+
     /// Answers may arrive in another order than they were sent: an older one takes nothing back.
     fileprivate mutating func heard(at time: MonotonicTime) { renewedAt = max(renewedAt, time) }
 }

@@ -110,6 +110,12 @@ extension StoreContents {
             head.writer = ArrivalGate.writer
             puts.append(EtcdPut(key: keys.zone(zone.zone.name), value: try StoredTerms(zone.zone.terms).bytes))
             puts.append(EtcdPut(key: keys.head(zone.zone.name), value: try head.bytes))
+            let name = zone.zone.name
+            puts.append(EtcdPut(key: keys.identity(of: name), value: Array(zone.zone.id.description.utf8)))
+            for mark in zone.marks.dropLast() {
+                puts.append(EtcdPut(key: keys.mark(mark.number, of: name), value: try StoredMark(mark).bytes))
+            }
+            if let newest = zone.marks.last { puts += try newest.puts(of: name, keys) }
         }
         var bindings: [[UInt8]: StoredBindings] = [:]
         for credential in credentials {

@@ -18,6 +18,8 @@ final class RecordDesk: Sendable {
         var jobs: [String: [Job]] = [:]
         var busy: Set<String> = []
         var writes: UInt64 = 0
+        /// In which life of the store this copy wrote its mark on each zone's timeline.
+        var marked: [String: UInt64] = [:]
     }
 
     /// So many records are read at once.
@@ -29,8 +31,13 @@ final class RecordDesk: Sendable {
     private let heads: HeadSights
     private let writer: String
     private let state = Mutex(State())
+    private let dice: Mutex<any RandomNumberGenerator & Sendable>
 
-    init(client: EtcdClient, keys: StoreKeys, heads: HeadSights, writer: String) {
+    init(
+        client: EtcdClient, keys: StoreKeys, heads: HeadSights, writer: String,
+        dice: any RandomNumberGenerator & Sendable
+    ) {
+        self.dice = Mutex(dice)
         self.heads = heads
         self.client = client
         self.keys = keys
@@ -121,13 +128,18 @@ final class RecordDesk: Sendable {
                 outcomes += news
                 done += news.count
                 plan = next
+                // The next change needs a mark.
+                guard plan.life == client.life else { break }
             }
         }
     }
 
     private func read(_ wanted: [RecordKey], in zone: String) async throws(EtcdError) -> RecordPlan {
         let distinct = Array(Set(wanted))
-        let ranges = [EtcdRange(key: keys.head(zone))] + distinct.map { EtcdRange(key: keys.record($0, in: zone)) }
+        let life = client.life
+        let isMarked = state.withLock { $0.marked[zone] == life }
+        var ranges = [EtcdRange(key: keys.head(zone))] + distinct.map { EtcdRange(key: keys.record($0, in: zone)) }
+        if !isMarked { ranges.append(EtcdRange(key: keys.newestMark(of: zone))) }
         let found = try await client.read(ranges).ranges
         guard let entry = found[0].entries.first else {
             throw EtcdError(damaged: keys.head(zone), "it is missing")
@@ -136,8 +148,14 @@ final class RecordDesk: Sendable {
         for (key, range) in zip(distinct, found.dropFirst()) {
             if let entry = range.entries.first { stored[key] = try StoredRecord(entry) }
         }
+        let head = try StoredHead(entry)
+        var mark: TimelineMark?
+        if !isMarked, let last = found.last {
+            let newest = try last.entries.first.map { entry throws(EtcdError) in try TimelineMark(entry) }
+            mark = TimelineMark(after: newest, at: head.sequence, id: dice.withLock { $0.next() })
+        }
         return RecordPlan(
-            zone: zone, keys: keys, head: try StoredHead(entry), headRevision: entry.revision, stored: stored)
+            zone: zone, keys: keys, head: head, headRevision: entry.revision, stored: stored, life: life, mark: mark)
     }
 
     /// - Returns: what the next plan begins with; nil where somebody else was quicker.
@@ -155,9 +173,11 @@ final class RecordDesk: Sendable {
             guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
             revision = entry.revision
         }
+        if plan.mark != nil { state.withLock { $0.marked[zone] = plan.life } }
         heads.wrote(zone, from: plan.sequence, to: plan.head.sequence)
         return RecordPlan(
-            zone: zone, keys: keys, head: plan.head, headRevision: revision, stored: plan.records)
+            zone: zone, keys: keys, head: plan.head, headRevision: revision, stored: plan.records,
+            life: plan.life)
     }
 
     /// Requests that write, since the start.

@@ -10,6 +10,8 @@ import struct SettingsCore.Record
 struct RecordPlan: Sendable {
     /// Each record is written with its place, the place that it had goes, and so with tombstones.
     private static let operationsPerRecord = 5
+    /// The head and a mark, which lies under two keys.
+    private static let otherOperations = 3
     /// A record that is larger could not be stored at all.
     static let recordBytesMax = EtcdTransaction.bytesMax - (64 << 10)
 
@@ -23,8 +25,17 @@ struct RecordPlan: Sendable {
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
+    /// Of the store, when this was read (`EtcdClient.life`).
+    let life: UInt64
+    /// To be written together with the changes; nil where this copy wrote one in this life before.
+    let mark: TimelineMark?
 
-    init(zone: String, keys: StoreKeys, head: StoredHead, headRevision: Int64, stored: [RecordKey: StoredRecord]) {
+    init(
+        zone: String, keys: StoreKeys, head: StoredHead, headRevision: Int64, stored: [RecordKey: StoredRecord],
+        life: UInt64, mark: TimelineMark? = nil
+    ) {
+        self.life = life
+        self.mark = mark
         self.zone = zone
         self.keys = keys
         self.head = head
@@ -54,7 +65,7 @@ struct RecordPlan: Sendable {
                 return RecordOutcome(fate: .tooManyProperties, record: present?.record)
             }
             let count = changed.count + (changed[record.key] == nil ? 1 : 0)
-            guard count * Self.operationsPerRecord < EtcdTransaction.operationsMax,
+            guard count * Self.operationsPerRecord + Self.otherOperations <= EtcdTransaction.operationsMax,
                 bytes + size <= EtcdTransaction.bytesMax
             else { return nil }
             bytes += size
@@ -75,6 +86,7 @@ struct RecordPlan: Sendable {
         let headKey = keys.head(zone)
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: headKey, revision: headRevision)])
         transaction.success = [.put(key: headKey, value: bytes)]
+        if let mark { transaction.success += try mark.puts(of: zone, keys).map { .put(key: $0.key, value: $0.value) } }
         for (key, next) in changed.sorted(by: { $0.value.sequence < $1.value.sequence }) {
             transaction.success += operations(key, from: stored[key], to: next)
         }

@@ -31,6 +31,7 @@ struct EtcdTransactionAnswer: Hashable, Sendable {
     var results: [EtcdResult]
     /// The same was sent before, and no answer came: this tells what became of the last time.
     var mayBeDoneBefore = false
+    var reign: EtcdReign?
 }
 
 extension EtcdTransactionAnswer {
@@ -50,6 +51,19 @@ extension EtcdTransactionAnswer {
 protocol EtcdReadable: Decodable, Sendable {
     /// 0: it tells none.
     var storeRevision: Int64 { get }
+    /// nil: it tells nothing of that.
+    var reign: EtcdReign? { get }
+}
+
+extension EtcdReadable {
+    var reign: EtcdReign? { nil }
+}
+
+/// Which members an answer comes from, and how often these have elected a leader. A store that was restored has another
+/// one, and so has one that was started anew.
+struct EtcdReign: Hashable, Sendable {
+    var cluster: String
+    var term: Int64
 }
 
 // MARK: - Reading
@@ -74,6 +88,19 @@ struct EtcdNumber: Decodable, Sendable {
 
 struct EtcdHeader: Decodable, Sendable {
     var revision: EtcdNumber?
+    /// Any 64 bits, as a text.
+    var cluster_id: String?
+    var raft_term: EtcdNumber?
+
+    private enum CodingKeys: String, CodingKey { case revision, cluster_id, raft_term }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        revision = try container.decodeIfPresent(EtcdNumber.self, forKey: .revision)
+        // Nothing depends on these two but whether a mark is written once more.
+        cluster_id = try? container.decodeIfPresent(String.self, forKey: .cluster_id)
+        raft_term = try? container.decodeIfPresent(EtcdNumber.self, forKey: .raft_term)
+    }
 }
 
 /// Bytes in base64, left out where there are none.
@@ -148,7 +175,9 @@ extension EtcdTransactionAnswer: EtcdReadable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        revision = try container.decode(EtcdHeader.self, forKey: .header).revision?.value ?? 0
+        let header = try container.decode(EtcdHeader.self, forKey: .header)
+        revision = header.revision?.value ?? 0
+        reign = header.raft_term.map { EtcdReign(cluster: header.cluster_id ?? "", term: $0.value) }
         succeeded = try container.decodeIfPresent(Bool.self, forKey: .succeeded) ?? false
         results = try container.decodeIfPresent([EtcdResult].self, forKey: .responses) ?? []
     }

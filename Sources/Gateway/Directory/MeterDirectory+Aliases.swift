@@ -35,7 +35,7 @@ extension MeterDirectory {
     package func aliasesChanged() async {
         do {
             let before = aliases
-            aliases = try await edges.settings.aliases()
+            aliases = try await readAliases()
             for (alias, meter) in aliases where before[alias] != meter { await merge(alias, into: meter) }
         } catch {
             logger.error("the other ids of meters cannot be read", metadata: ["cause": "\(error)"])

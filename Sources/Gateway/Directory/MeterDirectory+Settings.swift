@@ -36,7 +36,7 @@ extension MeterDirectory {
         }
     }
 
-    private func allNames() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
+    func allNames() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
         let here = await names
         let others = try await edges.settings.meters().filter { sessions[$0.id] == nil }
         return here + others

@@ -3,16 +3,26 @@ import MeterModel
 
 /// What `connect` waits for before it answers.
 extension MeterDirectory {
-    /// - Parameter wasWanted: before this request. A meter that another host turns out to have is left as it was: who
-    ///   is told "no" does not get it behind their back an hour later.
+    /// - Parameters:
+    ///   - wasWanted: before this request. A meter that another host turns out to have is left as it was: who is told
+    ///     "no" does not get it behind their back an hour later.
+    ///   - isSought: it is not here, and the zone was asked for it.
     func wait(
-        for session: DeviceSession, _ request: ConnectRequest, wasWanted: Bool
+        for session: DeviceSession, _ request: ConnectRequest, wasWanted: Bool, isSought: Bool
     ) async throws(GatewayError) {
         do throws(GatewayError) {
-            if let patience = request.queue_ms { try await waitForTurn(session, patience: .wait(patience)) }
+            if let patience = request.queue_ms {
+                try await waitForTurn(session, patience: .wait(patience))
+            } else if isSought, let patience = request.wait_ms {
+                // Looking for it begins with the grant, and what is waited for data with that.
+                let patience = Duration.wait(patience)
+                try await take(await session.waitForPermission(patience), of: session, after: patience)
+            }
             if let patience = request.wait_ms { try await waitForData(session, patience: .wait(patience)) }
         } catch {
-            guard error.code == .held, !wasWanted else { throw error }
+            var isInVain = error.code == .held
+            if isSought, await session.wasNotHeard { isInVain = true }
+            guard isInVain, !wasWanted else { throw error }
             // That it cannot be remembered is less than what is thrown, and only means another try after a restart.
             _ = await remember(session.id, model: nil, isWanted: false)
             await session.disconnect()
@@ -41,6 +51,15 @@ extension MeterDirectory {
         case .elsewhere(let refusal): throw held(session.id, refusal, nil)
         case .forbidden(let failure):
             throw GatewayError(.permission, failure.message, next: "it is tried again by itself once that is done")
+        case .notHeard(let time):
+            throw GatewayError(
+                .timedOut,
+                "\(session.id) was not heard here within \(time.components.seconds) s, so its lease was given back",
+                next: "bring it into range and switch it on; another --takeover within ten minutes takes --yes")
+        case .unanswered:
+            throw GatewayError(
+                .timedOut, "the cloud does not answer, so nobody knows who has \(session.id)",
+                next: "meterctl cloud status says why; try again once it answers")
         case .disconnected:
             throw GatewayError(
                 .notConnected, "\(session.id) was disconnected while waiting for it",
@@ -48,6 +67,11 @@ extension MeterDirectory {
         case .timedOut:
             let status = await session.status()
             let cause = status.error.map { ": \($0)" } ?? ""
+            if let rest = status.searching_ms {
+                throw GatewayError(
+                    .timedOut, "\(session.id) is not heard here, and is looked for for another \(rest / 1000) s",
+                    next: "then its lease is given back; meterctl status \(session.id) --watch shows how it goes")
+            }
             throw GatewayError(
                 .timedOut,
                 "\(session.id) is \(status.state), without data after \(patience.milliseconds) ms\(cause)",
@@ -55,7 +79,7 @@ extension MeterDirectory {
         }
     }
 
-    private func held(_ meter: MeterID, _ refusal: LinkRefusal, _ since: String?) -> GatewayError {
+    func held(_ meter: MeterID, _ refusal: LinkRefusal, _ since: String?) -> GatewayError {
         let holder = refusal.holder ?? "another host"
         let rest = refusal.remaining.map { $0 > .zero ? " for another \($0.components.seconds) s or longer" : "" } ?? ""
         return GatewayError(
@@ -66,7 +90,7 @@ extension MeterDirectory {
 
 extension Duration {
     /// What a client asked for, between nothing and an hour.
-    fileprivate static func wait(_ milliseconds: Int64) -> Duration {
+    static func wait(_ milliseconds: Int64) -> Duration {
         .milliseconds(min(max(milliseconds, 0), 3_600_000))
     }
 }

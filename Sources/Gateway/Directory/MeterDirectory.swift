@@ -18,8 +18,8 @@ package actor MeterDirectory {
         package var recorder: SampleRecorder
         /// nil: nobody records charge sessions.
         package var recordings: RecordingService?
-        /// This host's name, for ids that mean something here only.
-        package var hostName: String
+        /// This host's id, for ids of meters that mean something here only.
+        package var hostID: String
         /// Makes the dice for one session.
         package var makeDice: @Sendable () -> any RandomNumberGenerator & Sendable
         /// Has a say in who uses which meter; nil: this host is on its own. `MeterDirectory.use` changes it.
@@ -28,7 +28,7 @@ package actor MeterDirectory {
         package init(
             loop: any SessionLoop, opener: any ChannelOpener, ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
-            recorder: SampleRecorder, recordings: RecordingService? = nil, hostName: String,
+            recorder: SampleRecorder, recordings: RecordingService? = nil, hostID: String,
             makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.loop = loop
@@ -39,7 +39,7 @@ package actor MeterDirectory {
             self.settings = settings
             self.recorder = recorder
             self.recordings = recordings
-            self.hostName = hostName
+            self.hostID = hostID
             self.makeDice = makeDice
             self.gate = gate
         }
@@ -53,6 +53,8 @@ package actor MeterDirectory {
     /// The same sessions, for whoever is on the loop.
     nonisolated let roster = SessionRoster()
     var known: [MeterID: KnownMeter] = [:]
+    /// What meters of this host were called before.
+    private var former: [MeterID: MeterID] = [:]
     /// The meter that an id means which is not its main one.
     var aliases: [MeterID: MeterID] = [:]
     var isShuttingDown = false
@@ -69,7 +71,8 @@ package actor MeterDirectory {
     /// Brings back what was known and wanted before a restart. To be called once, before `run`.
     package func restore() async throws {
         await edges.settings.tell(self)
-        aliases = try await edges.settings.aliases()
+        former = try await edges.repository.formerIDs()
+        aliases = try await readAliases()
         for meter in try await edges.repository.meters() where aliases[meter.id] == nil {
             known[meter.id] = meter
             _ = try await makeSession(for: meter)
@@ -77,6 +80,12 @@ package actor MeterDirectory {
         }
         let wanted = known.values.count(where: \.isWanted)
         logger.info("meters remembered", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
+    }
+
+    /// As the zone has them, and what meters of this host were called before.
+    func readAliases() async throws -> [MeterID: MeterID] {
+        let shared = try await edges.settings.aliases()
+        return former.mapValues { shared[$0] ?? $0 }.merging(shared) { own, _ in own }
     }
 
     /// Follows what comes and goes, until the task is cancelled.
@@ -149,7 +158,9 @@ package actor MeterDirectory {
     package func connect(_ reference: String, _ request: ConnectRequest) async throws(GatewayError) -> MeterStatus {
         try checkRunning()
         if request.model != nil || request.id != nil { try await declare(path: reference, request) }
-        let session = try await session(reference)
+        let id = try await wanted(reference)
+        let isSought = try await mustBeSought(id, request)
+        let session = try await anySession(of: id)
         let model = await session.knownModel
         guard await session.canBeRead else {
             throw GatewayError(
@@ -159,9 +170,13 @@ package actor MeterDirectory {
         try await checkLink(request.over, of: session)
         let wasWanted = known[session.id]?.isWanted ?? false
         let failure = await remember(session.id, model: model, isWanted: true)
-        await session.connect(ConnectManner(request))
+        if isSought {
+            await session.seek(ConnectManner(request), patience: Self.askingTime(request))
+        } else {
+            await session.connect(ConnectManner(request))
+        }
         if let failure { throw failure }
-        try await wait(for: session, request, wasWanted: wasWanted)
+        try await wait(for: session, request, wasWanted: wasWanted, isSought: isSought)
         return await session.status()
     }
 
@@ -181,7 +196,7 @@ package actor MeterDirectory {
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
         try checkSerial(port.model)
-        let id = port.id ?? .port(host: edges.hostName, path: port.path)
+        let id = port.id ?? .port(host: edges.hostID, path: port.path)
         var meter = known[id] ?? KnownMeter(id: id, isWanted: wanted)
         meter.model = port.model
         meter.link = .serial(path: port.path)
@@ -214,7 +229,14 @@ extension MeterDirectory {
             }
             id = parsed
         }
-        try checkFree(path, for: id ?? .port(host: edges.hostName, path: path))
+        let meter = id ?? .port(host: edges.hostID, path: path)
+        // A slip of the finger makes no meter. One that was declared before may be unplugged just now.
+        guard edges.ports.isThere(path) || known[meter]?.link == .serial(path: path) else {
+            throw GatewayError(
+                .noSuchMeter, "no device is at \(path)",
+                next: "correct the path, or plug it in first; ls /dev/serial/by-id lists what is plugged in")
+        }
+        try checkFree(path, for: meter)
         try await declare(DeclaredPort(path: path, model: model, id: id))
     }
 
@@ -305,7 +327,7 @@ extension MeterDirectory {
     }
 
     /// `makeSession` with its errors in a person's words.
-    private func open(_ meter: KnownMeter) async throws(GatewayError) {
+    func open(_ meter: KnownMeter) async throws(GatewayError) {
         do {
             _ = try await makeSession(for: meter)
         } catch {

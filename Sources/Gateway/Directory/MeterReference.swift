@@ -11,10 +11,7 @@ package enum MeterReference {
         _ text: String, among meters: [(id: MeterID, name: String?)]
     ) throws(GatewayError) -> MeterID {
         let wanted = text.lowercased()
-        let exactID = MeterID(text)
-        if let exact = meters.first(where: { $0.id == exactID || $0.id.description.lowercased() == wanted }) {
-            return exact.id
-        }
+        if let exact = exactly(text, among: meters) { return exact }
         let named = meters.filter { $0.name?.lowercased() == wanted }
         let matches = named.isEmpty ? meters.filter { isPrefix(wanted, of: $0) } : named
         if matches.count == 1 { return matches[0].id }
@@ -27,6 +24,12 @@ package enum MeterReference {
         throw GatewayError(
             .ambiguousMeter, "\"\(text)\" may mean \(candidates.joined(separator: ", "))",
             next: "type more of the id or name")
+    }
+
+    /// The meter whose whole id a text is.
+    package static func exactly(_ text: String, among meters: [(id: MeterID, name: String?)]) -> MeterID? {
+        let (wanted, id) = (text.lowercased(), MeterID(text))
+        return meters.first { $0.id == id || $0.id.description.lowercased() == wanted }?.id
     }
 
     private static func isPrefix(_ wanted: String, of meter: (id: MeterID, name: String?)) -> Bool {

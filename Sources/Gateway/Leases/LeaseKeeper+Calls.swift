@@ -77,6 +77,7 @@ extension LeaseKeeper {
         case .success(.granted(let lease)):
             board.take(lease, at: loop.now)
             entries[meter]?.leasedAs = lease.meter
+            entries[meter]?.searchTime = LeaseTiming.searchTime(after: lease)
             grants.yield(lease.token)
             if hostPolicy == .keep, lease.terms.policy != zonePolicy { policyIs(lease.terms.policy) }
             logger.info(
@@ -116,6 +117,8 @@ extension LeaseKeeper {
             switch answers[index] {
             case .renewed(let lease):
                 board.take(lease, at: loop.now)
+                // A stricter zone is heeded at once, for all of this host's meters; a laxer one at the next acquire.
+                if lease.terms.policy == .strict, hostPolicy == .keep, zonePolicy == .keep { policyIs(.strict) }
                 react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, dice: $2) }
             case .lost(let loss, let lease):
                 if let lease { board.take(lease, at: loop.now) }

@@ -41,6 +41,19 @@ extension LeaseKeeper: LinkGate {
     package nonisolated func lease(of meter: MeterID) -> LeaseStatus {
         assumeIsolated { $0.status(of: meter) }
     }
+
+    package nonisolated func searchTime(for meter: MeterID) -> Duration {
+        assumeIsolated { $0.entries[meter]?.searchTime ?? LeaseTiming.searchTime }
+    }
+
+    package func look() async -> [MeterID: LeaseStatus] {
+        await listed(within: .seconds(3))
+        var leases: [MeterID: LeaseStatus] = [:]
+        for lease in board.leases(at: loop.now) where lease.holder != identity.host {
+            leases[lease.meter] = status(of: lease.meter)
+        }
+        return leases
+    }
 }
 
 /// For people: `status` and `who`.

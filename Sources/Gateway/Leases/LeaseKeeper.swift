@@ -32,6 +32,8 @@ package actor LeaseKeeper {
         var requestID: RequestID?
         /// What the authority leases it as: another id where two of them turned out to be one meter.
         var leasedAs: MeterID
+        /// Since its grant; see `searchTime(for:)`.
+        var searchTime = LeaseTiming.searchTime
         var tell: (@Sendable (LinkVerdict) -> Void)?
     }
 
@@ -65,6 +67,7 @@ package actor LeaseKeeper {
     /// Shut down: no timer is set any more.
     private var isOver = false
     private var quietWaiters: [CheckedContinuation<Void, Never>] = []
+    private var listWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
     ///   - hostPolicy: `strict` where this host wants it stricter than its zone.
@@ -135,6 +138,7 @@ package actor LeaseKeeper {
         let left = meters.count { entries[$0]?.machine.phase(at: loop.now) != LeaseMachine.Phase.none }
         if left > 0 { logger.warning("leases not given back", metadata: ["count": "\(left)"]) }
         isOver = true
+        endListWaits()
         callSink.finish()
         disarm()
     }
@@ -167,12 +171,12 @@ package actor LeaseKeeper {
     private func perform(_ action: LeaseMachine.Action, for meter: MeterID) {
         guard let entry = entries[meter] else { return }
         switch action {
-        case .sendAcquire(let again, let isTakeover): acquire(meter, again: again, isTakeover: isTakeover)
+        case .sendAcquire(let again, let takeover): acquire(meter, again: again, takeover: takeover)
         case .sendRenewal: renew()
         case .sendRelease(let token): call(.release(HeldLease(meter: entry.leasedAs, token: token), of: meter))
         case .permit(let permit): entry.tell?(.permitted(.leased(permit)))
         case .permitUnleased:
-            logger.warning("a meter is used without a lease", metadata: ["meter.id": "\(meter)"])
+            tellUnleased(meter, entry)
             entry.tell?(.permitted(.unleased))
         case .withdraw(let cause): withdraw(meter, cause)
         case .joinQueue: call(.enqueue(entry.leasedAs, of: meter))
@@ -181,7 +185,15 @@ package actor LeaseKeeper {
         }
     }
 
-    private func acquire(_ meter: MeterID, again: Bool, isTakeover: Bool) {
+    /// Who joins a cloud while its meters are in use is about to ask for their leases: nothing to be warned of.
+    private func tellUnleased(_ meter: MeterID, _ entry: Entry) {
+        let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
+        let isNews = isConflict || entry.machine.isCloudUnreachable
+        logger.log(
+            level: isNews ? .warning : .debug, "a meter is used without a lease", metadata: ["meter.id": "\(meter)"])
+    }
+
+    private func acquire(_ meter: MeterID, again: Bool, takeover: FencingToken?) {
         guard var entry = entries[meter] else { return }
         let known = again ? entry.requestID : nil
         let requestID = known ?? RequestID(using: &dice)
@@ -190,7 +202,7 @@ package actor LeaseKeeper {
         let request = LeaseAcquire(
             requestID: requestID, host: identity.host, hostName: identity.hostName, session: identity.session,
             previousSession: identity.previousSession, timeToLive: timeToLive, transport: entry.transport,
-            policy: hostPolicy, isTakeover: isTakeover)
+            policy: hostPolicy, takeover: takeover, tokenFloor: entry.machine.greatestToken)
         call(.acquire(request, of: meter, sentAt: loop.now))
     }
 
@@ -237,9 +249,28 @@ package actor LeaseKeeper {
         call(.list)
     }
 
+    /// Lists, and waits until that came or the patience is over.
+    func listed(within patience: Duration) async {
+        list()
+        guard isListing else { return }
+        let timer = loop.schedule(at: loop.now + patience) { [weak self] in
+            self?.assumeIsolated { $0.endListWaits() }
+        }
+        await withCheckedContinuation { listWaiters.append($0) }
+        loop.cancel(timer)
+    }
+
+    private func endListWaits() {
+        for waiter in listWaiters { waiter.resume() }
+        listWaiters = []
+    }
+
     /// Its outcome was dealt with.
     func callEnded(_ call: Call) {
-        if case .list = call { isListing = false }
+        if case .list = call {
+            isListing = false
+            endListWaits()
+        }
         callsUnderWay -= 1
         arm()
         if callsUnderWay == 0 { endQuietWait() }

@@ -9,4 +9,8 @@ package protocol CloudJoining: Sendable {
     /// Releases every lease, forgets the membership, and goes on alone. Settings stay. Harmless when alone already.
     func leave() async throws(GatewayError) -> CloudStatus
     func status() async -> CloudStatus
+    /// Shuts another host of the cloud out for good.
+    ///
+    /// - Parameter host: its id, or its name where one host alone has it.
+    func retire(_ host: String) async throws(GatewayError) -> RetiredHost
 }

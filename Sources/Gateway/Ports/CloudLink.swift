@@ -7,7 +7,9 @@ package import SyncCore
 package protocol CloudLink: Sendable {
     func account() async throws(SyncFailure) -> CloudAccount
     /// Makes the zone where it is missing.
-    func createZone(_ zone: String) async throws(SyncFailure)
+    ///
+    /// - Parameter id: what this host knows a zone of this name by: one that has to be made gets this identity.
+    func createZone(_ zone: String, id: String?) async throws(SyncFailure)
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage
     func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome
     /// What happens in the zone, until the stream breaks: then it throws. The first event is `opened`.

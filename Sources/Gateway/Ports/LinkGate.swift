@@ -19,6 +19,13 @@ package protocol LinkGate: Sendable {
     func cancel(_ meter: MeterID)
     /// For people.
     func lease(of meter: MeterID) -> LeaseStatus
+    /// How long a meter that is not heard here is looked for once it was granted: whoever had it may hear of that at its
+    /// next heartbeat only.
+    func searchTime(for meter: MeterID) -> Duration
+    /// Asks the authority who has what, so that `lease(of:)` is of now. Takes a few seconds at most. From anywhere.
+    ///
+    /// - Returns: what other hosts have or wait for.
+    func look() async -> [MeterID: LeaseStatus]
 }
 
 /// What the gate says to a session.

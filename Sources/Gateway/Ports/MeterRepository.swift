@@ -5,6 +5,10 @@ package protocol MeterRepository: Sendable {
     func meters() async throws -> [KnownMeter]
     /// Inserts or replaces by id.
     func save(_ meter: KnownMeter) async throws
+    /// It is known no more. Harmless for one that is not there.
+    func forget(_ meter: MeterID) async throws
+    /// What meters of this host are called now that had another id before, by that.
+    func formerIDs() async throws -> [MeterID: MeterID]
 }
 
 /// A meter that this host has seen or was told of.

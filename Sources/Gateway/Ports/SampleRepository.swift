@@ -10,6 +10,10 @@ package protocol SampleRepository: Sendable {
     ///
     /// - Returns: how many readings went.
     func prune(before cutoff: WallTime, maxBytes: Int64) async throws -> Int
+    /// Deletes all readings of a meter, summed up ones too.
+    ///
+    /// - Returns: how many single ones went.
+    func deleteReadings(of meter: MeterID) async throws -> Int
 }
 
 /// A reading as the store gives it back.

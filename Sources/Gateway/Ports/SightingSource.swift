@@ -11,8 +11,12 @@ package protocol SightingSource: Sendable {
 package protocol PortSource: SightingSource {
     /// Watches a port that a person declared, from now on. Declaring the same path again replaces what was said of it.
     func watch(_ port: DeclaredPort)
+    /// Watches the ports that were declared to be a meter's no more.
+    func unwatch(_ meter: MeterID)
     /// Whether two paths lead to one device, as a link and what it points to do.
     func isSamePort(_ first: String, _ second: String) -> Bool
+    /// Whether a device is at a path now.
+    func isThere(_ path: String) -> Bool
 }
 
 /// This host's radios: they hear meters, and have a health of their own.

@@ -13,12 +13,13 @@ package protocol SyncRepository: Sendable {
     func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome
     /// Merges a page and stores its token, together. Advances the clock past every stamp seen.
     func apply(_ page: ChangesPage) async throws -> MergeOutcome
-    /// The type's token expired: reads it anew, marking what is seen. With the last page (`moreComing` false) `apply`
-    /// deletes what was not seen and has nothing in the outbox.
+    /// The type's token expired: reads it anew, marking what is seen. What the pages do not list and what does not wait to
+    /// be told, `apply` sets aside: live properties, at once within a listed record, and with the last page (`moreComing`
+    /// false) whole records. Deletions that are not listed are no longer in force.
     func beginRefetch(of type: RecordType) async throws
-    /// The cloud is another store than before (a restored one): forgets all tokens and queues every record to be told
-    /// again, tombstones too.
-    func adopt(epoch: String) async throws
+    /// Begins with a zone, or anew with the same one: forgets all tokens, and queues and sets aside what `entry` says.
+    /// Deletions that were made in another zone are kept apart until the host is in that zone again.
+    func adopt(_ zone: SyncZone, _ entry: ZoneEntry) async throws
     /// Stamps in the outbox were refused as too far ahead. Lowers the clock to what the cloud ever accepted or sent, and
     /// stamps what lies in the future anew, in its order, from `physical` on (milliseconds since 1970, corrected).
     func restamp(from physical: UInt64) async throws
@@ -29,4 +30,31 @@ package protocol SyncRepository: Sendable {
     func correct(clockOffset: Duration, at moment: HostMoment) async throws
     /// Expired tombstones and old history go. Only after a complete run.
     func cleanUp(now: WallTime) async throws
+    /// A run is over. Kept over restarts (`SyncProgress.record`, `SyncProgress.visits`).
+    ///
+    /// - Parameters:
+    ///   - wall: this host's calendar.
+    ///   - serverTime: the cloud's, milliseconds since 1970; nil where it is not known.
+    func runEnded(isComplete: Bool, at wall: WallTime, serverTime: UInt64?) async throws
+
+    // MARK: What is parked
+
+    /// The latest first.
+    func parked(limit: Int) async throws -> [ParkedEntry]
+    /// Merges what was set aside with its old stamps, so that nothing newer is overwritten, and queues it; queues again
+    /// what the cloud refused; tries again to keep what could not be kept.
+    func restoreParked(_ id: String) async throws -> ParkedRestore
+    /// Takes an entry from the list, for good. What the cloud refused stands here still.
+    ///
+    /// - Returns: false where no entry has this id.
+    func dropParked(_ id: String) async throws -> Bool
+    /// Drops what was set aside for more than 30 days, but never a setting that was made on this host.
+    ///
+    /// - Parameter confirmed: a date that is known to be right. What was set aside before the first such call ages from
+    ///   that call on.
+    /// - Returns: how many entries were dropped.
+    func ageParked(to confirmed: WallTime) async throws -> Int
 }
+
+/// How long what was set aside is kept: 30 days.
+package let parkedAgeMax = Duration.seconds(30 * 86_400)

@@ -19,6 +19,9 @@ package protocol TierRepository: Sendable {
     /// The buckets of a tier that begin in a span of time, the earliest first. Of what is in single readings alone there
     /// are none.
     func buckets(_ tier: SampleTier, of meter: MeterID, in span: Range<WallTime>) async throws -> [SampleBucket]
+    /// When the first thing was measured in a span of time of which anything is left, as single reading, second or
+    /// minute; nil where nothing is. Takes as long as what is stored takes, and not the span.
+    func firstStored(of meter: MeterID, in span: Range<WallTime>) async throws -> WallTime?
     /// Adds all that the series asks for, from the tier that it names and what is not in that yet.
     func fill(_ series: SeriesBuilder, of meter: MeterID) async throws -> SeriesBuilder
 }

@@ -14,6 +14,7 @@ package final class RecordingService: Sendable {
         var tracks: [MeterID: RecordingTrack] = [:]
         /// What began or ended and is not written yet, the latest of each.
         var unwritten: [RecordingID: Recording] = [:]
+        var formerIDs: [MeterID: MeterID] = [:]
     }
 
     private let state = Mutex(State())
@@ -22,6 +23,7 @@ package final class RecordingService: Sendable {
     private let settings: SettingsService
     private let loop: any SessionLoop
     private let saveInterval: Duration
+    private let readFormerIDs: @Sendable () async throws -> [MeterID: MeterID]
     private let logger: Logger
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
@@ -29,10 +31,13 @@ package final class RecordingService: Sendable {
     /// After a failed write, how long to wait before the next.
     private static let retryInterval = Duration.seconds(5)
 
+    /// - Parameter formerIDs: what meters of this host were called when they were recorded, and what they are called now.
     package init(
         host: HostID, repository: any RecordingRepository, settings: SettingsService, loop: any SessionLoop,
-        saveInterval: Duration = .seconds(60), logger: Logger
+        saveInterval: Duration = .seconds(60),
+        formerIDs: @escaping @Sendable () async throws -> [MeterID: MeterID] = { [:] }, logger: Logger
     ) {
+        readFormerIDs = formerIDs
         self.host = host
         self.repository = repository
         self.settings = settings
@@ -44,6 +49,8 @@ package final class RecordingService: Sendable {
 
     /// Takes up what went on before a restart. To be called once, before any meter is taken up.
     package func restore() async throws {
+        let former = try await readFormerIDs()
+        state.withLock { $0.formerIDs = former }
         let ended = Set(try await settings.recordings().filter { $0.end != nil }.map(\.id))
         for recording in try await repository.runningRecordings() where recording.id.host == host {
             // Killed between the two writes of its end.
@@ -51,10 +58,11 @@ package final class RecordingService: Sendable {
                 try await repository.forget(recording.id)
                 continue
             }
-            var machine = RecordingMachine(host: host, meter: recording.id.meter, rules: RecordingRules())
+            let meter = former[recording.id.meter] ?? recording.id.meter
+            var machine = RecordingMachine(host: host, meter: meter, rules: RecordingRules())
             machine.resumed(recording)
             let track = makeTrack(machine)
-            state.withLock { $0.tracks[recording.id.meter] = track }
+            state.withLock { $0.tracks[meter] = track }
             logger.notice(
                 "recording goes on",
                 metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
@@ -138,11 +146,7 @@ package final class RecordingService: Sendable {
     /// - Parameter name: 1 to 64 printable characters; nil: none.
     /// - Throws: `refused` while it is recorded already, `badRequest` for a name that is none.
     package func start(_ meter: MeterID, name: String?) async throws(GatewayError) -> Recording {
-        if let name, !(1...64).contains(name.count) || !name.allSatisfy(\.isPrintable) {
-            throw GatewayError(
-                .badRequest, "a recording cannot be called \"\(name.filter(\.isPrintable))\"",
-                next: "a name has 1 to 64 characters")
-        }
+        try Self.check(name: name)
         let track = track(for: meter)
         guard let recording = track.start(name: name, at: loop.wallNow, loop.now) else {
             let present = track.recording
@@ -166,6 +170,78 @@ package final class RecordingService: Sendable {
         return recording
     }
 
+    private static func check(name: String?) throws(GatewayError) {
+        guard let name, !(1...64).contains(name.count) || name.contains(where: \.isControl) else { return }
+        throw GatewayError(
+            .badRequest, "a recording cannot be called \"\(name.visible)\"",
+            next: "a name has 1 to 64 characters")
+    }
+
+    /// Names a recording of this host, or writes a note to it. What is nil stays; an empty text takes it away.
+    ///
+    /// - Throws: `badRequest` for a name that is none or a note beyond 1,000 characters; `refused` for another host's.
+    package func describe(
+        _ reference: String, name: String?, note: String?
+    ) async throws(GatewayError) -> RecordingEntry {
+        let entry = try await own(reference, "named")
+        var recording = entry.recording
+        if let name { recording.name = name.isEmpty ? nil : name }
+        if let note { recording.note = note.isEmpty ? nil : note }
+        try Self.check(name: recording.name)
+        guard recording.note?.count ?? 0 <= 1000 else {
+            throw GatewayError(
+                .badRequest, "a note of \(recording.note?.count ?? 0) characters is too long",
+                next: "it may have 1,000 characters")
+        }
+        if recording.end == nil,
+            let running = track(for: entry.meter).describe(name: recording.name, note: recording.note)
+        {
+            try await writeNow(running, "it is called that, and would not be after a restart")
+        } else {
+            try await settings.describe(recording)
+        }
+        return try await self.recording(recording.id.recordName)
+    }
+
+    /// Deletes a recording of this host, on every host. Its readings stay.
+    ///
+    /// - Throws: `refused` while it goes on, and for another host's.
+    package func delete(_ reference: String) async throws(GatewayError) -> RecordingEntry {
+        let entry = try await own(reference, "deleted")
+        guard entry.recording.end != nil else {
+            throw GatewayError(
+                .refused, "\(entry.recording.id.short) still goes on",
+                next: "end it first: meterctl record stop \(entry.meter)")
+        }
+        try await settings.delete(entry.recording.id)
+        logger.info("recording deleted", metadata: ["recording": "\(entry.recording.id.short)"])
+        return entry
+    }
+
+    /// A recording is written by the host that made it alone.
+    private func own(_ reference: String, _ deed: String) async throws(GatewayError) -> RecordingEntry {
+        let entry = try await recording(reference)
+        guard entry.isMine else {
+            throw GatewayError(
+                .refused,
+                "\(entry.recording.id.short) is \(deed) by \(entry.hostName ?? "the host that made it") alone",
+                next: "run this on that host; of one that is gone: metercloud record delete Recording NAME")
+        }
+        return entry
+    }
+
+    /// The meter is forgotten: nothing of it is recorded any more.
+    ///
+    /// - Throws: `refused` while it is recorded.
+    package func forget(_ meter: MeterID) throws(GatewayError) {
+        if let recording = state.withLock({ $0.tracks[meter] })?.recording {
+            throw GatewayError(
+                .refused, "\(meter) is being recorded, since \(recording.started)",
+                next: "end that first: meterctl record stop \(meter)")
+        }
+        state.withLock { $0.tracks[meter] = nil }
+    }
+
     private func writeNow(_ recording: Recording, _ consequence: String) async throws(GatewayError) {
         changed(recording)
         do {
@@ -184,13 +260,15 @@ package final class RecordingService: Sendable {
         // What is here is newer than what was told of it.
         for recording in state.withLock({ Array($0.unwritten.values) }) { all[recording.id] = recording }
         for recording in tracks.compactMap(\.recording) { all[recording.id] = recording }
-        let wanted = all.values.filter { meter == nil || $0.id.meter == meter }.sorted { $0.id > $1.id }
+        let former = state.withLock { $0.formerIDs }
+        func present(_ id: RecordingID) -> MeterID { id.host == host ? former[id.meter] ?? id.meter : id.meter }
+        let wanted = all.values.filter { meter == nil || present($0.id) == meter }.sorted { $0.id > $1.id }
         let overlaps = Recording.overlaps(among: wanted)
         let names = try await settings.hostNames()
         return wanted.map { recording in
             RecordingEntry(
-                recording: recording, hostName: names[recording.id.host], isMine: recording.id.host == host,
-                overlaps: overlaps[recording.id, default: []].sorted())
+                recording: recording, meter: present(recording.id), hostName: names[recording.id.host],
+                isMine: recording.id.host == host, overlaps: overlaps[recording.id, default: []].sorted())
         }
     }
 
@@ -222,6 +300,8 @@ package final class RecordingService: Sendable {
 /// A recording, and what this host knows around it.
 package struct RecordingEntry: Hashable, Sendable {
     package var recording: Recording
+    /// What its meter is called now.
+    package var meter: MeterID
     /// As the host that made it calls itself; nil: nobody told.
     package var hostName: String?
     /// This host made it: its readings are here.

@@ -43,6 +43,11 @@ package final class RecordingTrack: Sendable {
         return recording
     }
 
+    /// - Returns: nil where none goes on.
+    func describe(name: String?, note: String?) -> Recording? {
+        machine.withLock { $0.described(name: name, note: note) }
+    }
+
     private func take(_ event: (inout RecordingMachine) -> RecordingMachine.Outcome) {
         switch machine.withLock({ event(&$0) }) {
         case .none: break

@@ -12,6 +12,17 @@ package struct SampleChunkBuilder: Sendable {
 
     package init(meter: MeterID) { self.meter = meter }
 
+    /// A chunk spans at most an hour, so that one step of the calendar makes none of many years.
+    private static let spanMax: Int64 = 3_600_000
+
+    /// Whether a sample of that time belongs into the next chunk.
+    package func isFar(_ time: WallTime) -> Bool {
+        guard count > 0 else { return false }
+        let milliseconds = time.millisecondsSince1970
+        let (span, overflow) = max(last, milliseconds).subtractingReportingOverflow(min(first, milliseconds))
+        return overflow || span > Self.spanMax
+    }
+
     /// How many bytes `finish` would give.
     package var byteCount: Int { count == 0 ? 0 : bytes.count + SampleChunkFormat.checkLength }
 

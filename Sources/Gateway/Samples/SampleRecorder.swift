@@ -27,6 +27,8 @@ package final class SampleRecorder: Sendable {
     private struct State {
         var tracks: [SampleTrack] = []
         var pending: [SampleChunk] = []
+        /// What waits of these is to be dropped.
+        var unwanted: Set<MeterID> = []
         var saved = 0
         var dropped = 0
         var error: String?
@@ -35,19 +37,23 @@ package final class SampleRecorder: Sendable {
     private let state = Mutex(State())
     private let repository: any SampleRepository
     private let tiers: (any TierRepository)?
+    private let calendar: RetentionCalendar?
     private let loop: any SessionLoop
     private let limits: Limits
     private let logger: Logger
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter tiers: where readings are summed up for long times; nil: they are not.
+    /// - Parameters:
+    ///   - tiers: where readings are summed up for long times; nil: they are not.
+    ///   - calendar: from which ages count; nil: from the loop's own calendar, which is for tests.
     package init(
-        repository: any SampleRepository, tiers: (any TierRepository)? = nil, loop: any SessionLoop,
-        limits: Limits = Limits(), logger: Logger
+        repository: any SampleRepository, tiers: (any TierRepository)? = nil, calendar: RetentionCalendar? = nil,
+        loop: any SessionLoop, limits: Limits = Limits(), logger: Logger
     ) {
         self.repository = repository
         self.tiers = tiers
+        self.calendar = calendar
         self.loop = loop
         self.limits = limits
         self.logger = logger
@@ -71,8 +77,9 @@ package final class SampleRecorder: Sendable {
             if await !write() { flushing.retry(after: limits.retryInterval) }
             if loop.now >= nextPrune {
                 nextPrune = loop.now + limits.pruneInterval
-                await condense()
-                await prune()
+                let today = await today()
+                await condense(today)
+                await prune(today)
             }
         }
         flushing.stop()
@@ -108,9 +115,15 @@ package final class SampleRecorder: Sendable {
 
     /// - Returns: false when the store refused; the readings are kept.
     private func write() async -> Bool {
-        let batch = state.withLock { $0.pending }
+        let batch = state.withLock { state in
+            // Only here: a batch that is being written is counted from the front.
+            if !state.unwanted.isEmpty { state.pending.removeAll { state.unwanted.contains($0.meter) } }
+            state.unwanted = []
+            return state.pending
+        }
         guard !batch.isEmpty else { return true }
         do {
+            try await calendar?.willStore(batch.map { $0.first...max($0.first, $0.last) })
             try await repository.append(batch)
         } catch {
             keep(after: error)
@@ -142,6 +155,19 @@ package final class SampleRecorder: Sendable {
         logger.error("readings not stored yet", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
     }
 
+    /// Its session is over for good. What is not stored yet is stored, or dropped with all that is.
+    ///
+    /// - Returns: how many stored readings went.
+    package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
+        state.withLock { state in
+            for track in state.tracks where track.meter == meter { state.pending += track.takeAll() }
+            state.tracks.removeAll { $0.meter == meter }
+            if isDropped { state.unwanted.insert(meter) }
+        }
+        wakeUp.yield()
+        return isDropped ? try await repository.deleteReadings(of: meter) : 0
+    }
+
     /// Readings of a meter that are not in the store yet.
     package func waiting(of meter: MeterID) -> [SampleChunk] {
         state.withLock { state in
@@ -150,29 +176,51 @@ package final class SampleRecorder: Sendable {
         }
     }
 
-    private func before(_ age: Duration) -> WallTime { loop.wallNow + (.zero - age) }
+    /// From which date ages count; nil where that is not known, and nothing is deleted by age.
+    private func today() async -> WallTime? {
+        guard let calendar else { return loop.wallNow }
+        do {
+            return try await calendar.today()
+        } catch {
+            logger.warning("nothing is deleted by age", metadata: ["cause": "\(error)"])
+            return nil
+        }
+    }
 
     /// Sums up what came, and makes what is old coarser.
-    private func condense() async {
+    private func condense(_ today: WallTime?) async {
         guard let tiers else { return }
         do {
             while try await tiers.rollUp() > 0 {}
-            let cutoff = before(limits.retention.single)
+            guard let today else { return }
+            let cutoff = today + (.zero - limits.retention.single)
             var thinned = 0
             while case let count = try await tiers.thin(before: cutoff), count > 0 { thinned += count }
-            if thinned > 0 { logger.info("old readings made coarser", metadata: ["readings": "\(thinned)"]) }
-            try await tiers.expire(.second, before: before(limits.retention.seconds))
-            try await tiers.expire(.minute, before: before(limits.retention.minutes))
+            if thinned > 0 {
+                logger.info(
+                    "old readings made coarser",
+                    metadata: ["readings": "\(thinned)", "before": "\(cutoff)", "believed date": "\(today)"])
+            }
+            try await tiers.expire(.second, before: today + (.zero - limits.retention.seconds))
+            try await tiers.expire(.minute, before: today + (.zero - limits.retention.minutes))
         } catch {
             logger.warning("readings not summed up", metadata: ["cause": "\(error)"])
         }
     }
 
-    private func prune() async {
+    /// The limit of size holds whatever the date is.
+    private func prune(_ today: WallTime?) async {
         do {
-            let cutoff = before(limits.retention.seconds)
+            let cutoff = today.map { $0 + (.zero - limits.retention.seconds) } ?? WallTime(millisecondsSince1970: .min)
             let pruned = try await repository.prune(before: cutoff, maxBytes: limits.maxBytes)
-            if pruned > 0 { logger.info("old readings deleted", metadata: ["readings": "\(pruned)"]) }
+            guard pruned > 0 else { return }
+            logger.notice(
+                "old readings deleted",
+                metadata: [
+                    "readings": "\(pruned)", "before": "\(cutoff)",
+                    "believed date": "\(today?.description ?? "unknown")",
+                    "or above bytes": "\(limits.maxBytes)",
+                ])
         } catch {
             logger.warning("old readings not deleted", metadata: ["cause": "\(error)"])
         }
@@ -201,6 +249,10 @@ package final class SampleTrack: Sendable {
 
     package func append(_ time: WallTime, _ reading: Reading) {
         let isFull = state.withLock { state in
+            if state.builder.isFar(time), let chunk = state.builder.finish() {
+                state.full.append(chunk)
+                state.fullCount += chunk.count
+            }
             state.builder.append(time, reading)
             guard state.builder.count >= readingsMax, let chunk = state.builder.finish() else { return false }
             state.full.append(chunk)

@@ -44,7 +44,8 @@ package struct SeriesService: Sendable {
     /// How much of the time is read at once: some thousand readings of a fast meter, and whole blocks of seconds.
     private static let pageLength = SampleTier.second.blockLength
 
-    /// Calls `body` for each reading of a span, by time, a bounded part of them in memory at once. Of a time whose single
+    /// Calls `body` for each reading of a span, by time, a bounded part of them in memory at once. Goes from one stored
+    /// reading to the next, so that years without any, which one step of the calendar makes, cost nothing. Of a time whose single
     /// readings were summed up, the means of its seconds, or of its minutes where those are gone too.
     package func readings(
         of meter: MeterID, in span: Range<WallTime>, _ body: (StoredSample) async throws -> Void
@@ -54,8 +55,9 @@ package struct SeriesService: Sendable {
             .filter { span.contains($0.time) }.sorted { $0.time < $1.time }
         var last: WallTime?
         var start = span.lowerBound
-        while start < span.upperBound {
+        while start < span.upperBound, let next = try await firstStored(of: meter, in: start..<span.upperBound) {
             try Task.checkCancellation()
+            start = max(start, next.floored(to: Self.pageLength))
             let end = min(start.floored(to: Self.pageLength) + .milliseconds(Self.pageLength), span.upperBound)
             for sample in try await page(of: meter, in: start..<end) {
                 try await body(sample)
@@ -64,6 +66,14 @@ package struct SeriesService: Sendable {
             start = end
         }
         for sample in waiting where last.map({ $0 < sample.time }) ?? true { try await body(sample) }
+    }
+
+    private func firstStored(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> WallTime? {
+        do {
+            return try await repository.firstStored(of: meter, in: span)
+        } catch {
+            throw GatewayError(error, doing: "reading the readings of \(meter)")
+        }
     }
 
     private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredSample] {

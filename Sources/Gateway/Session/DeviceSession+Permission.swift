@@ -25,6 +25,10 @@ package struct ConnectManner: Hashable, Sendable {
     }
 }
 
+extension ConnectManner {
+    var wish: LeaseWish { LeaseWish(isTakeover: isTakeover, waitsInLine: standsInLine, isAsked: true) }
+}
+
 /// Asking whether the meter may be used, and stopping when it may not.
 extension DeviceSession {
     /// Has another gate from now on, or none. A link that is up under the old one is made anew; one that nobody had a
@@ -36,6 +40,7 @@ extension DeviceSession {
                 leaveCleanly()
             }
             returnPermission(.letGo)
+            endSearch(with: .unanswered)
             gate?.attach(id, tell: nil)
         }
         gate = newGate
@@ -64,10 +69,11 @@ extension DeviceSession {
         machine.asksFirst = gate != nil && !isExempt
         standsInLine = manner.standsInLine || manner.isTakeover
         refusal = nil
-        wish = LeaseWish(isTakeover: manner.isTakeover, waitsInLine: manner.standsInLine, isAsked: true)
+        // Of a meter that is not here the wish would lie in wait until somebody has long forgotten it.
+        wish = machine.isPresent && machine.asksFirst ? manner.wish : .resume
         // A link may be up already that nobody permitted, or that another host is in the way of a lease for.
         if channel != nil, manner.isTakeover || permission == nil, machine.asksFirst {
-            gate?.ask(for: id, wish, over: leaseTransport, isUp: true)
+            gate?.ask(for: id, manner.wish, over: leaseTransport, isUp: true)
         }
     }
 
@@ -112,6 +118,7 @@ extension DeviceSession {
             recording?.leased(0)
         }
         refusal = nil
+        if search != nil { return granted(permission) }
         if channel == nil {
             switch note("permitted", { machine.permitted(at: loop.now) }) {
             case .openChannel:
@@ -128,7 +135,7 @@ extension DeviceSession {
     }
 
     private func refused(_ refusal: LinkRefusal) {
-        guard machine.awaitsPermission else { return }
+        guard machine.awaitsPermission || search != nil else { return }
         switch refusal.reason {
         case .held, .revoking, .reserved:
             self.refusal = refusal
@@ -148,6 +155,8 @@ extension DeviceSession {
         permission = nil
         // Also where nothing was permitted: a link that was up before there was a gate.
         gate?.channelClosed(id, .letGo)
+        endSearch(
+            with: .elsewhere(LinkRefusal(reason: .held, holder: gate?.lease(of: id).holder, remaining: nil)))
         wake()
     }
 
@@ -176,6 +185,7 @@ extension DeviceSession {
         // Without a word to the meter: it may have another host's ear by now.
         dropChannel()
         returnPermission(.letGo)
+        endSearch(with: .unanswered)
     }
 
     func jeopardy(_ command: MeterCommand) -> GatewayError {
@@ -188,7 +198,9 @@ extension DeviceSession {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        case .serial, .hid, nil: .usb
+        case .serial, .hid: .usb
+        // Not here: an address is a radio's, whatever else leads to the meter.
+        case nil: if case .mac = id { .ble } else { .usb }
         }
     }
 }

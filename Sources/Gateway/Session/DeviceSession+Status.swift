@@ -27,6 +27,7 @@ extension DeviceSession {
         }
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
+        status.searching_ms = search.flatMap { $0.patience == nil ? nil : max(0, ($0.endsAt - now).milliseconds) }
         status.lease = gate?.lease(of: id) ?? LeaseStatus(.none)
         status.error = lastError
         return status
@@ -71,8 +72,11 @@ extension DeviceSession {
 
     package var knownModel: ModelName? { model }
 
-    /// Its model is known, or can be found out by asking it.
-    var canBeRead: Bool { model != nil || link?.isRadio ?? false }
+    /// Its model is known, or can be found out by asking it, once it is here.
+    var canBeRead: Bool { model != nil || (link?.isRadio ?? !id.isLocalOnly) }
+
+    /// Plugged in, or heard.
+    var isPresent: Bool { machine.isPresent }
 
     /// Nobody wants it, nothing leads to it, and nothing ever told what it is.
     var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }

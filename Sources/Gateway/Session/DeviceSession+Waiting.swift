@@ -22,6 +22,10 @@ extension DeviceSession {
         case elsewhere(LinkRefusal)
         /// The system does not let this program open the link, which waiting does not change.
         case forbidden(ChannelFailure)
+        /// It was granted, and not heard here for so long. The lease was given back.
+        case notHeard(Duration)
+        /// The cloud does not answer, so that nobody knows who has a meter that is not here.
+        case unanswered
         case shuttingDown
     }
 

@@ -65,6 +65,10 @@ package actor DeviceSession {
     var standsInLine = false
     /// Who has it instead, since the gate said so.
     var refusal: LinkRefusal?
+    /// It is asked for, or its lease is kept, while it is not heard here.
+    var search: Search?
+    /// When a search last ended without a sign of it.
+    var notHeardAt: MonotonicTime?
 
     var latest: TimedReading?
     /// The last one of each kind of frame: some meters tell what they measure in several, each with other quantities.
@@ -111,7 +115,8 @@ package actor DeviceSession {
     package func appeared(_ sighting: Sighting) {
         guard !isShutDown else { return }
         attachToGate()
-        deviceName = sighting.name.map { String($0.filter(\.isPrintable)) } ?? deviceName
+        found()
+        deviceName = sighting.name.map { $0.visible } ?? deviceName
         links.appeared(sighting.link, rssi: sighting.rssi)
         if let seen = sighting.model, seen != model { change(to: seen) }
         chooseLink()
@@ -188,6 +193,7 @@ package actor DeviceSession {
     /// Time passed, or something may be due.
     func wake() {
         stopAtHardStop()
+        endSearchInVain()
         let action = note(nil) { machine.woke(at: loop.now, dice: dice.next()) }
         switch action {
         case .openChannel: openChannel()
@@ -215,6 +221,7 @@ package actor DeviceSession {
     }
 
     private func letGo(_ cause: String) {
+        search = nil
         switch note(cause, { machine.disconnectWanted() }) {
         case .closeChannel: leaveCleanly()
         case .none: break
@@ -289,7 +296,7 @@ package actor DeviceSession {
     /// need leaves it as it is.
     func arm() {
         let exchangeWake = download == nil ? exchange?.nextWake : nil
-        let due = [machine.nextWake, exchangeWake, hardStop].compactMap { $0 }.min()
+        let due = [machine.nextWake, exchangeWake, hardStop, search?.endsAt].compactMap { $0 }.min()
         guard let due else { return disarm() }
         if let alarm {
             guard due < alarm.time else { return }

@@ -80,7 +80,7 @@ package struct MeterSettings: Hashable, Sendable {
     package mutating func apply(_ key: Key, _ value: String) throws(GatewayError) {
         switch key {
         case .name where Self.isLegal(name: value): name = value
-        case .notes where value.count <= 1000 && value.allSatisfy({ $0 == "\n" || $0.isPrintable }): notes = value
+        case .notes where value.count <= 1000 && !value.contains(where: { $0 != "\n" && $0.isControl }): notes = value
         case .pollInterval:
             // Without a unit a person may mean milliseconds or seconds: neither is guessed.
             pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
@@ -125,7 +125,9 @@ package struct MeterSettings: Hashable, Sendable {
     }
 
     private static func isLegal(name: String) -> Bool {
-        guard (1...64).contains(name.count), name.allSatisfy(\.isPrintable), !name.hasPrefix("/") else { return false }
+        guard (1...64).contains(name.count), !name.contains(where: \.isControl), !name.hasPrefix("/") else {
+            return false
+        }
         return name.first != " " && name.last != " " && MeterID(name) == nil
     }
 

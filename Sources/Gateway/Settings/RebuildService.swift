@@ -12,7 +12,7 @@ package actor RebuildService {
 
     /// How a run ended.
     package enum Outcome: Hashable, Sendable {
-        /// Everything is by the rule; it was already, where `scanned` is of an earlier run.
+        /// Everything is by the rule. Where it was already, `scanned` is what was looked at to say so.
         case complete(RebuildProgress)
         /// Its task was cancelled. What was done is kept.
         case cancelled(RebuildProgress)
@@ -62,7 +62,7 @@ package actor RebuildService {
         isRunning = true
         defer { isRunning = false }
         var present = try await status()
-        if present.isComplete { return .complete(present) }
+        if present.isComplete { return .complete(try await lookedAgain(present)) }
         guard await hasFetched() else {
             throw GatewayError(
                 .refused, "not everything that the cloud knows was read yet, so a rebuild could hide some of it",
@@ -82,6 +82,14 @@ package actor RebuildService {
                 "version": "\(present.version)", "scanned": "\(present.scanned)", "folded": "\(present.folded)",
             ])
         return .complete(present)
+    }
+
+    /// Nothing is left to do. What was looked at once may have been an empty store, so it is looked at again.
+    private func lookedAgain(_ present: RebuildProgress) async throws(GatewayError) -> RebuildProgress {
+        var present = present
+        present.scanned = try await report().scanned
+        present.folded = 0
+        return present
     }
 
     private func step() async throws(GatewayError) -> RebuildProgress {

@@ -28,6 +28,23 @@ extension SettingsService {
         }
     }
 
+    /// Forgets, on every host, that other ids mean a meter, and that its id means another one.
+    ///
+    /// - Returns: those ids.
+    package func removeAliases(of meter: MeterID) async throws(GatewayError) -> [MeterID] {
+        let known = try await aliases()
+        let gone = known.filter { $0.key == meter || $0.value == meter }.map(\.key).sorted()
+        let moment = now()
+        for alias in gone {
+            let key = RecordKey(type: .meterAlias, name: alias.description)
+            await wrote(
+                try await asking("forgetting that \(alias) is \(meter)") { [repository] in
+                    try await repository.delete(key, at: moment)
+                })
+        }
+        return gone
+    }
+
     /// Remembers, on every host, that an id means a meter which has another one.
     package func add(alias: MeterID, of meter: MeterID) async throws(GatewayError) {
         let change = SettingChange(

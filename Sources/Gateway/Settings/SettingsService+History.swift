@@ -24,6 +24,9 @@ package struct SettingLoss: Hashable, Sendable {
         package var host: HostID?
         /// As that host calls itself; nil: nobody told.
         package var hostName: String?
+        /// The host that brought it to the cloud, where that is another one: the cloud's word, and not the author's.
+        package var bringer: HostID?
+        package var bringerName: String?
     }
 }
 
@@ -52,17 +55,19 @@ extension SettingLoss {
         old = MeterSettings.text(of: value.old.value, for: setting)
         new = value.new.flatMap { MeterSettings.text(of: $0, for: setting) }
         wasDeleted = value.new == nil
-        written = Author(value.old.stamp, hostNames)
-        overwritten = Author(value.by, hostNames)
+        written = Author(value.old.stamp, broughtBy: value.old.broughtBy, hostNames)
+        overwritten = Author(value.by, broughtBy: value.broughtBy, hostNames)
     }
 }
 
 extension SettingLoss.Author {
-    fileprivate init(_ stamp: Stamp, _ hostNames: [HostID: String]) {
+    fileprivate init(_ stamp: Stamp, broughtBy: HostID?, _ hostNames: [HostID: String]) {
         at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
         // Neither all zeros nor all ones is a UUID that a host draws.
         let isNobody = stamp.isLifted || stamp.host.high == 0
         host = isNobody ? nil : stamp.host
         hostName = isNobody ? nil : hostNames[stamp.host]
+        bringer = broughtBy
+        bringerName = broughtBy.flatMap { hostNames[$0] }
     }
 }

@@ -23,6 +23,32 @@ extension SettingsService {
         await wrote(outcome)
     }
 
+    /// Writes what a person calls a recording that is over, and its note.
+    package func describe(_ recording: Recording) async throws(GatewayError) {
+        let key = RecordKey(type: .recording, name: recording.id.recordName)
+        let texts = [("name", recording.name), ("note", recording.note)]
+        let moment = now()
+        let outcome = try await asking("writing the recording \(recording.id.short)") { [repository] in
+            let present = try await repository.record(key)?.properties ?? [:]
+            let changes = texts.compactMap { property, text -> SettingChange? in
+                let value = text.map { SettingValue.string($0) } ?? .null
+                guard value != present[property]?.value ?? .null else { return nil }
+                return SettingChange(key: key, property: property, value: value)
+            }
+            return changes.isEmpty ? MergeOutcome() : try await repository.write(changes, at: moment)
+        }
+        await wrote(outcome)
+    }
+
+    /// Deletes a recording on every host. Its readings stay.
+    package func delete(_ recording: RecordingID) async throws(GatewayError) {
+        let (key, moment) = (RecordKey(type: .recording, name: recording.recordName), now())
+        await wrote(
+            try await asking("deleting the recording \(recording.short)") { [repository] in
+                try await repository.delete(key, at: moment)
+            })
+    }
+
     /// All that are known, in no order. A record that makes no sense here is passed over.
     package func recordings() async throws(GatewayError) -> [Recording] {
         let records = try await asking("reading the recordings") { [repository] in

@@ -81,13 +81,18 @@ package actor SettingsService {
     }
 
     /// Forgets all settings of a meter, on every host.
-    package func delete(of meter: MeterID) async throws(GatewayError) {
+    ///
+    /// - Returns: whether there were any.
+    @discardableResult
+    package func delete(of meter: MeterID) async throws(GatewayError) -> Bool {
+        guard let present = try await record(of: meter), !present.isTombstone else { return false }
         let (key, moment) = (RecordKey.settings(of: meter), now())
         await wrote(
             try await asking("deleting the settings of \(meter)") { [repository] in
                 try await repository.delete(key, at: moment)
             })
         logger.info("settings deleted", metadata: ["meter.id": "\(meter)"])
+        return true
     }
 
     /// All meters that anything is set for, here or on another host, with their names.
@@ -97,7 +102,8 @@ package actor SettingsService {
         }
         var names: [MeterID: String?] = [:]
         for record in records where !record.isTombstone {
-            guard let id = MeterID(record.key.name) else { continue }
+            // One that names its host by a name is kept for hosts of older versions; up-to-date ones have a copy.
+            guard let id = MeterID(record.key.name), !id.isGivenByName else { continue }
             // An older form of the name may still stand beside the present one.
             if record.key == .settings(of: id) || names[id] == nil {
                 names.updateValue(MeterSettings(record: record).name, forKey: id)
@@ -119,6 +125,12 @@ package actor SettingsService {
         guard !outcome.changed.isEmpty else { return }
         localChanges.yield(refreshVersion + 1)
         await merged(outcome)
+    }
+
+    /// What was parked is back, and waits to be told.
+    func restored(_ outcome: MergeOutcome) async {
+        guard outcome.changed.isEmpty else { return await wrote(outcome) }
+        localChanges.yield(refreshVersion + 1)
     }
 
     /// Records were merged that came from the cloud: from a page, or from a batch's answer.

@@ -1,3 +1,4 @@
+import Logging
 import MeterModel
 import SettingsCore
 import SyncCore
@@ -12,7 +13,7 @@ extension SyncEngine {
                 let account = try await edges.link.account()
                 return .accountChecked(account, sample(account.serverTime, since: begun))
             case .createZone(let zone):
-                try await edges.link.createZone(zone)
+                try await edges.link.createZone(zone, id: await identity(of: zone))
                 return .zoneCreated
             case .push(let batch):
                 let begun = edges.loop.now
@@ -33,8 +34,9 @@ extension SyncEngine {
         do {
             switch operation {
             case .readProgress: return .progressRead(try await repository.progress())
-            case .adopt(let epoch):
-                try await repository.adopt(epoch: epoch)
+            case .adopt(let zone, let entry):
+                try await repository.adopt(zone, entry)
+                logEntry(zone, entry, try await repository.progress())
                 return .adopted
             case .correct(let offset):
                 let moment = HostMoment(wall: edges.loop.wallNow, sinceBoot: edges.loop.now)
@@ -53,7 +55,8 @@ extension SyncEngine {
                 return .refetchBegun
             case .apply(let page): return .applied(await told(try await repository.apply(page)))
             case .cleanUp:
-                try await repository.cleanUp(now: edges.loop.wallNow)
+                try await repository.cleanUp(now: try await edges.today?() ?? edges.loop.wallNow)
+                if let confirmed = await edges.confirmedToday() { _ = try await repository.ageParked(to: confirmed) }
                 return .cleanedUp
             case .checkAccount, .createZone, .push, .fetch: return await exchange(operation)
             }
@@ -65,7 +68,31 @@ extension SyncEngine {
     /// Hands on what a merge changed.
     private nonisolated func told(_ merge: MergeOutcome) async -> MergeOutcome {
         if !merge.changed.isEmpty { await edges.changed(merge.changed) }
+        await logNews(merge)
         return merge
+    }
+
+    /// What this host knows a zone of this name by; the last where it was in several.
+    private nonisolated func identity(of zone: String) async -> String? {
+        guard let progress = try? await edges.repository.progress() else { return nil }
+        return progress.visits.values.filter { $0.name == zone && $0.identity != SyncZone.standIn(for: zone) }
+            .max { $0.serverTime < $1.serverTime }?.identity
+    }
+
+    /// How the run ended, over restarts. A run that was cancelled says nothing.
+    nonisolated func keep(_ result: SyncResult, at now: WallTime, clockOffset: Duration?) async {
+        let isComplete: Bool
+        switch result.end {
+        case .complete: isComplete = true
+        case .failed, .halted: isComplete = false
+        case .partial, .cancelled: return
+        }
+        let serverTime = clockOffset.map { UInt64(clamping: (now + $0).millisecondsSince1970) }
+        do {
+            try await edges.repository.runEnded(isComplete: isComplete, at: now, serverTime: serverTime)
+        } catch {
+            logger.warning("how the sync went will be forgotten at a restart", metadata: ["cause": "\(error)"])
+        }
     }
 
     private nonisolated func sample(_ serverTime: UInt64, since begun: MonotonicTime) -> ClockSample {

@@ -21,13 +21,22 @@ package actor SyncEngine {
         package var changed: @Sendable ([RecordKey]) async -> Void
         /// Everything that the event stream brings, in its order: `opened` after each gap, leases, offers.
         package var heard: @Sendable (CloudEvent) async -> Void
+        /// What another host is called; nil where nobody knows.
+        package var hostName: @Sendable (HostID) async -> String?
+        /// A date that is known to be right, from which what was set aside ages; nil while the calendar is not confirmed,
+        /// and then nothing ages.
+        package var confirmedToday: @Sendable () async -> WallTime?
         package var dice: any RandomNumberGenerator & Sendable
+        /// From which date the ages of history and tombstones count; nil: from the loop's calendar.
+        package var today: (@Sendable () async throws -> WallTime)?
 
         package init(
             link: any CloudLink, repository: any SyncRepository, loop: any SessionLoop,
             network: (any NetworkMonitor)? = nil, dice: any RandomNumberGenerator & Sendable,
             changed: @escaping @Sendable ([RecordKey]) async -> Void = { _ in },
-            heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in }
+            heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in },
+            hostName: @escaping @Sendable (HostID) async -> String? = { _ in nil },
+            confirmedToday: @escaping @Sendable () async -> WallTime? = { nil }
         ) {
             self.link = link
             self.repository = repository
@@ -36,6 +45,8 @@ package actor SyncEngine {
             self.dice = dice
             self.changed = changed
             self.heard = heard
+            self.hostName = hostName
+            self.confirmedToday = confirmedToday
         }
     }
 
@@ -57,7 +68,8 @@ package actor SyncEngine {
     nonisolated let edges: Edges
     nonisolated let inbox: AsyncStream<Input>.Continuation
     private let inputs: AsyncStream<Input>
-    private let logger: Logger
+    nonisolated let logger: Logger
+    nonisolated let host: HostID
     private var machine: SyncMachine
     private var debounce = NetworkDebounce()
     private var dice: any RandomNumberGenerator & Sendable
@@ -72,11 +84,16 @@ package actor SyncEngine {
     /// Those who asked for a run and wait for its result.
     private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
 
-    package init(zone: String, host: HostID, timing: SyncTiming = SyncTiming(), edges: Edges, logger: Logger) {
+    /// - Parameter bringsAll: where this is another zone than the last, it is told others' records too.
+    package init(
+        zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false, edges: Edges,
+        logger: Logger
+    ) {
         self.edges = edges
         self.logger = logger
+        self.host = host
         dice = edges.dice
-        machine = SyncMachine(zone: zone, host: host, timing: timing)
+        machine = SyncMachine(zone: zone, host: host, timing: timing, bringsAll: bringsAll)
         (inputs, inbox) = AsyncStream.makeStream()
     }
 
@@ -147,6 +164,11 @@ package actor SyncEngine {
         if let progress = try? await edges.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
+            status.lastSuccess = progress.record.lastSuccess
+            // Those of before the restart count too, until a run did not fail.
+            if status.lastResult == nil || status.lastSyncError != nil {
+                status.failures = max(status.failures, progress.record.failures)
+            }
         }
         return SyncReport(status: status, network: debounce.path, nextWake: nextWake, now: edges.loop.now)
     }
@@ -171,15 +193,18 @@ package actor SyncEngine {
     }
 
     private func send(_ event: SyncEvent, _ group: inout DiscardingTaskGroup) {
-        for effect in machine.handle(event, at: edges.loop.now, dice: dice.next()) {
+        let effects = machine.handle(event, at: edges.loop.now, dice: dice.next())
+        logIdleHalt(effects)
+        for effect in effects {
             switch effect {
             case .perform(let operation): perform(operation, &group)
             case .openEvents: openEvents(&group)
             case .closeEvents:
                 stream?.interrupt()
                 stream = nil
-            case .announce(let result): announce(result)
-            case .log(let entry):
+            case .announce(let result): announce(result, &group)
+            case .log(var entry):
+                entry.wall = edges.loop.wallNow
                 logger.trace("sync event", metadata: ["number": "\(entry.number)", "event": "\(entry.event)"])
                 events.yield(entry)
             }
@@ -207,8 +232,11 @@ package actor SyncEngine {
         group.addTask { await interruption.limit { await self.listen(number) } }
     }
 
-    private func announce(_ result: SyncResult) {
+    private func announce(_ result: SyncResult, _ group: inout DiscardingTaskGroup) {
         report(result)
+        group.addTask { [now = edges.loop.wallNow, offset = machine.state.serverOffset?.offset] in
+            await self.keep(result, at: now, clockOffset: offset)
+        }
         results.yield(result)
         // A run that is cancelled or halts takes what was asked for with it.
         if case .halted = result.end { return answerWaiters(result) }

@@ -71,7 +71,9 @@ package enum GatewayMetrics {
         "meterd_cloud_clock_behind_seconds", "What this host's calendar is behind the cloud's.")
     static let pending = MetricDefinition.gauge(
         "meterd_sync_pending_changes", "Changes that wait to be told to the cloud.")
-    static let parked = MetricDefinition.gauge("meterd_sync_parked_records", "Records set aside for good.")
+    static let parked = MetricDefinition.gauge(
+        "meterd_sync_parked_records",
+        "Records that are refused, cannot be kept, or were set aside (`meterctl sync parked`).")
     static let failing = MetricDefinition.gauge(
         "meterd_sync_failed_runs_in_a_row", "Runs that failed since one did not.")
     static let halted = MetricDefinition.gauge("meterd_sync_halted", "1 where sync waits for a person.")

@@ -1,6 +1,6 @@
 // The frame of the page: which view is shown, the theme, the login, whether news come in.
 import { call } from "/api.js";
-import { say, setText } from "/dom.js";
+import { say, setText, visible } from "/dom.js";
 import { hostView } from "/host.js";
 import { listen, start, state, stop } from "/live.js";
 import { loginView } from "/login.js";
@@ -125,7 +125,7 @@ listen((change) => {
   if (change.cloud) {
     const name = state.cloud?.host_name ?? "Meters";
     setText(document.getElementById("host-name"), name);
-    document.title = `Meters – ${name}`;
+    document.title = `Meters – ${visible(name)}`;
   }
 });
 

@@ -1,15 +1,28 @@
 // Makes elements. Text goes in as text: nothing that a meter or another host says is ever taken for markup.
 
+// Control characters but for line ends, marks of direction, what has no width, separators, tags, what stands for nothing:
+// the same that the programs show as escapes.
+const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
+const PICTURE = /(?![\x00-\x7F])\p{Emoji}$/u;
+
+/** A text with an escape for every character that cannot be seen, so that no name looks like another. */
+export function visible(text) {
+  return String(text).replace(HIDDEN, (hidden, place, whole) =>
+    (hidden === "\uFE0E" || hidden === "\uFE0F") && PICTURE.test(whole.slice(0, place)) ? hidden
+      : `\\u{${hidden.codePointAt(0).toString(16).toUpperCase()}}`);
+}
+
 /** An element with attributes, handlers (`onclick`) and children. `class`, `text` and `hidden` are what they say. */
 export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
-    if (key === "text") element.textContent = value;
+    if (key === "text") element.textContent = visible(value);
     else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else element.setAttribute(key, value === true ? "" : value);
+    else element.setAttribute(key, value === true ? "" : key === "aria-label" ? visible(value) : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => child instanceof Node ? child : visible(child)));
   return element;
 }
 
@@ -24,7 +37,8 @@ export function svg(tag, attributes = {}, ...children) {
 
 /** Changes a text only where it differs, so that selections stay and nothing is announced twice. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = visible(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 export function setAttribute(element, name, value) {
@@ -40,7 +54,7 @@ export function table(caption, heads, rows, empty) {
       el("caption", { class: "hear", text: caption }),
       el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", text: head })))),
       el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) =>
-        el("td", {}, cell instanceof Node ? cell : String(cell ?? "–"))))))));
+        el("td", {}, cell instanceof Node ? cell : visible(cell ?? "–"))))))));
 }
 
 let clearing;
@@ -49,7 +63,7 @@ let clearing;
 export function say(message, isBad = false) {
   const said = document.getElementById("said");
   said.className = isBad ? "bad" : "";
-  said.textContent = message;
+  said.textContent = visible(message);
   clearTimeout(clearing);
   clearing = setTimeout(() => { said.textContent = ""; }, isBad ? 12000 : 5000);
 }

@@ -112,7 +112,7 @@ export function meterView(place, id, shown) {
       const isBusy = settings.contains(document.activeElement) || isChanged(settings);
       if (!isBusy) settings.replaceChildren(settingsForm(id, now, loadSettings));
       history.replaceChildren(table("Who changed what", ["When", "Who", "Setting", "From", "To"],
-        past.history.map((line) => [moment(line.overwritten.at), line.overwritten.host ?? "–", line.key,
+        past.history.map((line) => [moment(line.overwritten.at), author(line.overwritten), line.key,
           line.old ?? "not set", line.deleted ? "deleted" : line.new ?? "default"]), "Nothing was overwritten yet."));
     } catch (refusal) {
       if (!isOver) settings.replaceChildren(el("p", { class: "error", text: refusal.words }));
@@ -131,6 +131,13 @@ export function meterView(place, id, shown) {
   const ticking = setInterval(tick, 1000);
   if (shown) requestAnimationFrame(() => chart.element.scrollIntoView());
   return () => { isOver = true; end(); clearInterval(ticking); chart.close(); recordings.close(); };
+}
+
+// A stamp is its sender's word: where another host brought it to the cloud, that one is named too.
+function author(line) {
+  const name = line.host ?? "–";
+  const bringer = line.brought_by ?? line.brought_by_id;
+  return bringer ? `${name}, brought by ${bringer}` : name;
 }
 
 const isChanged = (form) => [...form.querySelectorAll("input, textarea")].some((input) => input.value !== input.dataset.was);

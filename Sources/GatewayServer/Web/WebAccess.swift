@@ -2,28 +2,26 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 package import MeterModel
-package import ServerKit
+import ServerKit
 import Synchronization
 
 /// Who may look, and who may change something.
 package enum WebAccess: Sendable {
-    /// Only this machine reaches the page. Everybody on it may look; whether the user at the other end may change
-    /// something, the closure says, so that the page is no way around the control socket's group.
-    case local(mayChange: @Sendable (WebConnection) -> Bool)
+    /// Only this machine reaches the page. Everybody on it may look; change something only who might use the control
+    /// socket, so that the page is no way around its group.
+    case local(LocalUsers)
     /// The network reaches it: nobody does anything without having logged in.
-    case login(WebCredentials)
+    case login(WebLogins)
 }
 
 /// Checks logins, and slows down whoever guesses.
 package final class WebDoor: Sendable {
-    /// Ten guesses at once, then one in ten seconds: of 2²⁵⁶ tokens that finds none.
-    package static let guessRate = Rate(perSecond: 0.1, burst: 10)
     package static let cookie = "meterd_login"
 
     private let access: WebAccess
     private let wallNow: @Sendable () -> WallTime
     private let now: @Sendable () -> MonotonicTime
-    private let guesses: Mutex<TokenBuckets<String>>
+    private let guesses: Mutex<LoginGuesses>
 
     package init(
         access: WebAccess, now: @escaping @Sendable () -> MonotonicTime, wallNow: @escaping @Sendable () -> WallTime
@@ -31,17 +29,26 @@ package final class WebDoor: Sendable {
         self.access = access
         self.now = now
         self.wallNow = wallNow
-        guesses = Mutex(TokenBuckets(rate: Self.guessRate, capacity: 10_000, at: now()))
+        guesses = Mutex(LoginGuesses(at: now()))
     }
 
-    /// Lets a request through, or says why not.
-    func check(_ request: Request, _ context: WebContext) throws(GatewayError) {
+    /// Looks who asks for a change as soon as the request's head is there, so that what a client does while its body is
+    /// waited for makes nobody else of it.
+    ///
+    /// - Returns: nil where it is no change, or where the login is what counts.
+    func enter(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer? {
+        guard case .local = access, WebGuard.isChange(request.head) else { return nil }
+        return try admitted(context)
+    }
+
+    /// Lets a request through that is complete, or says why not.
+    ///
+    /// - Parameter peer: what `enter` said. Somebody who is not there any more gets nothing changed.
+    func check(_ request: Request, _ context: WebContext, from peer: WebPeer?) throws(GatewayError) {
         switch access {
         case .local:
-            guard WebGuard.isChange(request.head), !mayChange(request, context) else { return }
-            throw GatewayError(
-                .permission, "this user may look and not change anything",
-                next: "meterctl doctor says how to join the group of the control socket")
+            guard WebGuard.isChange(request.head) else { return }
+            guard let peer, try admitted(context) == peer else { throw Self.onlooker }
         case .login:
             guard try !isLoggedIn(request, context) else { return }
             throw GatewayError(
@@ -50,11 +57,23 @@ package final class WebDoor: Sendable {
         }
     }
 
+    private static let onlooker = GatewayError(
+        .permission, "this user may look and not change anything",
+        next: "meterctl doctor says how to join the group of the control socket")
+
+    /// The peer, which may change things.
+    private func admitted(_ context: WebContext) throws(GatewayError) -> WebPeer {
+        guard case .local(let users) = access, let connection = context.connection,
+            let peer = users.peer(connection), users.mayChange(peer.user)
+        else { throw Self.onlooker }
+        return peer
+    }
+
     /// What the page needs to know of it: `GET /v1/session`.
     func session(_ request: Request, _ context: WebContext) throws(GatewayError) -> SessionBody {
         switch access {
         case .local:
-            return SessionBody(login: .none, may_change: mayChange(request, context))
+            return SessionBody(login: .none, may_change: mayDisturb(context))
         case .login:
             let isIn = try isLoggedIn(request, context)
             return SessionBody(login: isIn ? .done : .needed, may_change: isIn)
@@ -63,16 +82,25 @@ package final class WebDoor: Sendable {
 
     /// The login's cookie for a token: `POST /v1/session`.
     func logIn(with text: String, _ context: WebContext) throws(GatewayError) -> Cookie {
-        guard case .login(let credentials) = access else {
+        guard case .login(let logins) = access else {
             throw GatewayError(.refused, "this page needs no login", next: "reload it")
         }
-        try takeGuess(context)
-        guard let token = BearerToken(text: text), credentials.admits(token) else {
+        if let wait = guesses.withLock({ $0.wait(of: context.address, at: now()) }) {
+            throw Self.tooMany(wait)
+        }
+        guard let token = BearerToken(text: text), logins.admits(token) else {
+            try takeGuess(context)
             throw GatewayError(
                 .notAuthenticated, "this is not the token", next: "meterctl web enable makes a new one")
         }
         return Self.cookie(
-            credentials.login(at: wallNow()), seconds: Int(WebCredentials.loginDuration.milliseconds / 1000))
+            logins.begin(at: wallNow()), seconds: Int(WebCredentials.loginDuration.milliseconds / 1000))
+    }
+
+    /// Ends the login of a request's cookie, if it has one: `DELETE /v1/session`.
+    func logOut(_ request: Request, _ context: WebContext) async throws(GatewayError) {
+        guard case .login(let logins) = access, let login = request.cookies[Self.cookie]?.value else { return }
+        try await logins.end(login, at: wallNow(), from: context.channel)
     }
 
     /// What takes the login's cookie away.
@@ -83,18 +111,23 @@ package final class WebDoor: Sendable {
         Cookie(name: cookie, value: value, maxAge: seconds, path: "/", secure: false, httpOnly: true, sameSite: .strict)
     }
 
-    private func mayChange(_ request: Request, _ context: WebContext) -> Bool {
-        guard case .local(let mayChange) = access, let connection = context.connection else { return false }
-        return mayChange(connection)
+    /// Whether somebody whom the door let through may do what disturbs others: without a login, only who may change
+    /// things.
+    func mayDisturb(_ context: WebContext) -> Bool {
+        guard case .local = access else { return true }
+        // Who may not is no failure here.
+        return (try? admitted(context)) != nil
     }
 
     private func isLoggedIn(_ request: Request, _ context: WebContext) throws(GatewayError) -> Bool {
-        guard case .login(let credentials) = access else { return true }
-        if let login = request.cookies[Self.cookie]?.value, credentials.admits(login: login, at: wallNow()) {
+        guard case .login(let logins) = access else { return true }
+        if let login = request.cookies[Self.cookie]?.value,
+            logins.admits(login: login, at: wallNow(), on: context.channel)
+        {
             return true
         }
         guard let header = request.headers[.authorization] else { return false }
-        guard let token = BearerToken(authorization: header), credentials.admits(token) else {
+        guard let token = BearerToken(authorization: header), logins.admits(token) else {
             try takeGuess(context)
             throw GatewayError(
                 .notAuthenticated, "the Authorization header does not hold the token",
@@ -104,8 +137,13 @@ package final class WebDoor: Sendable {
     }
 
     private func takeGuess(_ context: WebContext) throws(GatewayError) {
-        guard let wait = guesses.withLock({ $0.take(context.network, at: now()) }) else { return }
-        throw GatewayError(
+        let now = now()
+        let wait = guesses.withLock { $0.take(context.address, in: context.network, at: now) }
+        if let wait { throw Self.tooMany(wait) }
+    }
+
+    private static func tooMany(_ wait: Duration) -> GatewayError {
+        GatewayError(
             .tooManyRequests, "too many logins from this address",
             next: "try again in \(wait.milliseconds / 1000 + 1) s")
     }

@@ -15,15 +15,16 @@ package struct WebContext: InitializableFromSource {
 
     /// The address of this machine that the connection came to.
     var localAddress: String? { channel.localAddress?.ipAddress }
-    /// Whose failed logins are counted together.
+    /// Whose failed logins are counted together besides: all that one machine may have of IPv6 addresses.
     var network: String { IPAddress.network(of: channel.remoteAddress) }
     /// Both ends of the connection, where it is one of the internet protocols.
-    var connection: WebConnection? {
-        guard let remote = channel.remoteAddress, let local = channel.localAddress,
-            let client = remote.ipAddress, let clientPort = remote.port, let server = local.ipAddress,
-            let serverPort = local.port
-        else { return nil }
-        return WebConnection(client: client, clientPort: clientPort, server: server, serverPort: serverPort)
+    var connection: WebConnection? { WebConnection(channel) }
+    /// Whose failed logins are counted.
+    var address: String {
+        guard let text = channel.remoteAddress?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else {
+            return network
+        }
+        return IPAddress.text(of: bytes) ?? network
     }
 }
 
@@ -40,5 +41,42 @@ package struct WebConnection: Hashable, Sendable {
         self.clientPort = clientPort
         self.server = server
         self.serverPort = serverPort
+    }
+
+    /// nil where it is none of the internet protocols.
+    init?(_ channel: any Channel) {
+        guard let remote = channel.remoteAddress, let local = channel.localAddress,
+            let client = remote.ipAddress, let clientPort = remote.port, let server = local.ipAddress,
+            let serverPort = local.port
+        else { return nil }
+        self.init(client: client, clientPort: clientPort, server: server, serverPort: serverPort)
+    }
+}
+
+/// A socket at the other end of a connection, by the kernel's word.
+package struct WebPeer: Hashable, Sendable {
+    package var user: UInt32
+    /// The kernel's number for the socket, which no other has while it is open.
+    package var socket: UInt32
+
+    package init(user: UInt32, socket: UInt32) {
+        self.user = user
+        self.socket = socket
+    }
+}
+
+/// What the page has to know of this machine's users.
+package struct LocalUsers: Sendable {
+    /// Who is at the other end, while the connection is open in both directions; nil where that cannot be known.
+    package var peer: @Sendable (WebConnection) -> WebPeer?
+    /// Whether a user might as well use the control socket.
+    package var mayChange: @Sendable (_ user: UInt32) -> Bool
+
+    package init(
+        peer: @escaping @Sendable (WebConnection) -> WebPeer?,
+        mayChange: @escaping @Sendable (_ user: UInt32) -> Bool
+    ) {
+        self.peer = peer
+        self.mayChange = mayChange
     }
 }

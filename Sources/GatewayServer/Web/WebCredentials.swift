@@ -6,44 +6,85 @@ package import ServerKit
 /// What the page's login is checked against: the hash of the token, and the key that signs logins.
 ///
 /// A login is a text that carries when it ends, signed: nothing is kept for it, so that there is nothing to fill up, and
-/// it outlives a restart. A new token comes with a new key, which ends every login.
+/// it outlives a restart. Kept are those that were ended before their time. A new token comes with a new key, which ends
+/// every login.
 package struct WebCredentials: Hashable, Sendable {
     /// SHA-256 of the token.
     package let tokenHash: [UInt8]
     /// 32 random bytes.
-    package let key: [UInt8]
+    package private(set) var key: [UInt8]
+    /// The codes of logins that were ended, with when they would have ended by themselves, in milliseconds since 1970.
+    package private(set) var ended: [String: Int64]
 
     /// How long a login lasts.
     package static let loginDuration = Duration.seconds(30 * 86_400)
 
-    package init(tokenHash: [UInt8], key: [UInt8]) {
+    /// Logins that may be ended one by one at a time; one more ends them all. Each was begun with the token.
+    package static let endedMax = 1000
+
+    package init(tokenHash: [UInt8], key: [UInt8], ended: [String: Int64] = [:]) {
         self.tokenHash = tokenHash
         self.key = key
+        self.ended = ended
     }
 
     /// For a token, with a new key.
     package init(for token: BearerToken, using dice: inout some RandomNumberGenerator) {
         tokenHash = token.hash
-        key = (0..<4).flatMap { _ in withUnsafeBytes(of: dice.next()) { Array($0) } }
+        key = Self.newKey(&dice)
+        ended = [:]
+    }
+
+    private static func newKey(_ dice: inout some RandomNumberGenerator) -> [UInt8] {
+        (0..<4).flatMap { _ in withUnsafeBytes(of: dice.next()) { Array($0) } }
     }
 
     /// Compared by the hash: how long that takes tells of the hash alone, which is no help in finding the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
-    /// A login that begins now.
-    package func login(at now: WallTime) -> String {
-        let end = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds)"
-        return "\(end).\(Hex.encode(Array(Self.code(for: end, key: key))))"
+    /// A login that begins now, and is no other that does: when it ends, a number, and the code of both.
+    package func login(at now: WallTime, using dice: inout some RandomNumberGenerator) -> String {
+        let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(dice.next() as UInt64)"
+        return "\(text).\(Hex.encode(Array(Self.code(for: text, key: key))))"
     }
 
     /// Whether `text` is what `login` made and has not ended.
     package func admits(login text: String, at now: WallTime) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].utf8.count <= 19, parts[1].utf8.count == 64, let end = Int64(parts[0]),
-            end > now.millisecondsSince1970, let code = Hex.decode(String(parts[1]))
+        guard let login = Login(text), login.end > now.millisecondsSince1970, ended[login.code] == nil,
+            let code = Hex.decode(login.code)
         else { return false }
         return HMAC<SHA256>.isValidAuthenticationCode(
-            Data(code), authenticating: Data(parts[0].utf8), using: SymmetricKey(data: Data(key)))
+            Data(code), authenticating: Data(login.signed.utf8), using: SymmetricKey(data: Data(key)))
+    }
+
+    /// Ends a login before its time. Where very many were ended lately, all end.
+    package mutating func end(login text: String, at now: WallTime, using dice: inout some RandomNumberGenerator) {
+        guard admits(login: text, at: now), let login = Login(text) else { return }
+        ended = ended.filter { $0.value > now.millisecondsSince1970 }
+        if ended.count >= Self.endedMax {
+            key = Self.newKey(&dice)
+            ended = [:]
+        } else {
+            ended[login.code] = login.end
+        }
+    }
+
+    /// A login's parts. One of an earlier version has no number.
+    private struct Login {
+        var signed: String
+        var end: Int64
+        /// In hex, small letters.
+        var code: String
+
+        init?(_ text: String) {
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            guard (2...3).contains(parts.count), parts.allSatisfy({ $0.utf8.count <= 64 }),
+                let code = parts.last, code.utf8.count == 64, let end = Int64(parts[0])
+            else { return nil }
+            signed = parts.dropLast().joined(separator: ".")
+            self.end = end
+            self.code = code.lowercased()
+        }
     }
 
     private static func code(for end: String, key: [UInt8]) -> HMAC<SHA256>.MAC {

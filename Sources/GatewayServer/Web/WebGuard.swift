@@ -1,6 +1,7 @@
 package import Gateway
 import GatewayAPI
 package import Hummingbird
+import MeterModel
 
 /// Tells a request that a person made from one that somebody else's page made in the person's browser.
 ///
@@ -49,7 +50,7 @@ package struct WebGuard: Sendable {
 
     private static func shown(_ authority: String?) -> String {
         guard let authority else { return "a request without Host" }
-        return "\"\(String(authority.prefix(80)).filter(\.isPrintable))\""
+        return "\"\(authority.prefix(80).visible)\""
     }
 }
 

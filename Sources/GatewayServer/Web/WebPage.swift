@@ -41,7 +41,7 @@ package actor WebPage {
         package var names: WebNames
         /// What this machine is called, for addresses to show.
         package var hostName: String
-        package var mayChange: @Sendable (WebConnection) -> Bool
+        package var users: LocalUsers
         package var files: WebFiles
         package var repository: any WebOpeningRepository
         package var limits = WebServer.Limits()
@@ -53,7 +53,7 @@ package actor WebPage {
 
         package init(
             host: String, port: Int, names: WebNames, hostName: String, files: WebFiles,
-            repository: any WebOpeningRepository, mayChange: @escaping @Sendable (WebConnection) -> Bool,
+            repository: any WebOpeningRepository, users: LocalUsers,
             now: @escaping @Sendable () -> MonotonicTime, wallNow: @escaping @Sendable () -> WallTime,
             makeDice: @escaping @Sendable () -> any RandomNumberGenerator, pause: @escaping @Sendable () async -> Void
         ) {
@@ -63,7 +63,7 @@ package actor WebPage {
             self.hostName = hostName
             self.files = files
             self.repository = repository
-            self.mayChange = mayChange
+            self.users = users
             self.now = now
             self.wallNow = wallNow
             self.makeDice = makeDice
@@ -183,18 +183,33 @@ package actor WebPage {
     }
 
     private func listen(_ plan: Plan) async {
-        let opening = plan.opening
+        // Logins may have ended since the plan was made.
+        let opening = plan.number == self.plan.number ? self.plan.opening : plan.opening
+        let logins = opening.map { opening in
+            WebLogins(opening.credentials, makeDice: parts.makeDice) {
+                (credentials: WebCredentials) async throws(GatewayError) in
+                try await self.keep(credentials, of: plan)
+            }
+        }
         let door = WebDoor(
-            access: opening.map { .login($0.credentials) } ?? .local(mayChange: parts.mayChange), now: parts.now,
-            wallNow: parts.wallNow)
+            access: logins.map { .login($0) } ?? .local(parts.users), now: parts.now, wallNow: parts.wallNow)
         let server = WebServer(
             responder: WebResponder(files: parts.files, names: parts.names, door: door, api: api),
-            host: opening?.host ?? parts.host, port: opening?.port ?? parts.port, limits: parts.limits, logger: logger)
+            host: opening?.host ?? parts.host, port: opening?.port ?? parts.port, limits: parts.limits,
+            users: parts.users, logger: logger)
         do {
             try await server.application { await self.listens(plan, on: $0) }.run()
         } catch {
             if !Task.isCancelled { failed(plan, error) }
         }
+    }
+
+    /// Writes down what changed about the logins of a plan, while it is the one that counts.
+    private func keep(_ credentials: WebCredentials, of plan: Plan) throws(GatewayError) {
+        guard plan.number == self.plan.number, var opening = self.plan.opening else { return }
+        opening.credentials = credentials
+        self.plan.opening = opening
+        try parts.repository.write(opening)
     }
 
     private func listens(_ plan: Plan, on port: Int) {
@@ -210,9 +225,9 @@ package actor WebPage {
         guard plan.number == self.plan.number else { return }
         let isFirst = error == nil
         port = nil
-        let words = (cause as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
+        let why = words(for: cause) { ($0 as? IOError).map { String(cString: strerror($0.errnoCode)) } }
         let setting = plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen"
-        let message = "nothing can be served on \(status().listen): \(words)"
+        let message = "nothing can be served on \(status().listen): \(why)"
         error = (message, "see who has the port with sudo ss -ltnp, or choose another with \(setting)")
         if isFirst { logger.warning("the web page is not served yet", metadata: ["cause": "\(message)"]) }
         settle()

@@ -44,16 +44,18 @@ package struct WebResponder: HTTPResponder {
         let file = files.file(at: request.uri.path)
         let isFile = file != nil && !WebGuard.isChange(request.head)
         try WebGuard(names: names).check(request.head, isFile: isFile, localAddress: context.localAddress)
+        let isSession = request.uri.path == "/v1/session"
+        let peer = isFile || isSession ? nil : try door.enter(request, context)
         var request = request
         try await collect(&request, context)
         if isFile, let file { return file.response(to: request) }
-        if request.uri.path == "/v1/session" { return try await session(request, context) }
-        try door.check(request, context)
-        return try await api.respond(
-            to: request,
-            context: BasicRequestContext(
-                source: ApplicationRequestContextSource(channel: context.channel, logger: context.logger))
-        )
+        if isSession { return try await session(request, context) }
+        let inner = BasicRequestContext(
+            source: ApplicationRequestContextSource(channel: context.channel, logger: context.logger))
+        try door.check(request, context, from: peer)
+        return try await Asker.$mayDisturb.withValue({ [door] in door.mayDisturb(context) }) {
+            try await api.respond(to: request, context: inner)
+        }
     }
 
     private func session(_ request: Request, _ context: WebContext) async throws -> Response {
@@ -74,6 +76,11 @@ package struct WebResponder: HTTPResponder {
             return response
         case .delete:
             var response = try JSON.response(SessionBody(login: .needed, may_change: false))
+            do throws(GatewayError) {
+                try await door.logOut(request, context)
+            } catch {
+                response = try JSON.response(error.body, status: error.code.status)
+            }
             response.setCookie(WebDoor.noCookie)
             return response
         default:

@@ -14,6 +14,7 @@ package struct WebServer: Sendable {
         package var idlePatience = TimeAmount.seconds(30)
         /// Connections at a time. A browser has up to six, and one of them for as long as the page is open.
         package var connections = 512
+        /// Of those, from one address, and over loopback of one user.
         package var connectionsPerAddress = 128
 
         package init() {}
@@ -21,15 +22,22 @@ package struct WebServer: Sendable {
 
     private let responder: WebResponder
     private let address: BindAddress
+    private let isLoopback: Bool
     private let limits: Limits
+    private let users: LocalUsers
     private let logger: Logger
 
     /// - Parameters:
     ///   - host: an address of this machine, or a name for one.
     ///   - port: 0 takes one that is free.
-    package init(responder: WebResponder, host: String, port: Int, limits: Limits = Limits(), logger: Logger) {
+    ///   - users: who are counted by themselves where they come over loopback.
+    package init(
+        responder: WebResponder, host: String, port: Int, limits: Limits = Limits(), users: LocalUsers, logger: Logger
+    ) {
         self.responder = responder
+        self.users = users
         address = .hostname(host, port: port)
+        isLoopback = IPAddress.isLoopback(host)
         self.limits = limits
         self.logger = logger
     }
@@ -40,12 +48,17 @@ package struct WebServer: Sendable {
     package func application(
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) -> some ApplicationProtocol {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
-        let limit = ConnectionLimit(all: limits.connections, perAddress: limits.connectionsPerAddress)
+        let quiet = FarewellFilter.quiet(logger)
+        // Over loopback everybody comes from one address.
+        let limit = ConnectionLimit(
+            all: limits.connections,
+            perAddress: isLoopback ? limits.connections : limits.connectionsPerAddress)
+        let userLimit = LocalUserLimit(most: limits.connectionsPerAddress, users: users)
         let patience = limits.stallPatience
         var configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [limit.handler(), StalledWriteHandler(patience: patience)],
+            additionalChannelHandlers: [
+                limit.handler(), userLimit.handler(), StalledWriteHandler(patience: patience),
+            ],
             idleTimeout: limits.idlePatience)
         configuration.httpDecoder.maxHeaderListSize = 32 * 1024
         configuration.httpDecoder.maxHeaderFieldSize = 16 * 1024

@@ -8,18 +8,6 @@ import Synchronization
 // What sets the settings right again: another cloud, a wrong clock, old age.
 
 extension MeterStore {
-    package func adopt(epoch: String) async throws(StoreError) {
-        try await changeSettings { ledger in
-            ledger.host.epoch = epoch
-            // Another store accepted other stamps.
-            ledger.host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: ledger.host.id)
-            try ledger.db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
-            try ledger.queueEverything()
-            // It may take what the other refused.
-            try ledger.db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
-        }
-    }
-
     package func restamp(from physical: UInt64) async throws(StoreError) {
         try await changeSettings { ledger in try ledger.restamp(from: physical) }
     }
@@ -37,7 +25,10 @@ extension MeterStore {
         try await changeSettings { ledger in
             let old = now + .seconds(-90 * 86_400)
             try ledger.db.execute(
-                sql: "DELETE FROM history WHERE learned_ms < ?", arguments: [old.millisecondsSince1970])
+                sql: """
+                    DELETE FROM history WHERE learned_ms < ?1
+                        AND \(StoreSchema.isUndoubted(from: "learned_ms", to: "learned_ms", cutoff: "?1"))
+                    """, arguments: [old.millisecondsSince1970])
             try ledger.db.execute(
                 sql: """
                     DELETE FROM history WHERE id <= (
@@ -47,6 +38,8 @@ extension MeterStore {
             try ledger.db.execute(
                 sql: """
                     DELETE FROM record WHERE deletion_learned_ms < ?1 AND deleted_ms < ?1
+                        AND \(StoreSchema.isUndoubted(
+                            from: "deletion_learned_ms", to: "deletion_learned_ms", cutoff: "?1"))
                         AND NOT EXISTS (SELECT 1 FROM register WHERE record = record.id)
                         AND NOT EXISTS (SELECT 1 FROM outbox WHERE record = record.id)
                     """, arguments: [expired.millisecondsSince1970])
@@ -140,7 +133,9 @@ extension SettingsLedger {
         for (property, register) in try registers(of: row).sorted(by: { $0.key < $1.key })
         where register.stamp <= deletion.stamp {
             try remove(property, of: row)
-            try remember(OverwrittenValue(property: property, old: register, new: nil, by: deletion.stamp), of: key)
+            let value = OverwrittenValue(
+                property: property, old: register, new: nil, by: deletion.stamp, broughtBy: deletion.broughtBy)
+            try remember(value, of: key)
         }
     }
 }

@@ -27,7 +27,7 @@ extension MeterStore: SettingsRepository {
                 db,
                 sql: """
                     SELECT name, deleted_ms, deleted_counter, deleted_host, merged_into,
-                        property, kind, value, stamp_ms, stamp_counter, stamp_host
+                        property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by, deletion_brought_by
                     FROM record LEFT JOIN register ON register.record = record.id WHERE type = ? ORDER BY name
                     """, arguments: [type.rawValue])
             while let row = try rows.next() {
@@ -36,10 +36,14 @@ extension MeterStore: SettingsRepository {
                     finish()
                     (key, registers) = (RecordKey(type: type, name: name), [:])
                     let isDeleted = !(row[1] as DatabaseValue).isNull
-                    deletion = isDeleted ? Deletion(stamp: try Stamp(row, at: 1), mergedInto: row[4]) : nil
+                    deletion =
+                        isDeleted
+                        ? Deletion(
+                            stamp: try Stamp(row, at: 1), mergedInto: row[4], broughtBy: try HostID(bringer: row[12]))
+                        : nil
                 }
                 guard let property: String = row[5] else { continue }
-                registers[property] = Register(value: try SettingValue(row, at: 6), stamp: try Stamp(row, at: 8))
+                registers[property] = try Register(row, at: 6, bringer: 11)
             }
             finish()
             return records
@@ -82,7 +86,7 @@ extension MeterStore: SettingsRepository {
                 db,
                 sql: """
                     SELECT property, kind, value, stamp_ms, stamp_counter, stamp_host, new_kind, new_value,
-                        by_ms, by_counter, by_host, learned_ms FROM history
+                        by_ms, by_counter, by_host, learned_ms, brought_by, by_brought_by FROM history
                     WHERE type = ?1 AND name = ?2 AND (?3 IS NULL OR property = ?3) ORDER BY id DESC LIMIT ?4
                     """,
                 arguments: [key.type.rawValue, key.name, property, max(limit, 0)]
@@ -121,8 +125,9 @@ extension HistoryEntry {
         let isDeleted = (row[6] as DatabaseValue).isNull
         self.init(
             overwritten: OverwrittenValue(
-                property: row[0], old: Register(value: try SettingValue(row, at: 1), stamp: try Stamp(row, at: 3)),
-                new: isDeleted ? nil : try SettingValue(row, at: 6), by: try Stamp(row, at: 8)),
+                property: row[0], old: try Register(row, at: 1, bringer: 12),
+                new: isDeleted ? nil : try SettingValue(row, at: 6), by: try Stamp(row, at: 8),
+                broughtBy: try HostID(bringer: row[13])),
             at: WallTime(millisecondsSince1970: row[11]))
     }
 }

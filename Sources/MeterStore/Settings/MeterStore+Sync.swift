@@ -9,7 +9,11 @@ package import struct SettingsCore.Record
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
         try await access("read") { db in
-            var progress = SyncProgress(epoch: try HostRow(db).epoch)
+            let membership = try MembershipRow(db)
+            var progress = SyncProgress(
+                epoch: try HostRow(db).epoch, zone: membership.zone, zoneName: membership.zoneName)
+            progress.record = membership.record
+            progress.visits = try MembershipRow.visits(db)
             for row in try Row.fetchAll(db, sql: "SELECT type, token, is_refetching, cursor FROM progress") {
                 let type = RecordType(rawValue: row[0])
                 let isRefetching: Bool = row[2]
@@ -19,6 +23,7 @@ extension MeterStore: SyncRepository {
             }
             progress.pending = try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") ?? 0
             progress.parked = try Int.fetchOne(db, sql: "SELECT count(*) FROM parked") ?? 0
+            progress.parked += try Int.fetchOne(db, sql: "SELECT count(*) FROM aside") ?? 0
             return progress
         }
     }
@@ -59,11 +64,12 @@ extension MeterStore: SyncRepository {
                     "a page of the cloud's store \(page.epoch) cannot be merged into \(path), which follows \(epoch): "
                         + "it has to be adopted first")
             }
+            try ledger.checkZone(of: page, path: path)
             ledger.host.epoch = page.epoch
             var result = MergeOutcome()
             let refetch = try ledger.refetch(of: page.type)
             for record in page.records {
-                if refetch != nil { try ledger.forgetWhatTheCloudForgot(record, into: &result) }
+                if refetch != nil { try ledger.setAsideWhatIsNotListed(record, into: &result) }
                 try ledger.take(record, into: &result)
             }
             try ledger.advance(page, refetch: refetch, into: &result)
@@ -72,20 +78,22 @@ extension MeterStore: SyncRepository {
     }
 
     package func beginRefetch(of type: RecordType) async throws(StoreError) {
-        try await changeSettings { ledger in
-            let statement = try ledger.db.cachedStatement(
-                sql: """
-                    INSERT INTO progress (type, is_refetching, refetch) VALUES (?, 1, 1)
-                    ON CONFLICT (type) DO UPDATE SET is_refetching = 1, cursor = NULL, refetch = refetch + 1
-                    """)
-            try statement.run([type.rawValue])
-        }
+        try await changeSettings { ledger in try ledger.beginRefetch(of: type) }
     }
 }
 
 // MARK: - What the cloud answered
 
 extension SettingsLedger {
+    /// A page of another zone would be stored under this one's tokens.
+    func checkZone(of page: ChangesPage, path: String) throws {
+        guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
+        throw StoreError(
+            .system,
+            "a page of the zone \(zone) cannot be merged into \(path), which follows \(known): it has to be joined first"
+        )
+    }
+
     /// The cloud has it: nothing of it waits any more, unless it was written again meanwhile.
     mutating func accept(_ sent: Record) throws {
         observe(cloud: sent.newestStamp)
@@ -139,6 +147,8 @@ extension SettingsLedger {
         for value in ingest.fold?.outdone ?? [] { try remember(value, of: record.key.normalised) }
         try markSeen(record.key)
         try unpark(record, .page)
+        try outdateAside(record)
+        result.news += ingest.merges.compactMap { RecordNews($0) }
         let changed = ingest.merges.map(\.after.key)
         if changed.isEmpty { result.unchanged += 1 }
         result.changed += changed.filter { !result.changed.contains($0) }

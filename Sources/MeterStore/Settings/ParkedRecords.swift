@@ -3,6 +3,7 @@ import GRDB
 package import Gateway
 package import MeterModel
 import SettingsCore
+import SyncCore
 
 import struct SettingsCore.Record
 
@@ -122,7 +123,7 @@ extension String {
 }
 
 /// A record as JSON, for whoever looks into the file. Numbers that JSON does not have are texts.
-private struct ParkedForm: Codable {
+struct ParkedForm: Codable {
     struct Property: Codable {
         var kind: String
         var value: String
@@ -146,13 +147,37 @@ private struct ParkedForm: Codable {
         mergedInto = record.deletion?.mergedInto
     }
 
-    private static func words(of value: SettingValue) -> (kind: String, value: String) {
+    static func words(of value: SettingValue) -> (kind: String, value: String) {
         switch value {
         case .null: ("null", "")
         case .bool(let value): ("bool", "\(value)")
         case .int(let value): ("int", "\(value)")
         case .double(let value): ("double", "\(value)")
         case .string(let text): ("string", text)
+        }
+    }
+
+    /// nil where a value or stamp does not read.
+    var record: Record? {
+        var registers: [String: Register] = [:]
+        for (name, property) in properties {
+            guard let stamp = Stamp(property.stamp), let value = Self.value(property) else { return nil }
+            registers[name] = Register(value: value, stamp: stamp)
+        }
+        if let deleted, Stamp(deleted) == nil { return nil }
+        return Record(
+            key: RecordKey(type: RecordType(rawValue: type), name: name), properties: registers,
+            deletion: deleted.flatMap { Stamp($0) }.map { Deletion(stamp: $0, mergedInto: mergedInto) })
+    }
+
+    private static func value(_ property: Property) -> SettingValue? {
+        switch property.kind {
+        case "null": .null
+        case "bool": .bool(property.value == "true")
+        case "int": Int64(property.value).map { .int($0) }
+        case "double": Double(property.value).map { .double($0) }
+        case "string": .string(property.value)
+        default: nil
         }
     }
 

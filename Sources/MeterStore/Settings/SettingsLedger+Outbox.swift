@@ -76,16 +76,19 @@ extension SettingsLedger {
         try statement.run([row, property, type.rawValue] + stamp.columns + [boot, written])
     }
 
-    /// Gives an entry and what it stands for another stamp.
+    /// Gives an entry and what it stands for another stamp, which is this host's own.
     func move(_ entry: OutboxEntry, to stamp: Stamp) throws {
         if entry.property.isEmpty {
             let statement = try db.cachedStatement(
-                sql: "UPDATE record SET deleted_ms = ?, deleted_counter = ?, deleted_host = ? WHERE id = ?")
+                sql: """
+                    UPDATE record SET deleted_ms = ?, deleted_counter = ?, deleted_host = ?, deletion_brought_by = NULL
+                    WHERE id = ?
+                    """)
             try statement.run(stamp.columns + [entry.record])
         } else {
             let statement = try db.cachedStatement(
                 sql: """
-                    UPDATE register SET stamp_ms = ?, stamp_counter = ?, stamp_host = ?
+                    UPDATE register SET stamp_ms = ?, stamp_counter = ?, stamp_host = ?, brought_by = NULL
                     WHERE record = ? AND property = ?
                     """)
             try statement.run(stamp.columns + [entry.record, entry.property])
@@ -103,7 +106,7 @@ extension SettingsLedger {
     private func moveHistory(_ entry: OutboxEntry, to stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
-                UPDATE history SET by_ms = ?, by_counter = ?, by_host = ?
+                UPDATE history SET by_ms = ?, by_counter = ?, by_host = ?, by_brought_by = NULL
                 WHERE (type, name) = (SELECT type, name FROM record WHERE id = ?)
                     AND by_ms = ? AND by_counter = ? AND by_host = ?
                 """)

@@ -5,8 +5,9 @@ import SyncCore
 
 import struct SettingsCore.Record
 
-// A type is read anew after its token expired: what the cloud sends then is all that it has, so what is not sent is no
-// more. Only what waits to be told, or was parked, is this host's own word still.
+// A type is read anew after its token expired, or because nobody knows how far it was read: what the cloud sends then is
+// all that it has. What it does not send was deleted long ago, or forgotten: nobody knows, so nothing is deleted. It is set
+// aside, but for what waits to be told or was refused, which is this host's own word still.
 
 extension SettingsLedger {
     /// The number of the refetch that is under way, nil for none.
@@ -24,14 +25,14 @@ extension SettingsLedger {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores how far the type is read; with the last page of a refetch, what was not seen goes first.
+    /// Stores how far the type is read; with the last page of a refetch, what was not seen is set aside first.
     mutating func advance(_ page: ChangesPage, refetch: Int64?, into result: inout MergeOutcome) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")
             try statement.run([page.token, page.type.rawValue, refetch])
             return
         }
-        if let refetch { try forgetUnseen(page.type, refetch: refetch, into: &result) }
+        if let refetch { try setAsideUnseen(page.type, refetch: refetch, into: &result) }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO progress (type, token) VALUES (?, ?)
@@ -40,16 +41,13 @@ extension SettingsLedger {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    /// Of a record that the cloud sent: takes away what it no longer has of it.
-    mutating func forgetWhatTheCloudForgot(_ sent: Record, into result: inout MergeOutcome) throws {
+    /// Of a record that the cloud sent: sets aside what it does not list.
+    mutating func setAsideWhatIsNotListed(_ sent: Record, into result: inout MergeOutcome) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
-        let known = Set(sent.properties.keys)
-        if try forget(before, row, keeping: known, keepsDeletion: sent.deletion != nil) {
-            result.changed.append(sent.key)
-        }
+        if try setAside(before, row, listed: sent, into: &result) { result.changed.append(sent.key) }
     }
 
-    private mutating func forgetUnseen(
+    private mutating func setAsideUnseen(
         _ type: RecordType, refetch: Int64, into result: inout MergeOutcome
     ) throws {
         let unseen = try Row.fetchAll(
@@ -58,31 +56,38 @@ extension SettingsLedger {
         let changed = Set(result.changed)
         for found in unseen {
             let key = RecordKey(type: type, name: found[1])
-            let row: Int64 = found[0]
             guard let before = try record(key) else { continue }
-            let hasChanged = try forget(before, row, keeping: [], keepsDeletion: false)
+            let hasChanged = try setAside(before, found[0], listed: nil, into: &result)
             if hasChanged, !changed.contains(key) { result.changed.append(key) }
         }
     }
 
-    /// Takes away what neither the cloud has nor this host still has to tell; an empty record goes altogether.
-    private mutating func forget(
-        _ before: Record, _ row: Int64, keeping known: Set<String>, keepsDeletion: Bool
+    /// Takes away what neither the cloud lists nor this host still has to tell; an empty record goes altogether.
+    private mutating func setAside(
+        _ before: Record, _ row: Int64, listed: Record?, into result: inout MergeOutcome
     ) throws -> Bool {
         guard try !isParked(before.key) else { return false }
         let waiting = Set(try pending(of: row).map(\.property))
-        let gone = before.properties.filter { !known.contains($0.key) && !waiting.contains($0.key) }
-        let losesDeletion = before.deletion != nil && !keepsDeletion && !waiting.contains("")
+        let gone = before.properties.filter { property, register in
+            guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
+            // A deletion that was seen hides it when it is merged, and the history says by whom.
+            return listed?.deletion.map { $0.stamp < register.stamp } ?? true
+        }
+        let losesDeletion = before.deletion != nil && listed?.deletion == nil && !waiting.contains("")
+        let zone = gone.isEmpty ? nil : try MembershipRow(db)
         for (property, register) in gone.sorted(by: { $0.key < $1.key }) {
+            try putAside(
+                property, register, of: before.key, because: "unlisted", zone: zone?.zone ?? "",
+                zoneName: zone?.zoneName)
             try remove(property, of: row)
-            // Somebody deleted it so long ago that the cloud no longer knows who.
-            let by = Stamp(
-                milliseconds: host.clock.milliseconds, counter: host.clock.counter, host: HostID(high: 0, low: 0))
-            try remember(OverwrittenValue(property: property, old: register, new: nil, by: by), of: before.key)
+        }
+        if !gone.isEmpty {
+            hasAside = true
+            result.parked += 1
         }
         if losesDeletion { try write(nil, of: row) }
         let isEmpty = gone.count == before.properties.count && (before.deletion == nil || losesDeletion)
-        if isEmpty, known.isEmpty, !keepsDeletion, waiting.isEmpty { try forget(row, before.key) }
+        if isEmpty, listed == nil, waiting.isEmpty { try forget(row, before.key) }
         return losesDeletion || !gone.isEmpty
     }
 }

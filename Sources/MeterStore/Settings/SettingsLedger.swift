@@ -22,6 +22,7 @@ struct SettingsLedger {
     var refetches: [RecordType: Int64?] = [:]
     /// nil: not asked yet.
     var hasParked: Bool?
+    var hasAside: Bool?
 
     init(_ db: Database, learned: WallTime?, boot: String?) throws {
         self.db = db
@@ -70,12 +71,13 @@ extension SettingsLedger {
     func registers(of row: Int64) throws -> [String: Register] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT property, kind, value, stamp_ms, stamp_counter, stamp_host FROM register WHERE record = ?
+                SELECT property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by
+                FROM register WHERE record = ?
                 """)
         let rows = try Row.fetchCursor(statement, arguments: [row])
         var registers: [String: Register] = [:]
         while let row = try rows.next() {
-            registers[row[0]] = Register(value: try SettingValue(row, at: 1), stamp: try Stamp(row, at: 3))
+            registers[row[0]] = try Register(row, at: 1, bringer: 6)
         }
         return registers
     }
@@ -83,11 +85,11 @@ extension SettingsLedger {
     func deletion(of row: Int64) throws -> Deletion? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT deleted_ms, deleted_counter, deleted_host, merged_into FROM record
+                SELECT deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by FROM record
                 WHERE id = ? AND deleted_ms IS NOT NULL
                 """)
         return try Row.fetchOne(statement, arguments: [row]).map {
-            Deletion(stamp: try Stamp($0, at: 0), mergedInto: $0[3])
+            Deletion(stamp: try Stamp($0, at: 0), mergedInto: $0[3], broughtBy: try HostID(bringer: $0[4]))
         }
     }
 
@@ -116,13 +118,17 @@ extension SettingsLedger {
     func write(_ register: Register, _ property: String, of row: Int64) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO register (record, property, kind, value, stamp_ms, stamp_counter, stamp_host)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO register (record, property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (record, property) DO UPDATE SET
                     kind = excluded.kind, value = excluded.value, stamp_ms = excluded.stamp_ms,
-                    stamp_counter = excluded.stamp_counter, stamp_host = excluded.stamp_host
+                    stamp_counter = excluded.stamp_counter, stamp_host = excluded.stamp_host,
+                    brought_by = excluded.brought_by
                 """)
-        try statement.run([row, property] + register.value.columns + register.stamp.columns)
+        var values: [(any DatabaseValueConvertible)?] = [row, property]
+        values += register.value.columns
+        values += register.stamp.columns
+        try statement.run(values + [register.broughtBy?.description])
     }
 
     /// nil takes the deletion back, as if it had never been.
@@ -130,10 +136,12 @@ extension SettingsLedger {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE record SET deleted_ms = ?, deleted_counter = ?, deleted_host = ?, merged_into = ?,
-                    deletion_learned_ms = ? WHERE id = ?
+                    deletion_learned_ms = ?, deletion_brought_by = ? WHERE id = ?
                 """)
-        guard let deletion else { return try statement.run([nil, nil, nil, nil, nil, row]) }
-        try statement.run(deletion.stamp.columns + [deletion.mergedInto, learned.millisecondsSince1970, row])
+        guard let deletion else { return try statement.run([nil, nil, nil, nil, nil, nil, row]) }
+        try statement.run(
+            deletion.stamp.columns
+                + [deletion.mergedInto, learned.millisecondsSince1970, deletion.broughtBy?.description, row])
     }
 
     /// The register goes, and with it what there was to tell of it.
@@ -161,15 +169,15 @@ extension SettingsLedger {
         let insert = try db.cachedStatement(
             sql: """
                 INSERT INTO history (type, name, property, kind, value, stamp_ms, stamp_counter, stamp_host,
-                    new_kind, new_value, by_ms, by_counter, by_host, learned_ms)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    new_kind, new_value, by_ms, by_counter, by_host, learned_ms, brought_by, by_brought_by)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         var row: [(any DatabaseValueConvertible)?] = [key.type.rawValue, key.name, value.property]
         row += value.old.value.columns
         row += value.old.stamp.columns
         row += value.new?.columns ?? [nil, nil]
         row += value.by.columns
-        row.append(learned.millisecondsSince1970)
+        row += [learned.millisecondsSince1970, value.old.broughtBy?.description, value.broughtBy?.description]
         try insert.run(row)
         let bound = try db.cachedStatement(
             sql: """

@@ -28,6 +28,26 @@ extension Stamp {
     }
 }
 
+extension HostID {
+    /// What a column holds of who brought something.
+    init?(bringer text: String?) throws {
+        guard let text else { return nil }
+        guard let host = HostID(text) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\"\(text)\" brought something and is no host")
+        }
+        self = host
+    }
+}
+
+extension Register {
+    /// Reads four neighbouring columns, a value and its stamp, and one beside them.
+    init(_ row: Row, at column: Int, bringer: Int) throws {
+        self.init(
+            value: try SettingValue(row, at: column), stamp: try Stamp(row, at: column + 2),
+            broughtBy: try HostID(bringer: row[bringer]))
+    }
+}
+
 extension SettingValue {
     /// Two columns: kind and value.
     var columns: [(any DatabaseValueConvertible)?] {

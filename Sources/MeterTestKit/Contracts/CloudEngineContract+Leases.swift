@@ -7,12 +7,13 @@ extension CloudEngineContract {
     static let meter = "AA:BB:CC:DD:EE:FF"
 
     static func acquire(
-        _ host: UInt64, session: UInt64? = nil, request: UInt64? = nil, previous: UInt64? = nil, takeover: Bool = false
+        _ host: UInt64, session: UInt64? = nil, request: UInt64? = nil, previous: UInt64? = nil,
+        takeover: FencingToken? = nil
     ) -> LeaseAcquire {
         LeaseAcquire(
             requestID: .numbered(request ?? host), host: .numbered(host), hostName: "Host \(host) – ü",
             session: .numbered(session ?? host), previousSession: previous.map { .numbered($0) },
-            timeToLive: .seconds(120), transport: .ble, policy: .keep, isTakeover: takeover)
+            timeToLive: .seconds(120), transport: .ble, policy: .keep, takeover: takeover)
     }
 
     static func circumstances(at time: MonotonicTime = start) -> LeaseCircumstances {
@@ -25,6 +26,15 @@ extension CloudEngineContract {
     ) async throws -> LeaseAnswer {
         try await engine.decideLease(of: meter, in: zone) {
             LeaseRules.acquire(request, of: $0, in: circumstances(at: time))
+        }
+    }
+
+    /// As a person who wants it from whoever has it.
+    static func takeOver(
+        _ engine: any CloudEngine, by host: UInt64, meter: String = meter
+    ) async throws -> LeaseAnswer {
+        try await engine.decideLease(of: meter, in: zone) {
+            LeaseRules.acquire(acquire(host, takeover: $0?.token), of: $0, in: circumstances())
         }
     }
 
@@ -62,7 +72,23 @@ extension CloudEngineContract {
                 let left = try await engine.lease(of: meter, in: zone)
                 try ContractViolation.requireEqual(left?.state, .free, "state")
                 try ContractViolation.requireEqual(left?.token, granted.token, "token")
-                try ContractViolation.requireEqual(left?.requestID, granted.requestID, "request")
+                try ContractViolation.requireEqual(left?.grants, granted.grants, "grants")
+            },
+            inZone("grants_areRemembered_theLastOfThem") { engine in
+                var last: LeaseAnswer?
+                for host in UInt64(1)...10 { last = try await takeOver(engine, by: host) }
+                guard case .granted(let granted) = last else { throw ContractViolation(description: "\(last as Any)") }
+                try ContractViolation.requireEqual(granted.grants.count, LeaseRecord.grantsMax, "remembered")
+                let stored = try await engine.lease(of: meter, in: zone)
+                try ContractViolation.requireEqual(stored?.grants, granted.grants, "stored")
+                let again = try await decide(engine, acquire(5))
+                try ContractViolation.requireEqual(token(again), nil, "not decided anew")
+                try ContractViolation.requireEqual(await engine.lease(of: meter, in: zone), stored, "lease")
+            },
+            inZone("takeover_isGrantedToOne_whenManyAimAtOneGrant") { engine in
+                guard let first = token(try await decide(engine, acquire(100))) else { return }
+                let answers = try await atOnce(32) { try await decide(engine, acquire($0 + 1, takeover: first)) }
+                try ContractViolation.requireEqual(answers.compactMap(token).count, 1, "granted")
             },
             inZone("lease_staysAsItIs_whenTheRuleStoresNothing") { engine in
                 _ = try await decide(engine, acquire(1))
@@ -115,7 +141,7 @@ extension CloudEngineContract {
                 }
             },
             inZone("tokens_areNeverUsedTwice_whenManyTakeOverAtOnce") { engine in
-                let answers = try await atOnce(32) { try await decide(engine, acquire($0 + 1, takeover: true)) }
+                let answers = try await atOnce(32) { try await takeOver(engine, by: $0 + 1) }
                 let tokens = answers.compactMap(token)
                 try ContractViolation.requireEqual(tokens.count, 32, "granted")
                 try ContractViolation.requireEqual(Set(tokens).count, 32, "different tokens")
@@ -138,11 +164,11 @@ extension CloudEngineContract {
                     tokens.append(token)
                 }
                 _ = try await release(engine, tokens[1], session: 1, meter: "b")
-                _ = try await decide(engine, acquire(2, takeover: true), meter: "c")
+                _ = try await takeOver(engine, by: 2, meter: "c")
                 let later = start + .seconds(60)
                 let renewals = try await engine.renewLeases(
                     [("c", tokens[2]), ("a", tokens[0]), ("d", tokens[0]), ("b", tokens[1])], session: .numbered(1),
-                    in: zone, at: later)
+                    in: zone, under: .keep, at: later)
                 let words = renewals.map { renewal in
                     switch renewal {
                     case .renewed: "renewed"
@@ -153,13 +179,14 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     await engine.lease(of: "a", in: zone)?.renewedAt, later, "the renewed one")
                 let others = try await engine.renewLeases(
-                    [("a", tokens[0])], session: .numbered(2), in: zone, at: later)
+                    [("a", tokens[0])], session: .numbered(2), in: zone, under: .keep, at: later)
                 try ContractViolation.requireEqual(others.first.map(isLost), true, "by another session")
             },
             inZone("renewal_isSeenByTheNextDecision") { engine in
                 guard let token = token(try await decide(engine, acquire(1))) else { return }
                 let renewedAt = start + .seconds(100)
-                _ = try await engine.renewLeases([(meter, token)], session: .numbered(1), in: zone, at: renewedAt)
+                _ = try await engine.renewLeases(
+                    [(meter, token)], session: .numbered(1), in: zone, under: .keep, at: renewedAt)
                 let early = try await decide(engine, acquire(2), at: start + .seconds(200))
                 let late = try await decide(engine, acquire(2), at: renewedAt + LeaseTerms.standard.over)
                 try ContractViolation.requireEqual(Self.token(early), nil, "before it is over")
@@ -170,7 +197,8 @@ extension CloudEngineContract {
                     let name = "m\(round)"
                     guard let token = token(try await decide(engine, acquire(1), meter: name)) else { return }
                     let late = start + .seconds(1000)
-                    async let renewals = engine.renewLeases([(name, token)], session: .numbered(1), in: zone, at: late)
+                    async let renewals = engine.renewLeases(
+                        [(name, token)], session: .numbered(1), in: zone, under: .keep, at: late)
                     async let answer = decide(engine, acquire(2), meter: name, at: late)
                     let isRenewed = try await !(renewals.first.map(isLost) ?? true)
                     let isGranted = Self.token(try await answer) != nil

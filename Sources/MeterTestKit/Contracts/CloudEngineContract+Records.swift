@@ -104,6 +104,20 @@ extension CloudEngineContract {
                 let outcome = try await engine.modify([record("m", [:])], in: zone, now: now).first
                 try ContractViolation.requireEqual(outcome, RecordOutcome(fate: .unchanged, record: nil), "outcome")
             },
+            inZone("whoBroughtIt_isKept_andIsNoChange") { engine in
+                let forged = record("m", deletedAt: -1).brought(by: .numbered(2))
+                _ = try await engine.modify([forged], in: zone, now: now)
+                let again = try await engine.modify([record("m", deletedAt: -1)], in: zone, now: now)
+                try ContractViolation.requireEqual(again.map(\.fate), [.unchanged], "the author's own")
+                let stored = try await engine.record(forged.key, in: zone)
+                let page = try await engine.changes(of: .deviceSettings, in: zone, after: nil, limit: 9).records
+                for found in [stored] + page {
+                    try ContractViolation.requireEqual(
+                        found?.properties["a"]?.broughtBy, .numbered(2), "who brought the property")
+                    try ContractViolation.requireEqual(
+                        found?.deletion?.broughtBy, .numbered(2), "who brought the deletion")
+                }
+            },
             inZone("records_comeByTypeAndName") { engine in
                 let batch = [record("b"), record("a"), record("c", type: .host)]
                 _ = try await engine.modify(batch + [record("d", [:], deletedAt: 0)], in: zone, now: now)

@@ -9,8 +9,8 @@ package enum CloudEngineContract {
     package typealias Clause = ContractClause<any CloudEngine>
 
     package static var clauses: [Clause] {
-        zoneClauses + credentialClauses + recordClauses + changeClauses + tokenClauses + purgeClauses + leaseClauses
-            + renewalClauses + lineClauses + copyClauses
+        zoneClauses + credentialClauses + recordClauses + changeClauses + tokenClauses + timelineClauses + purgeClauses
+            + leaseClauses + renewalClauses + lineClauses + copyClauses
     }
 
     static let zone = "home"
@@ -51,7 +51,7 @@ package enum CloudEngineContract {
                 let strict = LeaseTerms(timeToLive: .seconds(60), lockDelay: .seconds(20), policy: .strict)
                 let made = try await engine.createZone(zone, terms: strict)
                 let again = try await engine.createZone(zone, terms: .standard)
-                try ContractViolation.requireEqual(made, Zone(name: zone, terms: strict), "zone")
+                try ContractViolation.requireEqual(made, Zone(name: zone, id: made.id, terms: strict), "zone")
                 try ContractViolation.requireEqual(again, made, "made again")
             },
             Clause("zones_comeByName") { engine in
@@ -79,7 +79,10 @@ package enum CloudEngineContract {
                     ),
                     (
                         "renewLeases",
-                        { _ = try await engine.renewLeases([], session: .numbered(1), in: zone, at: start) }
+                        {
+                            _ = try await engine.renewLeases(
+                                [], session: .numbered(1), in: zone, under: .keep, at: start)
+                        }
                     ),
                     ("leases", { _ = try await engine.leases(in: zone) }),
                     ("heldLeases", { _ = try await engine.heldLeases(in: zone) }),

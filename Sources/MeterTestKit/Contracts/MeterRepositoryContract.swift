@@ -28,6 +28,12 @@ package enum MeterRepositoryContract {
                 try await repository.save(bare)
                 try ContractViolation.requireEqual(await repository.meters(), [bare], "meters")
             },
+            Clause("meter_isForgotten_andOthersStay") { repository in
+                for meter in samples { try await repository.save(meter) }
+                try await repository.forget(samples[0].id)
+                try await repository.forget(samples[0].id)
+                try ContractViolation.requireEqual(Set(await repository.meters()), Set(samples.dropFirst()), "meters")
+            },
             Clause("meter_isSavedOnce_whenSavedUnchanged") { repository in
                 try await repository.save(samples[0])
                 try await repository.save(samples[0])

@@ -155,6 +155,34 @@ package enum SettingsRepositoryContract {
 
     private static var historyClauses: [Clause] {
         [
+            Clause("history_tellsWhoBroughtIt") { repository in
+                let (first, second) = (HostID(high: 1, low: 2), HostID(high: 3, low: 4))
+                let old = Record(.desk, ["name": (.string("Desk"), .minute(1))]).brought(by: first)
+                let new = Record(.desk, ["name": (.string("Bench"), .minute(2))]).brought(by: second)
+                let gone = Record(.desk, [:], deleted: .minute(3)).brought(by: first)
+                for (record, token) in [(old, "t1"), (new, "t2"), (gone, "t3")] {
+                    _ = try await repository.apply(.of([record], token: token))
+                }
+                let losses = try await repository.history(of: .desk, property: nil, limit: 9).map(\.overwritten)
+                try ContractViolation.requireEqual(losses.map(\.broughtBy), [first, second], "by whom")
+                try ContractViolation.requireEqual(losses.map(\.old.broughtBy), [second, first], "the old ones")
+                let stored = try await [repository.record(.desk)] + repository.records(of: .deviceSettings)
+                for record in stored {
+                    try ContractViolation.requireEqual(record?.deletion?.broughtBy, first, "the deletion")
+                }
+            },
+            Clause("whoBroughtIt_isKept") { repository in
+                let record = Record(.desk, ["name": (.string("Desk"), .minute(1))]).brought(by: HostID(high: 1, low: 2))
+                _ = try await repository.apply(.of([record], token: "t1"))
+                let stored = try await [repository.record(.desk)] + repository.records(of: .deviceSettings)
+                for record in stored {
+                    try ContractViolation.requireEqual(
+                        record?.properties["name"]?.broughtBy, HostID(high: 1, low: 2), "the property")
+                }
+                try await repository.set(.desk, "name", .string("Own"), at: .minute(5))
+                try ContractViolation.requireEqual(
+                    await repository.record(.desk)?.properties["name"]?.broughtBy, nil, "written here")
+            },
             Clause("history_tellsWhatWasOverwritten_theLatestFirst") { repository in
                 for (minute, name) in ["Desk", "Bench", "Bench", "Shelf"].enumerated() {
                     try await repository.set(.desk, "name", .string(name), at: .minute(minute))

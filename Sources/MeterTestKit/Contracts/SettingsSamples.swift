@@ -1,4 +1,4 @@
-import Gateway
+package import Gateway
 import MeterModel
 import SettingsCore
 import SyncCore
@@ -87,5 +87,17 @@ extension SyncRepository {
     /// What waits, all of it.
     func waiting() async throws -> [Record] {
         try await nextBatch(recordsMax: .max, bytesMax: .max)?.records ?? []
+    }
+}
+
+extension MergeOutcome {
+    /// Without what only the log wants.
+    var plain: MergeOutcome { MergeOutcome(changed: changed, unchanged: unchanged, parked: parked) }
+}
+
+extension SyncRepository {
+    /// The zone of all contracts has another store now.
+    package func adopt(epoch: String) async throws {
+        try await adopt(SyncZone(id: nil, name: "home", epoch: epoch), .everything)
     }
 }

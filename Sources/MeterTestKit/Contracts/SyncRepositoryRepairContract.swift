@@ -11,7 +11,7 @@ enum SyncRepositoryRepairContract {
 
     private static var refetchClauses: [Clause] {
         [
-            Clause("refetch_deletesWhatItDidNotSee_butNotWhatWaits") { repository in
+            Clause("refetch_setsAsideWhatItDidNotSee_butNotWhatWaits") { repository in
                 let all = Record.many(0..<4)
                 _ = try await repository.apply(.of(all, token: "old"))
                 try await repository.set(all[3].key, "mine", .int(1), at: .minute(5))
@@ -35,8 +35,13 @@ enum SyncRepositoryRepairContract {
                 try ContractViolation.requireEqual(progress.refetching, [], "types at the end")
                 try ContractViolation.requireEqual(progress.tokens, [.deviceSettings: "r2"], "token at the end")
                 try ContractViolation.requireEqual(progress.pending, 2, "pending")
+                let parked = try await repository.parked(limit: 9)
+                try ContractViolation.requireEqual(
+                    Set(parked.map(\.name)), [all[2].key.name, all[3].key.name], "set aside")
+                try ContractViolation.requireEqual(Set(parked.map(\.reason)), [.unlisted], "reasons")
+                try ContractViolation.requireEqual(progress.parked, 2, "parked")
             },
-            Clause("refetch_takesAwayWhatTheCloudForgotOfARecord") { repository in
+            Clause("refetch_setsAsideWhatTheCloudDoesNotListOfARecord") { repository in
                 let both = Record(.desk, ["a": (.int(1), .minute(0)), "b": (.int(2), .minute(1))])
                 _ = try await repository.apply(.of([both], token: "old"))
                 try await repository.beginRefetch(of: .deviceSettings)
@@ -44,8 +49,20 @@ enum SyncRepositoryRepairContract {
                 _ = try await repository.apply(.of([left], token: "r1"))
                 try ContractViolation.requireEqual(await repository.record(.desk), left, "record")
                 try ContractViolation.requireEqual(
-                    await repository.history(of: .desk, property: "a", limit: 9).map(\.overwritten.old.value),
-                    [.int(1)], "history")
+                    await repository.parked(limit: 9).map { $0.values.keys.sorted() }, [["a"]], "set aside")
+            },
+            Clause("refetch_setsAsideNoDeletion_andNothingThatWasSeenDeleted") { repository in
+                _ = try await repository.apply(
+                    .of(
+                        [Record(.desk, ["a": (.int(1), .minute(0))]), Record(.shed, [:], deleted: .minute(1))],
+                        token: "t1"))
+                try await repository.beginRefetch(of: .deviceSettings)
+                _ = try await repository.apply(.of([Record(.desk, [:], deleted: .minute(3))], token: "r1"))
+                try ContractViolation.requireEqual(await repository.parked(limit: 9), [], "set aside")
+                try ContractViolation.requireEqual(await repository.record(.desk)?.isTombstone, true, "tombstone")
+                try ContractViolation.requireEqual(
+                    await repository.history(of: .desk, property: "a", limit: 9).map(\.overwritten.by), [.minute(3)],
+                    "history")
             },
             Clause("refetch_keepsWhatWasToldMeanwhile") { repository in
                 try await repository.set(.desk, "a", .int(1), at: .minute(0))

@@ -51,6 +51,7 @@ package enum TierRepositoryContract {
             },
             Clause("minutesStay_whenReadingsArePruned", pruneKeepsMinutes),
             Clause("expire_takesWholeBlocksOfOneTier", expiry),
+            Clause("firstStored_findsReadings_secondsAndMinutes", findsTheFirst),
         ]
     }
 
@@ -104,6 +105,25 @@ package enum TierRepositoryContract {
         let hours = try await fill(start..<start + .seconds(3 * 3600), 1, one, repository)
         try ContractViolation.requireEqual(hours.tier, .hour, "tier")
         try ContractViolation.requireEqual(hours.times, [start], "hours")
+    }
+
+    @Sendable private static func findsTheFirst(_ repository: Subject) async throws {
+        func requireFirst(from minute: Int, is expected: WallTime?, _ what: String) async throws {
+            let found = try await repository.firstStored(of: one, in: start + .seconds(60 * minute)..<always)
+            try ContractViolation.requireEqual(found, expected, what)
+        }
+        try await requireFirst(from: 0, is: nil, "of nothing")
+        try await repository.append(chunks(one, minutes: 10..<12, perSecond: 10))
+        try await requireFirst(from: 0, is: start + .seconds(600), "reading")
+        try await requireFirst(from: 11, is: start + .seconds(660), "reading within a chunk")
+        try await requireFirst(from: 12, is: nil, "after all")
+        try await rollUpAll(repository, expecting: 1200)
+        while try await repository.thin(before: always) > 0 {}
+        try await requireFirst(from: 11, is: start + .seconds(660), "second")
+        try await repository.expire(.second, before: always)
+        try await requireFirst(from: 0, is: start + .seconds(600), "minute")
+        let other = try await repository.firstStored(of: two, in: start..<always)
+        try ContractViolation.requireEqual(other, nil, "of another meter")
     }
 
     // MARK: What is expected

@@ -27,7 +27,16 @@ package struct ErrorMiddleware: SyncMiddleware {
         switch (failure.kind, operation) {
         case (.zoneNotFound, _) where run.repairs.zone < repairsMax:
             return .zoneMissing(failure)
-        case (.changeTokenExpired(let epoch), .fetch(let type, .some, _)):
+        case (.anotherZone, .fetch(_, .some, _)):
+            return doubtZone(run, state, because: failure)
+        case (.timelineLost(let epoch, let zone), .fetch(_, .some, _)):
+            guard isOurs(zone, state) else { return doubtZone(run, state, because: failure) }
+            if !epoch.isEmpty, epoch != run.progress?.epoch {
+                return replace(with: epoch, run, state, because: failure)
+            }
+            return run.repairs.epoch < repairsMax ? .storeWentBack : .interrupted(failure)
+        case (.changeTokenExpired(let epoch, let zone), .fetch(let type, .some, _)):
+            guard isOurs(zone, state) else { return doubtZone(run, state, because: failure) }
             // A cloud that does not say which store it has: reading anew is right in both cases, and the page will tell.
             if !epoch.isEmpty, epoch != run.progress?.epoch {
                 return replace(with: epoch, run, state, because: failure)
@@ -55,6 +64,16 @@ package struct ErrorMiddleware: SyncMiddleware {
         return .halted(halt)
     }
 
+    /// Whether an answer is of the zone that the cloud said this is. One that names none may be.
+    private func isOurs(_ zone: String?, _ state: SyncState) -> Bool {
+        guard let zone, let ours = state.account?.zoneID else { return true }
+        return zone == ours
+    }
+
+    private func doubtZone(_ run: SyncRun, _ state: SyncState, because failure: SyncFailure) -> SyncEvent {
+        run.repairs.zone < state.timing.repairsMax ? .zoneDoubted : .interrupted(failure)
+    }
+
     private func replace(
         with epoch: String, _ run: SyncRun, _ state: SyncState, because failure: SyncFailure
     ) -> SyncEvent {
@@ -77,6 +96,10 @@ package struct ErrorMiddleware: SyncMiddleware {
             return event
         }
         let epoch = page.epoch
+        guard isOurs(page.zoneID, state) else {
+            return doubtZone(
+                run, state, because: SyncFailure(.other, "the cloud sent a page of another zone than it says it is"))
+        }
         if epoch != run.progress?.epoch {
             let failure = SyncFailure(.other, "the cloud's store changes all the time, now it is \(epoch)")
             return replace(with: epoch, run, state, because: failure)

@@ -9,7 +9,7 @@ package struct WorkMiddleware: SyncMiddleware {
 
     package func proposal(_ state: SyncState, _ run: SyncRun, at now: MonotonicTime) -> SyncProposal? {
         guard let progress = run.progress else { return .perform(.readProgress) }
-        if let epoch = state.account?.epoch, epoch != progress.epoch { return adopt(epoch, state, run) }
+        if let needed = state.entryNeeded() { return adopt(needed.zone, needed.entry, state, run) }
         if let offset = state.serverOffset?.offset, isNews(offset, state) {
             return .perform(.correct(clockOffset: offset))
         }
@@ -20,11 +20,17 @@ package struct WorkMiddleware: SyncMiddleware {
         return end(state, at: now)
     }
 
-    private func adopt(_ epoch: String, _ state: SyncState, _ run: SyncRun) -> SyncProposal {
+    private func adopt(
+        _ zone: SyncZone, _ entry: ZoneEntry, _ state: SyncState, _ run: SyncRun
+    ) -> SyncProposal {
         guard run.repairs.epoch < state.timing.repairsMax else {
-            return .finish(.failed(SyncFailure(.other, "the local store did not take the cloud's epoch \(epoch)")))
+            return .finish(
+                .failed(
+                    SyncFailure(
+                        .other, "the local store did not take the cloud's zone \(zone.name) of the store \(zone.epoch)")
+                ))
         }
-        return .perform(.adopt(epoch: epoch))
+        return .perform(.adopt(zone, entry))
     }
 
     private func isNews(_ offset: Duration, _ state: SyncState) -> Bool {

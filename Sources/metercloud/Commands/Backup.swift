@@ -39,6 +39,7 @@ struct Restore: AsyncParsableCommand {
             """)
 
     @Argument(help: "What metercloud backup wrote. Not with --engine etcd.") var file: String?
+    @Flag(help: "Restore though this machine's clock is behind the date of the backup.") var ignoreClock = false
     @OptionGroup var data: DataOptions
     @OptionGroup(title: "Store") var store: StoreOptions
 
@@ -66,7 +67,8 @@ struct Restore: AsyncParsableCommand {
         var dice = SystemRandomNumberGenerator()
         do throws(CloudStoreError) {
             let report = try CloudRestore.run(
-                from: file.absolutePath, into: data.folder.path, at: LinuxClock.wallNow, dice: &dice)
+                from: file.absolutePath, into: data.folder.path, at: LinuxClock.wallNow, ignoresClock: ignoreClock,
+                dice: &dice)
             Terminal.talk("\(report.zones) zones, \(report.records) records and \(report.leases) leases are restored")
             if let replaced = report.replaced { Terminal.talk("what was there before is in \(replaced)") }
             Terminal.talk("start it again with metercloud serve")

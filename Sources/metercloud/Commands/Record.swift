@@ -1,12 +1,14 @@
 import ArgumentParser
 import CloudAPI
 import CloudServer
+import MeterModel
 import ProgramKit
 import SettingsCore
 
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record", abstract: "The settings that hosts keep here.", subcommands: [List.self, Show.self])
+        commandName: "record", abstract: "The settings that hosts keep here.",
+        subcommands: [List.self, Show.self, Delete.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "All records of a zone, deleted ones too.")
@@ -23,6 +25,23 @@ struct RecordCommand: AsyncParsableCommand {
         }
     }
 
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a record on all hosts.",
+            discussion: "What a host writes to it afterwards revives it, with that alone.")
+
+        @Argument(help: "Its type, such as DeviceSettings.") var type: String
+        @Argument(help: "Its name, such as a meter's id.") var name: String
+        @Option var zone = CloudFolder.firstZone
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.deleteRecord(zone: zone, type: type, name: name)
+            guard case .record(let record) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            Terminal.talk("\(type) \(record.key.name) is deleted")
+        }
+    }
+
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "One record with its properties.")
 
@@ -36,9 +55,9 @@ struct RecordCommand: AsyncParsableCommand {
             let request = ConsoleRequest.record(zone: zone, type: type, name: name)
             guard case .record(let record) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
             if json {
-                Terminal.line(try JSONOutput.pretty(record))
+                Terminal.exact(try JSONOutput.pretty(record))
             } else {
-                for line in Self.lines(of: record) { Terminal.line(line) }
+                for line in Self.lines(of: record) { Terminal.exact(line) }
             }
         }
 
@@ -46,13 +65,18 @@ struct RecordCommand: AsyncParsableCommand {
             var table = Table(["PROPERTY", "VALUE", "WRITTEN", "BY HOST"])
             for (name, register) in record.properties.sorted(by: { $0.key < $1.key }) {
                 table.add([
-                    Words.safe(name), Words.value(register.value), Words.time(of: register.stamp),
-                    "\(register.stamp.host)",
+                    name, Words.value(register.value), Words.time(of: register.stamp),
+                    by(register.stamp.host, register.broughtBy),
                 ])
             }
             guard let deletion = record.deletion else { return table.lines }
-            let whither = deletion.mergedInto.map { "merged into \(Words.safe($0))" } ?? "deleted"
-            return table.lines + ["\(whither) at \(Words.time(of: deletion.stamp)) by \(deletion.stamp.host)"]
+            let whither = deletion.mergedInto.map { "merged into \($0.visible)" } ?? "deleted"
+            let author = by(deletion.stamp.host, deletion.broughtBy)
+            return table.lines + ["\(whither) at \(Words.time(of: deletion.stamp)) by \(author)"]
+        }
+
+        private static func by(_ author: HostID, _ bringer: HostID?) -> String {
+            bringer.map { "\(author), brought by \($0)" } ?? "\(author)"
         }
     }
 }

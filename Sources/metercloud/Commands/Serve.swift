@@ -34,6 +34,16 @@ struct Serve: AsyncParsableCommand {
             "Requests a second that one token may make; an address without a good one a tenth.", valueName: "n"))
     var rate = 100
 
+    @Option(
+        help: ArgumentHelp(
+            "Connections that one address (the /64 of an IPv6 address) may have open; this machine and proxies eight "
+                + "times as many.",
+            valueName: "n"))
+    var connectionsPerAddress = 64
+
+    @Option(help: ArgumentHelp("A proxy through which many hosts come; may be repeated.", valueName: "address"))
+    var proxy: [String] = []
+
     @Option(help: "trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.info
 
@@ -44,6 +54,12 @@ struct Serve: AsyncParsableCommand {
                     + "listen on 127.0.0.1 with it, or leave it out")
         }
         if rate < 1 { throw ValidationError("--rate cannot be \(rate); it is at least 1") }
+        if !(1...4096).contains(connectionsPerAddress) {
+            throw ValidationError("--connections-per-address cannot be \(connectionsPerAddress); it takes 1 to 4096")
+        }
+        if let bad = proxy.first(where: { IPAddress.bytes(of: $0) == nil }) {
+            throw ValidationError("--proxy cannot be \"\(bad)\"; it is an address, without port")
+        }
         if let bad = name.first(where: { !Self.isName($0) }) {
             throw ValidationError("--name cannot be \"\(bad)\"; it is a host name or an address, without port")
         }
@@ -55,7 +71,7 @@ struct Serve: AsyncParsableCommand {
         logger.logLevel = logLevel
         let server = Server(
             folder: data.folder, etcd: try store.etcd, address: listen, names: name, usesTLS: !noTls, rate: rate,
-            logger: logger,
+            connectionsPerAddress: connectionsPerAddress, proxies: proxy, logger: logger,
             manager: ServiceManager(environment: ProcessInfo.processInfo.environment))
         do {
             try await server.run()

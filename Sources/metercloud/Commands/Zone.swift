@@ -1,4 +1,5 @@
 import ArgumentParser
+import CloudAPI
 import CloudServer
 import LeaseCore
 import MeterModel
@@ -46,11 +47,13 @@ struct ZoneCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Makes a zone; one that is there stays as it is.")
 
         @Argument(help: "1 to 64 of a-z 0-9 - _") var name: String
+        @Option(help: "The identity that hosts know for it, for a cloud set up afresh. Standard: a new one.")
+        var id: String?
         @OptionGroup var terms: TermOptions
         @OptionGroup var data: DataOptions
 
         func run() async throws {
-            _ = try await ConsoleClient(folder: data.folder).ask(.createZone(name: name, terms: terms.terms))
+            _ = try await ConsoleClient(folder: data.folder).ask(.createZone(name: name, id: id, terms: terms.terms))
             Terminal.talk("metercloud token create --zone \(name) makes a token for it")
         }
     }
@@ -85,7 +88,11 @@ struct ZoneCommand: AsyncParsableCommand {
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Changes the terms of a zone. Leases that are held take them up at their next renewal.")
+            abstract: "Changes the terms of a zone.",
+            discussion: """
+                A stricter policy reaches a holder with its next renewal, within half its time to live; who has not renewed
+                since is named. A laxer policy and other times are taken up when a meter is acquired anew.
+                """)
 
         @Argument var name: String
         @OptionGroup var terms: TermOptions
@@ -99,8 +106,17 @@ struct ZoneCommand: AsyncParsableCommand {
 
         func run() async throws {
             let request = ConsoleRequest.setTerms(zone: name, terms: terms.terms)
-            guard case .zone(let zone) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            let client = ConsoleClient(folder: data.folder)
+            guard case .zone(let zone) = try await client.ask(request) else { return }
             try print([ZoneLine(zone)], as: false, header: ZoneLine.header, \.cells)
+            guard zone.policy == LeasePolicy.strict.rawValue,
+                case .leases(let leases) = try await client.ask(.leases(zone: name))
+            else { return }
+            for lease in leases where lease.holderID != nil && lease.policy != zone.policy {
+                Terminal.line(
+                    "\(lease.holderName ?? "a host") has not taken up \(zone.policy) for \(lease.meter) yet: it may go on "
+                        + "using it beside another host until it renews")
+            }
         }
     }
 }
@@ -112,10 +128,10 @@ func print<Line: Encodable & SendableMetatype>(
     _ lines: [Line], as json: Bool, one: Bool = false, header: [String], _ cells: (Line) -> [String]
 ) throws {
     if json {
-        Terminal.line(try one ? lines.first.map(JSONOutput.pretty) ?? "null" : JSONOutput.pretty(lines))
+        Terminal.exact(try one ? lines.first.map(JSONOutput.pretty) ?? "null" : JSONOutput.pretty(lines))
         return
     }
     var table = Table(header)
     for line in lines { table.add(cells(line)) }
-    for line in table.lines { Terminal.line(line) }
+    table.print()
 }

@@ -7,6 +7,7 @@ import SettingsCore
 
 struct ZoneLine: Encodable {
     var name: String
+    var id: String?
     var policy: String
     var ttl_ms: Int64
     var lock_delay_ms: Int64
@@ -14,6 +15,7 @@ struct ZoneLine: Encodable {
 
     init(_ zone: ConsoleZone) {
         name = zone.name
+        id = zone.id
         policy = zone.policy
         ttl_ms = zone.ttl
         lock_delay_ms = zone.lockDelay
@@ -56,9 +58,9 @@ struct LeaseLine: Encodable {
     var cells: [String] {
         let isHeld = lease.state != "free"
         return [
-            Words.safe(lease.meter), lease.state, Words.safe(lease.holderName ?? "–"),
+            lease.meter, lease.state, lease.holderName ?? "–",
             isHeld ? Words.time(lease.remaining) : "–", "\(lease.token)", lease.transport ?? "–",
-            lease.waiting.isEmpty ? "–" : Words.safe(lease.waiting.joined(separator: ", ")),
+            lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", "),
         ]
     }
 }
@@ -88,8 +90,8 @@ struct TokenLine: Encodable {
 
     var cells: [String] {
         [
-            token.id, token.zone, token.kind, Words.safe(token.hostName ?? "–"),
-            token.label.isEmpty ? "–" : Words.safe(token.label), token.createdAt, token.revokedAt ?? "–",
+            token.id, token.zone, token.kind, token.hostName ?? "–",
+            token.label.isEmpty ? "–" : token.label, token.createdAt, token.revokedAt ?? "–",
         ]
     }
 }
@@ -127,7 +129,7 @@ struct RecordLine: Encodable {
     static let header = ["TYPE", "NAME", "PROPERTIES", "STATE", "CHANGED"]
 
     var cells: [String] {
-        let state = merged_into.map { "merged into \(Words.safe($0))" } ?? (deleted ? "deleted" : "–")
-        return [Words.safe(type), Words.safe(name), "\(properties)", state, changed_at ?? "–"]
+        let state = merged_into.map { "merged into \($0)" } ?? (deleted ? "deleted" : "–")
+        return [type, name, "\(properties)", state, changed_at ?? "–"]
     }
 }

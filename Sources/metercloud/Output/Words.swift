@@ -21,27 +21,13 @@ enum Words {
         WallTime(millisecondsSince1970: Int64(clamping: stamp.milliseconds)).description
     }
 
-    /// What a host sent, without what would move the cursor of whoever reads it.
-    static func safe(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.isPrintable ? $0 : "?" }))
-    }
-
     static func value(_ value: SettingValue) -> String {
         switch value {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .int(let value): "\(value)"
         case .double(let value): "\(value)"
-        case .string(let text): "\"\(safe(text))\""
-        }
-    }
-}
-
-extension Unicode.Scalar.Properties {
-    fileprivate var isPrintable: Bool {
-        switch generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
-        default: true
+        case .string(let text): "\"\(text.visible)\""
         }
     }
 }

@@ -105,7 +105,7 @@ struct ControlClient: Sendable {
         do {
             return try await chunks.next()
         } catch let error where !(error is CancellationError) && !Task.isCancelled {
-            throw try await loss("the connection on \(socketPath) was lost: \(error)")
+            throw try await loss("the connection on \(socketPath) was lost: \(words(for: error))")
         }
     }
 

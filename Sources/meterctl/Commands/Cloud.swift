@@ -1,11 +1,12 @@
 import ArgumentParser
 import GatewayAPI
+import MeterModel
 import ProgramKit
 
 struct Cloud: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Membership of a cloud: join, leave, status.",
-        subcommands: [Join.self, Leave.self, Status.self], defaultSubcommand: Status.self)
+        abstract: "Membership of a cloud: join, leave, status, retire.",
+        subcommands: [Join.self, Leave.self, Status.self, Retire.self], defaultSubcommand: Status.self)
 
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -19,14 +20,20 @@ struct Cloud: AsyncParsableCommand {
         var tokenFile: String
         @Option(help: "How to know the cloud's self-made certificate: sha256:…")
         var pin: String?
+        @Flag(
+            help:
+                "Where this is another zone than the last: bring others' settings too, not only those made on this host and those of meters that it has met."
+        )
+        var bringAll = false
         @Flag(help: "JSON on stdout.")
         var json = false
 
         func run() async throws {
-            let request = CloudJoinRequest(urls: urls, token: try Self.token(in: tokenFile), pin: pin)
+            let request = CloudJoinRequest(
+                urls: urls, token: try Self.token(in: tokenFile), pin: pin, bring_all: bringAll ? true : nil)
             let status: CloudStatus = try await daemon.client.call(
                 .post, "/v1/cloud/join", body: request, patience: .seconds(60))
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             Terminal.talk("joined \(status.zone.map { "the zone \($0)" } ?? "the cloud") as \(status.host_name)")
         }
 
@@ -54,8 +61,31 @@ struct Cloud: AsyncParsableCommand {
 
         func run() async throws {
             let status: CloudStatus = try await daemon.client.call(.delete, "/v1/cloud", patience: .seconds(60))
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             Terminal.talk("\(status.host_name) is on its own now")
+        }
+    }
+
+    struct Retire: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shut another host out of the cloud for good.",
+            discussion: "Its tokens are revoked, its leases freed, its name deleted. What it set and recorded stays.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @Argument(help: "Its id, or its name where one host alone has it.") var host: String
+        @OptionGroup var confirmation: ConfirmationOption
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            guard !host.isEmpty else {
+                throw CommandFailure(.usage, "\"\" names no host", next: "meterctl who shows who has meters")
+            }
+            try confirmation.confirm("shut \(host) out of the cloud for good")
+            let gone: RetiredHost = try await daemon.client.call(
+                .post, "/v1/cloud/hosts/\(host.percentEncoded)/retire", patience: .seconds(60))
+            if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+            Terminal.talk("\(gone.name) is retired: \(gone.tokens) tokens, \(gone.leases.count) leases")
         }
     }
 
@@ -68,7 +98,7 @@ struct Cloud: AsyncParsableCommand {
 
         func run() async throws {
             let status: CloudStatus = try await daemon.client.call(.get, "/v1/cloud")
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             Self.table(status).print()
         }
 

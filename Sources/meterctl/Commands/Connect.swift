@@ -6,7 +6,8 @@ import ProgramKit
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Want this meter connected, now and after reboots.",
-        discussion: "Returns when data comes. METER may also be the path of a serial port, with --model."
+        discussion: "Returns when data comes. METER may also be the path of a serial port, with --model. A meter that "
+            + "another host has is not heard here: --takeover and --queue ask for it all the same, and look for it."
     )
 
     @OptionGroup var daemon: DaemonOptions
@@ -26,6 +27,8 @@ struct Connect: AsyncParsableCommand {
     var takeover = false
     @Option(help: "Where another host has it, wait in line for so long. Without a time: --queue, 60s.")
     var queue: TimeArgument?
+    @Flag(help: "Be sure: of a meter that this host has never met, or took over and did not hear.")
+    var yes = false
     @Flag(help: "Ask no cloud: use it beside whoever has it.")
     var noLease = false
 
@@ -49,6 +52,7 @@ struct Connect: AsyncParsableCommand {
         request.queue_ms = queue?.duration.milliseconds
         request.no_lease = noLease ? true : nil
         request.over = over?.lowercased()
+        request.yes = yes ? true : nil
         return request
     }
 

@@ -60,7 +60,7 @@ struct Decode: ParsableCommand {
     }
 
     private func show(_ frame: Frame, raw: [UInt8], number: Int) throws {
-        if json { return Terminal.line(try JSONOutput.line(DecodedFrame(frame, raw: raw))) }
+        if json { return Terminal.exact(try JSONOutput.line(DecodedFrame(frame, raw: raw))) }
         let content = frame.content
         Terminal.line("frame \(number): \(content.model?.displayName ?? model), \(raw.count) bytes")
         frame.forEachReading { reading in

@@ -2,6 +2,7 @@ import ArgumentParser
 import GatewayAPI
 import Glibc
 import LinuxIO
+import MeterModel
 import ProgramKit
 
 struct Doctor: AsyncParsableCommand {
@@ -21,7 +22,7 @@ struct Doctor: AsyncParsableCommand {
         let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
         let findings = Checkup(machine: machine, daemon: facts).findings
         if json {
-            Terminal.line(try JSONOutput.pretty(findings))
+            Terminal.exact(try JSONOutput.pretty(findings))
         } else {
             Self.table(findings).print()
         }
@@ -41,7 +42,7 @@ struct Doctor: AsyncParsableCommand {
         } catch let failure as CommandFailure {
             return .fails(failure)
         } catch {
-            return .fails(CommandFailure(.error, "\(error)", next: "are meterctl and meterd of one version?"))
+            return .fails(CommandFailure(.error, words(for: error), next: "are meterctl and meterd of one version?"))
         }
     }
 

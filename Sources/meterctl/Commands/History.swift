@@ -24,7 +24,7 @@ struct History: AsyncParsableCommand {
         let of = key.map { "&key=\($0.percentEncoded)" } ?? ""
         let body: HistoryBody = try await daemon.client.call(
             .get, meterPath(meter, "/history") + "?limit=\(limit)\(of)")
-        if json { return Terminal.line(try JSONOutput.pretty(body)) }
+        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
         guard !body.history.isEmpty else { return Terminal.talk("nothing was overwritten") }
         Self.table(body.history).print()
     }
@@ -42,6 +42,7 @@ struct History: AsyncParsableCommand {
     }
 
     private static func name(_ author: HistoryLine.Author) -> String {
-        author.host ?? author.host_id ?? "(clean-up)"
+        let name = author.host ?? author.host_id ?? "(clean-up)"
+        return (author.brought_by ?? author.brought_by_id).map { "\(name), brought by \($0)" } ?? name
     }
 }

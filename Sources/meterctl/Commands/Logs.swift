@@ -19,7 +19,7 @@ struct Logs: AsyncParsableCommand {
         if let log { return try await printSamples(of: log) }
         let logs: [MeterLogBody] = try await daemon.client.call(
             .get, meterPath(meter, "/logs"), patience: .seconds(120))
-        if json { return Terminal.line(try JSONOutput.pretty(logs)) }
+        if json { return Terminal.exact(try JSONOutput.pretty(logs)) }
         guard !logs.isEmpty else { return Terminal.talk("the meter has no logs") }
         Self.table(logs).print()
     }
@@ -28,7 +28,7 @@ struct Logs: AsyncParsableCommand {
         let samples: [MeterLogSampleLine] = try await daemon.client.allLines(
             meterPath(meter, "/logs/\(log.percentEncoded)"))
         if !json { Terminal.line(Self.header) }
-        for sample in samples { Terminal.line(json ? try JSONOutput.line(sample) : Self.csv(sample)) }
+        for sample in samples { Terminal.exact(json ? try JSONOutput.line(sample) : Self.csv(sample)) }
         Terminal.talk("\(samples.count) samples")
     }
 

@@ -20,7 +20,7 @@ struct Rebuild: AsyncParsableCommand {
         if dryRun {
             let report: RebuildReportBody = try await daemon.client.call(
                 .post, "/v1/rebuild", body: RebuildRequest(dry_run: true), patience: .seconds(600))
-            if json { return Terminal.line(try JSONOutput.pretty(report)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(report)) }
             for line in Self.lines(for: report) { Terminal.line(line) }
             return
         }
@@ -36,8 +36,15 @@ struct Rebuild: AsyncParsableCommand {
         if let error = last.error {
             throw CommandFailure(ControlClient.status(for: error.code), error.message, next: error.next)
         }
-        if json { return Terminal.line(try JSONOutput.pretty(last)) }
-        Terminal.line("\(last.state.rawValue): \(last.scanned ?? 0) records looked at, \(last.folded ?? 0) folded")
+        if json { return Terminal.exact(try JSONOutput.pretty(last)) }
+        Terminal.line(Self.summary(last))
+    }
+
+    /// `complete: 1,206 records looked at, nothing to do`.
+    static func summary(_ last: RebuildLine) -> String {
+        let folded = last.folded ?? 0
+        let done = folded == 0 && last.state == .complete ? "nothing to do" : "\(Words.count(folded)) folded"
+        return "\(last.state.rawValue): \(Words.count(last.scanned ?? 0)) records looked at, \(done)"
     }
 
     static func lines(for report: RebuildReportBody) -> [String] {

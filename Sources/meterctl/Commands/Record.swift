@@ -5,9 +5,11 @@ import ProgramKit
 
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Charge sessions: record start, stop, list, show, export, plot.",
+        abstract: "Charge sessions: record start, stop, list, show, export, plot, rename, note, delete.",
         discussion: "A meter is also recorded by itself: meterctl set METER record-above=0.05",
-        subcommands: [Start.self, Stop.self, List.self, Show.self, Export.self, Plot.self])
+        subcommands: [
+            Start.self, Stop.self, List.self, Show.self, Export.self, Plot.self, Rename.self, Note.self, Delete.self,
+        ])
 
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -25,7 +27,7 @@ struct Record: AsyncParsableCommand {
             let client = daemon.client
             let recording: RecordingBody = try await client.call(
                 .post, meterPath(meter, "/recording"), body: RecordingRequest(name: name))
-            if json { return Terminal.line(try JSONOutput.pretty(recording)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
             Terminal.line(recording.id)
             let status: MeterStatus = try await client.call(.get, meterPath(meter))
             if let words = Words.noData(status, called: meter) { Terminal.talk(words) }
@@ -42,7 +44,7 @@ struct Record: AsyncParsableCommand {
 
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.delete, meterPath(meter, "/recording"))
-            if json { return Terminal.line(try JSONOutput.pretty(recording)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
             RecordingWords.table(recording).print()
         }
     }
@@ -60,7 +62,7 @@ struct Record: AsyncParsableCommand {
         func run() async throws {
             let query = meter.map { "?meter=\($0.percentEncoded)" } ?? ""
             let body: RecordingsBody = try await daemon.client.call(.get, "/v1/recordings\(query)")
-            if json { return Terminal.line(try JSONOutput.pretty(body)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(body)) }
             guard !body.recordings.isEmpty else {
                 return Terminal.talk("nothing was recorded; meterctl record start METER begins")
             }
@@ -79,7 +81,7 @@ struct Record: AsyncParsableCommand {
 
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.get, which.path())
-            if json { return Terminal.line(try JSONOutput.pretty(recording)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
             RecordingWords.table(recording).print()
         }
     }

@@ -20,7 +20,7 @@ struct Scan: AsyncParsableCommand {
             try await Task.sleep(until: min(end, .now + .milliseconds(500)))
             entries = try await daemon.client.call(.get, "/v1/scan")
         }
-        if json { return Terminal.line(try JSONOutput.pretty(entries)) }
+        if json { return Terminal.exact(try JSONOutput.pretty(entries)) }
         guard !entries.isEmpty else {
             Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
             let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")

@@ -45,8 +45,8 @@ struct Get: AsyncParsableCommand {
         let body: SettingsBody = try await daemon.client.call(.get, meterPath(meter, "/settings"))
         guard let key else { return try printSettings(body.settings, json: json) }
         let value = try Self.value(of: key, in: body)
-        if json { return Terminal.line(try JSONOutput.pretty(value)) }
-        if let value { Terminal.line(value) } else { Terminal.talk("\(key) is not set") }
+        if json { return Terminal.exact(try JSONOutput.pretty(value)) }
+        if let value { Terminal.line(value, linesKept: true) } else { Terminal.talk("\(key) is not set") }
     }
 
     /// nil: not set. Which settings there are, the daemon says.
@@ -59,7 +59,7 @@ struct Get: AsyncParsableCommand {
 }
 
 private func printSettings(_ settings: [String: String?], json: Bool) throws {
-    if json { return Terminal.line(try JSONOutput.pretty(settings)) }
+    if json { return Terminal.exact(try JSONOutput.pretty(settings)) }
     if settings.isEmpty { Terminal.talk("nothing is set: everything has its default") }
     for (key, value) in settings.sorted(by: { $0.key < $1.key }) { Terminal.line("\(key)=\(value ?? "")") }
 }

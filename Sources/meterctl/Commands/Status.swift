@@ -33,10 +33,10 @@ struct Status: AsyncParsableCommand {
     }
 
     private func showAll(_ status: GatewayStatus, _ broker: BrokerStatus?) throws {
-        if json { return Terminal.line(watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)) }
+        if json { return Terminal.exact(watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)) }
         if watch {
             Terminal.clear()
-            if Terminal.isOutputATerminal { Terminal.line(heading(status) + "\n") }
+            if Terminal.isOutputATerminal { Terminal.line(heading(status) + "\n", linesKept: true) }
         }
         defer { if let error = broker?.error { Terminal.talk("broker: \(error)") } }
         guard !status.meters.isEmpty else {
@@ -74,21 +74,21 @@ struct Status: AsyncParsableCommand {
         }
         return [
             .init(meter.id), .init(meter.model ?? "–"), .init(meter.name ?? "–"),
-            .init(meter.state, Words.colour(of: meter.state)), LeaseWords.cell(meter.lease), value(.voltage),
+            .init(Words.state(of: meter), Words.colour(of: meter.state)), LeaseWords.cell(meter.lease), value(.voltage),
             value(.current), value(.power),
             .init(meter.age_ms.map { Words.age(milliseconds: $0) } ?? "–"),
         ]
     }
 
     private func showOne(_ meter: MeterStatus) throws {
-        if json { return Terminal.line(watch ? try JSONOutput.line(meter) : try JSONOutput.pretty(meter)) }
+        if json { return Terminal.exact(watch ? try JSONOutput.line(meter) : try JSONOutput.pretty(meter)) }
         if watch { Terminal.clear() }
         var table = Table(["FIELD", "VALUE"])
         func add(_ field: String, _ value: String?) { table.add([.init(field), .init(value ?? "–")]) }
         add("id", meter.id + (meter.local_only ? "  (known by this name on this host only)" : ""))
         add("model", meter.model)
         add("name", meter.name)
-        add("state", "\(meter.state) since \(meter.since)")
+        add("state", "\(Words.state(of: meter)) since \(meter.since)")
         add("wanted", meter.wanted ? "yes" : "no")
         add("lease", LeaseWords.detail(meter.lease))
         add("link", linkText(meter))

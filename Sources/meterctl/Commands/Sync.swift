@@ -4,8 +4,9 @@ import ProgramKit
 
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Settings and the cloud: sync now, status, events, cancel, resume.",
-        subcommands: [Now.self, Status.self, Events.self, Cancel.self, Resume.self], defaultSubcommand: Now.self)
+        abstract: "Settings and the cloud: sync now, status, events, cancel, resume, parked.",
+        subcommands: [Now.self, Status.self, Events.self, Cancel.self, Resume.self, Parked.self],
+        defaultSubcommand: Now.self)
 
     struct Now: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -22,7 +23,7 @@ struct Sync: AsyncParsableCommand {
             guard !detach else {
                 let status: SyncStatusBody = try await client.call(
                     .post, "/v1/sync", body: SyncRequest(detach: true))
-                if json { return Terminal.line(try JSONOutput.pretty(status)) }
+                if json { return Terminal.exact(try JSONOutput.pretty(status)) }
                 return Terminal.talk("asked for; meterctl sync status shows how it goes")
             }
             try show(try await result(client))
@@ -50,7 +51,7 @@ struct Sync: AsyncParsableCommand {
 
         private func show(_ result: SyncResultBody) throws {
             if json {
-                Terminal.line(try JSONOutput.pretty(result))
+                Terminal.exact(try JSONOutput.pretty(result))
             } else {
                 SyncWords.table(result).print()
                 Terminal.line(SyncWords.summary(result))
@@ -71,7 +72,7 @@ struct Sync: AsyncParsableCommand {
 
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.get, "/v1/sync")
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             SyncWords.table(status).print()
             if let result = status.result {
                 SyncWords.table(result).print()
@@ -97,7 +98,11 @@ struct Sync: AsyncParsableCommand {
                     if let missed = line.missed {
                         Terminal.talk("\(missed) events were missed: this output is too slow")
                     }
-                    Terminal.line(json ? try JSONOutput.line(line) : "\(line.number)  \(line.event)")
+                    if json {
+                        Terminal.exact(try JSONOutput.line(line))
+                    } else {
+                        Terminal.line("\(line.number)  \(line.time ?? "–")  \(line.event)")
+                    }
                 }
             }
         }
@@ -113,7 +118,7 @@ struct Sync: AsyncParsableCommand {
 
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/cancel")
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             Terminal.talk("\(SyncWords.mode(status)); meterctl sync now goes on")
         }
     }
@@ -128,7 +133,7 @@ struct Sync: AsyncParsableCommand {
 
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/resume")
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             Terminal.talk(SyncWords.mode(status))
         }
     }

@@ -11,7 +11,7 @@ struct Version: AsyncParsableCommand {
 
     func run() async throws {
         let own = VersionBody.current
-        if json { return Terminal.line(try JSONOutput.pretty(own)) }
+        if json { return Terminal.exact(try JSONOutput.pretty(own)) }
         Terminal.line("meterctl \(own.version) (\(own.commit), \(own.build))")
         // Without a daemon there is just no second line.
         if let theirs = try? await daemon.client.call(.get, "/v1/version") as VersionBody {

@@ -41,7 +41,8 @@ struct ReadingPrinter {
 
     mutating func print(_ line: ReadingLine) throws {
         if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
-        for text in try lines(for: line) { Terminal.line(text) }
+        // A person's line has a name in it, which may be another host's.
+        for text in try lines(for: line) { if form == .people { Terminal.line(text) } else { Terminal.exact(text) } }
     }
 
     /// What is printed for one reading: one line, and the header before the first line of CSV.

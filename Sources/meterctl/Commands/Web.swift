@@ -24,7 +24,7 @@ struct Web: AsyncParsableCommand {
         func run() async throws {
             let status: WebStatus = try await daemon.client.call(
                 .post, "/v1/web", body: WebEnableRequest(listen: listen))
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             Web.show(status)
             if let token = status.token { Terminal.line("token: \(token)") }
             Terminal.talk("The token is shown this once. It stays good until meterctl web enable or disable.")
@@ -41,7 +41,7 @@ struct Web: AsyncParsableCommand {
 
         func run() async throws {
             let status: WebStatus = try await daemon.client.call(.delete, "/v1/web")
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             Web.show(status)
         }
     }
@@ -56,7 +56,7 @@ struct Web: AsyncParsableCommand {
 
         func run() async throws {
             let status: WebStatus = try await daemon.client.call(.get, "/v1/web")
-            if json { return Terminal.line(try JSONOutput.pretty(status)) }
+            if json { return Terminal.exact(try JSONOutput.pretty(status)) }
             guard status.serving || status.error != nil else {
                 throw CommandFailure(
                     .error, "this meterd serves no web page", next: "set [web] serve = true in meterd.toml")

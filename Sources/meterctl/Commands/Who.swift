@@ -20,7 +20,7 @@ struct Who: AsyncParsableCommand {
     }
 
     private func show(_ body: WhoBody) throws {
-        if json { return Terminal.line(watch ? try JSONOutput.line(body) : try JSONOutput.pretty(body)) }
+        if json { return Terminal.exact(watch ? try JSONOutput.line(body) : try JSONOutput.pretty(body)) }
         if watch { Terminal.clear() }
         guard body.joined else {
             Terminal.talk("this host belongs to no cloud, so there are no leases; meterctl cloud join URL …")

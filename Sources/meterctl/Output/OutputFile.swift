@@ -22,7 +22,7 @@ struct OutputFile: Sendable {
 
     /// One line, or several.
     func write(_ line: String) throws {
-        guard let descriptor else { return Terminal.line(line) }
+        guard let descriptor else { return Terminal.exact(line) }
         do throws(Errno) {
             try DescriptorWriter.write(line + "\n", to: descriptor)
         } catch {

@@ -8,13 +8,14 @@ struct ProgressLine {
         guard Terminal.isTalkATerminal else { return }
         let padding = String(repeating: " ", count: max(0, width - text.count))
         width = text.count
-        Terminal.progress("\r\(text)\(padding)")
+        Terminal.rewrite(text + padding)
     }
 
     /// Takes the line away, so that what comes next stands alone.
     mutating func end() {
         guard width > 0 else { return }
-        Terminal.progress("\r\(String(repeating: " ", count: width))\r")
+        Terminal.rewrite(String(repeating: " ", count: width))
+        Terminal.rewrite("")
         width = 0
     }
 }

@@ -25,6 +25,7 @@ enum RecordingWords {
         add("id", recording.id)
         add("meter", recording.meter)
         if let name = recording.name { add("name", name) }
+        if let note = recording.note { add("note", note) }
         add("host", host(of: recording))
         add("state", state(of: recording))
         add("started", recording.started)

@@ -1,4 +1,5 @@
 import GatewayAPI
+import MeterModel
 import ProgramKit
 
 /// How the sync engine looks to people.
@@ -30,9 +31,12 @@ enum SyncWords {
         func add(_ field: String, _ value: String?) { table.add([.init(field), .init(value ?? "–")]) }
         add("zone", status.zone)
         add("mode", mode(status) + (status.again ? ", and another run after this one" : ""))
-        add("to tell", "\(status.pending) changes" + (status.parked > 0 ? ", \(status.parked) parked" : ""))
+        add(
+            "to tell",
+            "\(status.pending) changes" + (status.parked > 0 ? ", \(status.parked) parked: meterctl sync parked" : ""))
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
+        add("last success", status.last_success_ms.map { "\(WallTime(millisecondsSince1970: $0))" })
         add("error", status.error.map { "\($0) (\(status.failures) times)" })
         if let retry = status.retry_in_ms { add("next attempt", "in " + Words.age(milliseconds: retry)) }
         add("next poll", status.poll_in_ms.map { "in " + Words.age(milliseconds: $0) })

@@ -33,6 +33,15 @@ enum Words {
         return "\(sign)\(padded.dropLast(digits)).\(padded.suffix(digits))"
     }
 
+    /// `1,206`.
+    static func count(_ number: Int) -> String {
+        let digits = "\(number.magnitude)"
+        let grouped = digits.enumerated().map { index, digit in
+            index > 0 && (digits.count - index).isMultiple(of: 3) ? ",\(digit)" : "\(digit)"
+        }
+        return (number < 0 ? "-" : "") + grouped.joined()
+    }
+
     /// `250 ms`, `12 s`, `3 min`, `5 h`, `2 d`.
     static func age(milliseconds: Int64) -> String {
         switch milliseconds {
@@ -55,6 +64,12 @@ enum Words {
             return "\(name): \(status.state); meterctl connect \(argument)"
         }
         return "\(name): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
+    }
+
+    /// `offline, looked for for 23 s` while it is not heard here and its lease is kept; otherwise the state alone.
+    static func state(of meter: MeterStatus) -> String {
+        guard let rest = meter.searching_ms else { return meter.state }
+        return "\(meter.state), looked for for \(age(milliseconds: rest))"
     }
 
     static func colour(of state: String) -> Terminal.Colour? {

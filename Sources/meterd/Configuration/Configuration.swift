@@ -6,6 +6,7 @@ import LinuxIO
 import Logging
 import MeterModel
 import ServerKit
+import SyncCore
 
 /// Everything that can be set, with defaults that are good with no file at all (spec/cli.md).
 struct Configuration: Hashable, Sendable {
@@ -26,6 +27,8 @@ struct Configuration: Hashable, Sendable {
     /// What other hosts call this one. nil: what the system calls it.
     var hostName: String?
     var cloud = Cloud()
+    /// How much the sync engine does at once, and how long it waits.
+    var sync = SyncTiming()
     var bluetooth = Bluetooth()
     var web = Web()
     var mqtt = MQTT()
@@ -41,6 +44,11 @@ struct Configuration: Hashable, Sendable {
         var policy = LeasePolicy.keep
         /// A wish; the zone caps it.
         var timeToLive = LeaseTerms.standard.timeToLive
+
+        /// Addresses of proxies, through which many hosts come to the cloud that is served here.
+        var proxies: [String] = []
+        /// Connections that one address may have open to it. Loopback and proxies have eight times as many.
+        var connectionsPerAddress = 64
 
         /// Where the cloud is served.
         struct Listen: Hashable, Sendable {
@@ -145,7 +153,7 @@ struct Configuration: Hashable, Sendable {
 
     /// - Throws: where others could not read it: nothing in it, too long, or something that does not print.
     static func hostName(_ text: String) throws(ConfigurationError) -> String {
-        guard (1...64).contains(text.count), text.allSatisfy(\.isPrintable) else {
+        guard (1...64).contains(text.count), !text.contains(where: \.isControl) else {
             throw ConfigurationError("host-name cannot be \"\(text)\"", next: "it takes a text of 1 to 64 characters")
         }
         return text

@@ -2,6 +2,7 @@ import Gateway
 import GatewayServer
 import LeaseCore
 import MeterModel
+import ServerKit
 import TOMLKit
 
 /// Reads meterd.toml. Which keys there are, `ConfigurationReference` says.
@@ -34,6 +35,10 @@ struct ConfigurationFile {
         if let value = table["cloud"] {
             guard let cloud = value.table else { throw wrongType("cloud", "a table, [cloud]") }
             try applyCloud(cloud, to: &configuration)
+        }
+        if let value = table["sync"] {
+            guard let sync = value.table else { throw wrongType("sync", "a table, [sync]") }
+            try applySync(sync, to: &configuration.sync)
         }
         if let value = table["bluetooth"] {
             guard let bluetooth = value.table else { throw wrongType("bluetooth", "a table, [bluetooth]") }
@@ -103,6 +108,20 @@ struct ConfigurationFile {
             }
             configuration.cloud.timeToLive = wish
         }
+        if let value = cloud["proxies"] {
+            guard let texts = value.array else { throw wrongType("cloud.proxies", "a list of addresses") }
+            configuration.cloud.proxies = []
+            for index in texts.indices {
+                guard let text = texts[index].string, IPAddress.bytes(of: text) != nil else {
+                    throw ConfigurationError(
+                        "\(path): \(texts[index].debugDescription) in cloud.proxies is no address",
+                        next: "it takes addresses without port, as \"192.168.1.2\"")
+                }
+                configuration.cloud.proxies.append(text)
+            }
+        }
+        let connections = try integer("connections-per-address", in: cloud, "cloud.", legal: 1...4096)
+        if let connections { configuration.cloud.connectionsPerAddress = connections }
     }
 
     private func applyBluetooth(
@@ -206,7 +225,7 @@ struct ConfigurationFile {
         return text
     }
 
-    private func integer(
+    func integer(
         _ key: String, in table: TOMLTable, _ prefix: String, legal: ClosedRange<Int>
     ) throws(ConfigurationError) -> Int? {
         guard let value = table[key] else { return nil }

@@ -21,7 +21,7 @@ enum ConfigurationReference {
         var keys: [Key]
     }
 
-    static let tables = [general, cloud, bluetooth, web, mqtt, store, port]
+    static let tables = [general, cloud, sync, bluetooth, web, mqtt, store, port]
 
     /// What may stand in a table: its keys, and in the outermost the tables as well.
     static func names(in table: String) -> [String] {
@@ -65,6 +65,17 @@ enum ConfigurationReference {
             Key(
                 name: "lease-ttl", value: #""120s""#,
                 explanation: "How long a lease lasts without renewal. 30s to 10m; the zone may cap it."),
+            Key(
+                name: "connections-per-address", value: "64",
+                explanation:
+                    "Connections that one address (the /64 of an IPv6 address) may have open to the cloud that "
+                    + "is served here; a host needs two. 1 to 4096. This machine and proxies may have eight times as "
+                    + "many, and so may all together that have shown no token."),
+            Key(
+                name: "proxies", value: #"["192.168.1.2"]"#,
+                explanation:
+                    "Proxies, through which many hosts come to the cloud that is served here: their addresses. "
+                    + "Default: no proxies."),
         ])
 
     private static let bluetooth = Table(

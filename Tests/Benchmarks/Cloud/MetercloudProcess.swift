@@ -22,7 +22,9 @@ final class MetercloudProcess: Sendable {
         process = try ChildProcess(
             OwnProgram.neighbour("metercloud"),
             [
-                "serve", "--data", folder.path, "--listen", "127.0.0.1:0", "--rate", "1000000", "--log-level", "error",
+                "serve", "--data", folder.path, "--listen", "127.0.0.1:0", "--rate", "1000000",
+                // A whole fleet comes from this machine.
+                "--connections-per-address", "4096", "--log-level", "error",
             ] + options, output: output, errors: "\(folder.path)/errors")
         let deadline = Clocks.wall + 30
         while true {

@@ -42,7 +42,7 @@ final class Journal: Sendable {
             switch request {
             case .acquire(let acquire):
                 "acquire \(acquire.requestID) \(acquire.host) \(acquire.session) "
-                    + "\(acquire.previousSession?.description ?? "-") \(acquire.isTakeover ? 1 : 0)"
+                    + "\(acquire.previousSession?.description ?? "-") \(acquire.takeover.map { "\($0.rawValue)" } ?? "-")"
             case .renew(let session, let token): "renew \(session) \(token.rawValue)"
             case .release(let session, let token): "release \(session) \(token.rawValue)"
             case .revoke, .read: preconditionFailure("not a call of a host")

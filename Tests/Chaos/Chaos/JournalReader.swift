@@ -88,7 +88,8 @@ struct JournalReader {
                 .acquire(
                     LeaseOperation.Acquire(
                         requestID: try id(words[6]), host: try id(words[7]), session: try id(words[8]),
-                        previousSession: words[9] == "-" ? nil : try id(words[9]), isTakeover: words[10] == "1"))
+                        previousSession: words[9] == "-" ? nil : try id(words[9]),
+                        takeover: words[10] == "-" ? nil : try token(words[10])))
             case "renew": .renew(session: try id(words[6]), token: try token(words[7]))
             case "release": .release(session: try id(words[6]), token: try token(words[7]))
             default: throw ChaosFailure("no call: \(words)")

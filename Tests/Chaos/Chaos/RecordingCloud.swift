@@ -31,7 +31,7 @@ extension RecordingCloud: LeaseAuthority {
             .acquire(
                 LeaseOperation.Acquire(
                     requestID: request.requestID, host: host, session: request.session,
-                    previousSession: request.previousSession, isTakeover: request.isTakeover)), of: meter, in: zone)
+                    previousSession: request.previousSession, takeover: request.takeover)), of: meter, in: zone)
         do throws(SyncFailure) {
             let outcome = try await client.acquire(request, of: meter)
             switch outcome {
@@ -101,7 +101,9 @@ extension RecordingCloud: LeaseAuthority {
 extension RecordingCloud: CloudLink {
     func account() async throws(SyncFailure) -> CloudAccount { try await client.account() }
 
-    func createZone(_ zone: String) async throws(SyncFailure) { try await client.createZone(zone) }
+    func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
+        try await client.createZone(zone, id: id)
+    }
 
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage {
         try await client.changes(of: type, since: token, limit: limit)

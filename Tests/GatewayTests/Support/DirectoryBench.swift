@@ -28,7 +28,7 @@ struct DirectoryBench {
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         let edges = MeterDirectory.Edges(
             loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
-            recorder: host.recorder, recordings: recordings, hostName: "pi", makeDice: { SimulatorNoise(seed: 7) },
+            recorder: host.recorder, recordings: recordings, hostID: "pi", makeDice: { SimulatorNoise(seed: 7) },
             gate: gate)
         directory = MeterDirectory(edges: edges, logger: host.log.logger)
     }

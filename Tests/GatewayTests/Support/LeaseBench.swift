@@ -30,7 +30,7 @@ struct LeaseBench {
         let zonePolicy = zonePolicy ?? zone.policy
         let keeper = LeaseKeeper(
             identity: identity, authority: link, hostPolicy: policy, zonePolicy: zonePolicy, loop: loop,
-            dice: SimulatorNoise(seed: number), logger: host.log.logger)
+            dice: SimulatorNoise(seed: session ?? number), logger: host.log.logger)
         link.listen { event in keeper.assumeIsolated { $0.take(event) } }
         return LeaseHost(host: host, link: link, keeper: keeper, run: Task { await keeper.run() })
     }

@@ -25,13 +25,14 @@ struct SyncBench {
 
     func engine(
         timing: SyncTiming = SyncTiming(), changed: @escaping @Sendable ([RecordKey]) async -> Void = { _ in },
-        heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in }
+        heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in },
+        hostName: @escaping @Sendable (HostID) async -> String? = { _ in nil }
     ) -> SyncEngine {
         SyncEngine(
             zone: "home", host: host, timing: timing,
             edges: SyncEngine.Edges(
                 link: cloud.link(for: host), repository: store, loop: loop, network: network, dice: TestDice(),
-                changed: changed, heard: heard), logger: log.logger)
+                changed: changed, heard: heard, hostName: hostName), logger: log.logger)
     }
 
     /// Runs an engine beside `body`, and ends it afterwards.
@@ -204,10 +205,19 @@ final class HandledStore: SyncRepository {
         try await settings.beginRefetch(of: type)
     }
 
-    func adopt(epoch: String) async throws {
+    func adopt(_ zone: SyncZone, _ entry: ZoneEntry) async throws {
         try await begin()
-        try await settings.adopt(epoch: epoch)
+        try await settings.adopt(zone, entry)
     }
+
+    func runEnded(isComplete: Bool, at wall: WallTime, serverTime: UInt64?) async throws {
+        try await settings.runEnded(isComplete: isComplete, at: wall, serverTime: serverTime)
+    }
+
+    func parked(limit: Int) async throws -> [ParkedEntry] { await settings.parked(limit: limit) }
+    func restoreParked(_ id: String) async throws -> ParkedRestore { try await settings.restoreParked(id) }
+    func dropParked(_ id: String) async throws -> Bool { try await settings.dropParked(id) }
+    func ageParked(to confirmed: WallTime) async throws -> Int { try await settings.ageParked(to: confirmed) }
 
     func restamp(from physical: UInt64) async throws {
         try await begin()

@@ -77,9 +77,11 @@ package struct FaultyEngine: CloudEngine {
     }
 
     package func renewLeases(
-        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String, at now: MonotonicTime
+        _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
+        under policy: LeasePolicy,
+        at now: MonotonicTime
     ) async throws -> [LeaseRenewal] {
-        let renewals = try await base.renewLeases(leases, session: session, in: zone, at: now)
+        let renewals = try await base.renewLeases(leases, session: session, in: zone, under: policy, at: now)
         guard fault == .renewsForOthers else { return renewals }
         return renewals.map { renewal in
             if case .lost(_, let record?) = renewal { .renewed(record) } else { renewal }
@@ -91,8 +93,8 @@ package struct FaultyEngine: CloudEngine {
 extension FaultyEngine {
     package var epoch: String { get async throws { try await base.epoch } }
 
-    package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
-        try await base.createZone(name, terms: terms)
+    package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
+        try await base.createZone(name, id: id, terms: terms)
     }
     package func zones() async throws -> [Zone] { try await base.zones() }
     package func zone(_ name: String) async throws -> Zone? { try await base.zone(name) }

@@ -126,7 +126,7 @@ package struct HistoryFigures: Sendable, CustomStringConvertible {
             if operation.outcome == .unknown { unknown += 1 } else { answered += 1 }
             if operation.outcome == .renewed { renewals += 1 }
             if case .release = operation.request, operation.outcome == .done { releases += 1 }
-            if case .acquire(let acquire) = operation.request, acquire.isTakeover,
+            if case .acquire(let acquire) = operation.request, acquire.takeover != nil,
                 case .refused(.revoking, _) = operation.outcome
             {
                 revocations += 1
@@ -168,7 +168,7 @@ package struct HistoryFigures: Sendable, CustomStringConvertible {
             if let releasedAt, releasedAt < grant.returnedAt { continue }
             if grant.acquire.previousSession == before.acquire.session {
                 successions += 1
-            } else if grant.acquire.isTakeover {
+            } else if grant.acquire.takeover == before.token {
                 takeovers += 1
             } else {
                 expiries += 1

@@ -25,6 +25,8 @@ package actor LeaseUser {
     private var held: [MeterID: FencingToken] = [:]
     /// What this user had once, to try the door with.
     private var past: [(meter: MeterID, session: SessionID, token: FencingToken)] = []
+    /// Who has which meter, as this user saw it last: what its take-overs are aimed at.
+    private var seen: [MeterID: FencingToken] = [:]
     /// Requests without an answer, to be repeated.
     private var unanswered: [MeterID: LeaseAcquire] = [:]
     /// Meters that it left without releasing them, and never asks for again: their leases run out.
@@ -105,7 +107,7 @@ package actor LeaseUser {
     private func want(_ meter: MeterID) async {
         switch dice.number(below: 10) {
         case 0..<3 where !abandoned.contains(meter): await acquire(meter)
-        case 3..<6 where !meters.quiet.contains(meter): await acquire(meter, isTakeover: true)
+        case 3..<6 where !meters.quiet.contains(meter): await takeOver(meter)
         case 6 where !abandoned.contains(meter): await queue(for: meter)
         case 7: await renewOldOne()
         case 8: await releaseOldOne()
@@ -131,14 +133,21 @@ package actor LeaseUser {
 
     // MARK: Calls
 
-    private func acquire(_ meter: MeterID, isTakeover: Bool = false, after previous: SessionID? = nil) async {
+    /// Asks who has the meter, and takes it over from that one.
+    private func takeOver(_ meter: MeterID) async {
+        seen[meter] = nil
+        await acquire(meter)
+        if let token = seen[meter], held[meter] == nil { await acquire(meter, takeover: token) }
+    }
+
+    private func acquire(_ meter: MeterID, takeover: FencingToken? = nil, after previous: SessionID? = nil) async {
         var request = LeaseAcquire(
             requestID: RequestID(using: &dice), host: host, hostName: name, session: session,
-            previousSession: previous, timeToLive: history.terms.timeToLive, transport: .usb, isTakeover: isTakeover)
+            previousSession: previous, timeToLive: history.terms.timeToLive, transport: .usb, takeover: takeover)
         if let before = unanswered.removeValue(forKey: meter), dice.happens(permille: 700) { request = before }
         let acquire = LeaseOperation.Acquire(
             requestID: request.requestID, host: host, session: request.session,
-            previousSession: request.previousSession, isTakeover: request.isTakeover)
+            previousSession: request.previousSession, takeover: request.takeover)
         let calledAt = history.now()
         do throws(SyncFailure) {
             switch try await client.acquire(request, of: meter) {
@@ -148,6 +157,7 @@ package actor LeaseUser {
             case .refused(let reason, let lease, _):
                 let sight = lease.map { LeaseOperation.Sight($0) }
                 history.add(.acquire(acquire), of: meter, since: calledAt, .refused(reason, sight))
+                seen[meter] = sight?.token
                 drop(meter)
             }
         } catch {

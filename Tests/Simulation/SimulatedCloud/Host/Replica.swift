@@ -21,6 +21,8 @@ struct Replica {
     /// In the order in which they were made.
     var outbox: [Waiting] = []
     var epoch: String?
+    /// By name: the simulated cloud has no identities.
+    var zone: String?
     var tokens: [RecordType: String] = [:]
     var refetching: Set<RecordType> = []
     var seen: Set<RecordKey> = []
@@ -34,7 +36,9 @@ struct Replica {
     var wants: [Bool]
 
     var progress: SyncProgress {
-        SyncProgress(epoch: epoch, tokens: tokens, refetching: refetching, pending: outbox.count, parked: parked)
+        SyncProgress(
+            epoch: epoch, zone: zone.map { SyncZone.standIn(for: $0) }, zoneName: zone, tokens: tokens,
+            refetching: refetching, pending: outbox.count, parked: parked)
     }
 
     // MARK: Local writes
@@ -139,8 +143,8 @@ struct Replica {
         seen = seen.filter { $0.type != type }
     }
 
-    mutating func adopt(epoch: String) {
-        self.epoch = epoch
+    mutating func adopt(_ zone: SyncZone) {
+        (epoch, self.zone) = (zone.epoch, zone.name)
         accepted = nil
         tokens = [:]
         refetching = []

@@ -121,7 +121,7 @@ extension Simulator {
         case .acquire(let request, let meter):
             let acquire = LeaseOperation.Acquire(
                 requestID: request.requestID, host: request.host, session: request.session,
-                previousSession: request.previousSession, isTakeover: request.isTakeover)
+                previousSession: request.previousSession, takeover: request.takeover)
             let outcome: LeaseOperation.Outcome =
                 switch response {
                 case .granted(let lease): .granted(lease.token)

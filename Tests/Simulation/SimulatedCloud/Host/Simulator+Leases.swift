@@ -7,7 +7,7 @@ extension Simulator {
     mutating func perform(_ action: LeaseMachine.Action, _ index: Int, _ meter: Int) {
         if action != .none { note("\(hosts[index].name): meter \(meter): \(action)") }
         switch action {
-        case .sendAcquire(let again, let isTakeover): sendAcquire(index, meter, again: again, isTakeover: isTakeover)
+        case .sendAcquire(let again, let takeover): sendAcquire(index, meter, again: again, takeover: takeover)
         case .sendRenewal: sendRenewal(index)
         case .sendRelease(let token):
             let session = hosts[index].store.value.session
@@ -33,14 +33,14 @@ extension Simulator {
         }
     }
 
-    private mutating func sendAcquire(_ index: Int, _ meter: Int, again: Bool, isTakeover: Bool) {
+    private mutating func sendAcquire(_ index: Int, _ meter: Int, again: Bool, takeover: FencingToken?) {
         let requestID = again ? hosts[index].requestIDs[meter] ?? RequestID(using: &dice) : RequestID(using: &dice)
         hosts[index].requestIDs[meter] = requestID
         let host = hosts[index]
         let request = LeaseAcquire(
             requestID: requestID, host: host.id, hostName: host.name, session: host.store.value.session,
             previousSession: host.previousSession, timeToLive: scenario.terms.timeToLive, transport: .usb,
-            policy: .keep, isTakeover: isTakeover)
+            policy: .keep, takeover: takeover, tokenFloor: host.leases[meter].greatestToken)
         hosts[index].acquireCalls[meter] = send(.acquire(request, meter: meter), from: index)
     }
 

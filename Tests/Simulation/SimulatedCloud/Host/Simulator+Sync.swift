@@ -77,8 +77,8 @@ extension Simulator {
         case .readBatch(let recordsMax, _):
             guard let batch = commit(index, { $0.nextBatch(recordsMax: recordsMax) }) else { return }
             sync(index, .batchRead(batch))
-        case .adopt(let epoch):
-            guard commit(index, { $0.adopt(epoch: epoch) }) != nil else { return }
+        case .adopt(let zone, _):
+            guard commit(index, { $0.adopt(zone) }) != nil else { return }
             coverage.note(.adopted)
             sync(index, .adopted)
         case .correct(let offset):

@@ -20,17 +20,18 @@ package struct LeaseOperation: Hashable, Sendable {
         package var host: HostID
         package var session: SessionID
         package var previousSession: SessionID?
-        package var isTakeover: Bool
+        /// The grant that it is to take over.
+        package var takeover: FencingToken?
 
         package init(
             requestID: RequestID, host: HostID, session: SessionID, previousSession: SessionID? = nil,
-            isTakeover: Bool = false
+            takeover: FencingToken? = nil
         ) {
             self.requestID = requestID
             self.host = host
             self.session = session
             self.previousSession = previousSession
-            self.isTakeover = isTakeover
+            self.takeover = takeover
         }
     }
 
@@ -88,7 +89,7 @@ extension LeaseOperation.Request: CustomStringConvertible {
         switch self {
         case .acquire(let acquire):
             "\(acquire.host.short)/\(acquire.session.short) acquires"
-                + (acquire.isTakeover ? " by take-over" : "")
+                + (acquire.takeover.map { " by taking over \($0.rawValue)" } ?? "")
                 + (acquire.previousSession.map { " after \($0.short)" } ?? "")
         case .renew(let session, let token): "\(session.short) renews \(token.rawValue)"
         case .release(let session, let token): "\(session.short) releases \(token.rawValue)"

@@ -6,7 +6,8 @@ package import MeterModel
 /// It accepts every history that the rules of leases-and-sync.md (section 1) allow, and as few others as it can:
 /// - one holder at a time; each change of holder or session has a token greater than any before;
 /// - a grant to another session needs a release, its own `previousSession` as the holder on the same host, a take-over
-///   under `keep`, or that time to live and lock-delay could have passed since the last grant or renewal;
+///   under `keep` that is aimed at the present grant, or that time to live and lock-delay could have passed since the
+///   last grant or renewal;
 /// - a renewal is good for the holding session and token only, never after a release or a revocation;
 /// - a release is terminal, and of no effect for anybody but the holder;
 /// - an answer that shows the lease shows it as it is at that point.
@@ -104,7 +105,7 @@ package struct LeaseRegister: Hashable, Sendable {
             return refuse(acquire, reason) && (sight.map { shows($0) } ?? true)
         case .unknown:
             if isHeld(by: acquire), holder?.isRevoked == false { return false }
-            if acquire.isTakeover, terms.policy == .strict, holder?.isRevoked == false { return revoke() }
+            if terms.policy == .strict, holder?.isRevoked == false, aims(acquire) { return revoke() }
             give(to: acquire, terms: terms, slack: slack)
             token = .above(token?.floor ?? FencingToken(rawValue: 0))
             return true
@@ -117,6 +118,25 @@ package struct LeaseRegister: Hashable, Sendable {
         holder?.session == acquire.session && holder?.host == acquire.host
     }
 
+    /// It is to take over the grant that there is.
+    private mutating func aims(_ acquire: LeaseOperation.Acquire) -> Bool {
+        guard let target = acquire.takeover, let same = token?.pinned(to: target) else { return false }
+        token = same
+        return true
+    }
+
+    /// A revoked holder was restarted, and left the meter to who waits for it.
+    package mutating func leave(for acquire: LeaseOperation.Acquire, since calledAt: MonotonicTime) -> Bool {
+        guard let holder, holder.isRevoked, isSuccessor(acquire, of: holder) else { return false }
+        self.holder = nil
+        earliest = max(earliest, calledAt)
+        return true
+    }
+
+    private func isSuccessor(_ acquire: LeaseOperation.Acquire, of holder: Holder) -> Bool {
+        holder.host == acquire.host && holder.session == acquire.previousSession
+    }
+
     private mutating func give(to acquire: LeaseOperation.Acquire, terms: LeaseTerms, slack: Duration) {
         if let holder, !mayFollow(holder, acquire, terms) {
             earliest = max(earliest, holder.renewedAt + terms.over - slack)
@@ -126,10 +146,11 @@ package struct LeaseRegister: Hashable, Sendable {
     }
 
     /// At once, without waiting for the end of the holder's time.
-    private func mayFollow(_ holder: Holder, _ acquire: LeaseOperation.Acquire, _ terms: LeaseTerms) -> Bool {
-        guard !holder.isRevoked else { return false }
-        if holder.host == acquire.host, holder.session == acquire.previousSession { return true }
-        return acquire.isTakeover && terms.policy == .keep
+    private mutating func mayFollow(
+        _ holder: Holder, _ acquire: LeaseOperation.Acquire, _ terms: LeaseTerms
+    ) -> Bool {
+        if isSuccessor(acquire, of: holder) { return true }
+        return !holder.isRevoked && terms.policy == .keep && aims(acquire)
     }
 
     private mutating func refuse(
@@ -141,11 +162,13 @@ package struct LeaseRegister: Hashable, Sendable {
             return holder.isRevoked || !isHeld(by: acquire)
         case .revoking:
             guard let holder else { return false }
-            if acquire.isTakeover { revoke() }
-            return holder.isRevoked || acquire.isTakeover
+            return holder.isRevoked || (aims(acquire) && revoke())
         case .released:
-            return holder == nil
-        case .reserved, .restoring, .exhausted:
+            return holder == nil || holder?.host == acquire.host
+        case .reserved:
+            _ = leave(for: acquire, since: earliest)
+            return true
+        case .restoring, .exhausted:
             return true
         }
     }

@@ -56,11 +56,29 @@ package struct LinearizabilityChecker: Sendable {
     package func check(_ history: [LeaseOperation]) -> Verdict {
         let meters = Dictionary(grouping: history, by: \.meter)
         for meter in meters.keys.sorted() {
+            if let twice = decidedTwice(meters[meter] ?? []) { return .notLinearizable(twice) }
             var search = Search(meters[meter] ?? [], self)
             let verdict = search.run(meter: meter)
             if verdict != .linearizable { return verdict }
         }
         return .linearizable
+    }
+
+    /// A request that is repeated gets its answer again, and is never granted anew: one request, one token.
+    private func decidedTwice(_ history: [LeaseOperation]) -> Counterexample? {
+        var granted: [RequestID: (token: FencingToken, operation: LeaseOperation)] = [:]
+        for operation in history {
+            guard case .acquire(let acquire) = operation.request, case .granted(let token) = operation.outcome else {
+                continue
+            }
+            if let first = granted[acquire.requestID], first.token != token {
+                return Counterexample(
+                    meter: operation.meter, lastPlaced: [first.operation], stuck: [operation],
+                    register: LeaseRegister())
+            }
+            granted[acquire.requestID] = (token, operation)
+        }
+        return nil
     }
 }
 
@@ -147,9 +165,18 @@ private struct Search {
     private mutating func take(_ candidate: Int, from step: Step) {
         let operation = operation(candidate)
         if candidate < 0, !mayHaveHappened(operation, step) { return }
+        if candidate < 0, case .acquire(let acquire) = operation.request {
+            // A restart without an answer: it was granted, or it left the meter to somebody else.
+            var left = step.place.register
+            if left.leave(for: acquire, since: operation.calledAt) { place(candidate, left, from: step) }
+        }
         guard let register = step.place.register.after(operation, terms: checker.terms, slack: checker.slack) else {
             return
         }
+        place(candidate, register, from: step)
+    }
+
+    private mutating func place(_ candidate: Int, _ register: LeaseRegister, from step: Step) {
         // Time has gone past the return of a call that stays open: nothing can come of it.
         if candidate < 0, let firstReturn = step.firstReturn, firstReturn < register.earliest { return }
         var place = step.place
@@ -174,7 +201,7 @@ private struct Search {
         }
         switch operation.request {
         case .acquire(let acquire):
-            if acquire.isTakeover || acquire.previousSession == holder.session { return true }
+            if acquire.takeover != nil || acquire.previousSession == holder.session { return true }
             guard let firstReturn = step.firstReturn else { return true }
             return holder.renewedAt + checker.terms.over - checker.slack <= firstReturn
         case .release(let session, _): return session == holder.session

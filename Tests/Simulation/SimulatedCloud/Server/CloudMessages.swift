@@ -20,7 +20,7 @@ enum CloudRequest {
     /// Short, for the trace.
     var name: String {
         switch self {
-        case .acquire(let request, let meter): "acquire \(meter)\(request.isTakeover ? " takeover" : "")"
+        case .acquire(let request, let meter): "acquire \(meter)\(request.takeover == nil ? "" : " takeover")"
         case .renew(let leases, _): "renew \(leases.map { "\($0.meter)/\($0.token.rawValue)" })"
         case .release(let token, let meter, _): "release \(meter)/\(token.rawValue)"
         case .enqueue(let meter): "enqueue \(meter)"

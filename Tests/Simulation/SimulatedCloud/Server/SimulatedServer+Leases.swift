@@ -10,7 +10,8 @@ extension SimulatedServer {
         let isHeld = before.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
         let circumstances = LeaseCircumstances(
             now: now, wallNow: clock.wall(at: time), terms: terms, grantsNothingNewBefore: grantsNothingNewBefore,
-            tokenFloor: store.value.tokenFloor, reservedFor: isHeld ? nil : reserved(meter, at: now))
+            tokenFloor: store.value.tokenFloor, reservedFor: isHeld ? nil : reserved(meter, at: now),
+            nextInLine: reserved(meter, at: now))
         var judged = before
         if bug == .noLockDelay, judged?.holder?.host != request.host {
             judged?.renewedAt = before.map { $0.renewedAt - terms.lockDelay } ?? now
@@ -40,7 +41,7 @@ extension SimulatedServer {
         if isNews, let last = before?.holder {
             if last.host == request.host { coverage.note(.predecessor) }
             if before?.isOver(at: now) == true { coverage.note(.afterExpiry) }
-            if request.isTakeover, before?.isOver(at: now) == false { coverage.note(.takeover) }
+            if request.takeover != nil, before?.isOver(at: now) == false { coverage.note(.takeover) }
         }
         lines[meter].offeredUntil = nil
         leaveLine(meter, host)
@@ -59,12 +60,18 @@ extension SimulatedServer {
         case .released: coverage.note(.refusedReleased)
         case .exhausted: break
         }
-        if request.isTakeover, refusal.reason == .revoking, streams[host] != nil {
-            leaveLine(meter, host)
-            lines[meter].waiters.insert(host, at: 0)
-            lines[meter].offeredUntil = nil
+        let isNews = refusal.record.map { $0.state != before?.state } ?? false
+        if refusal.reason == .revoking, request.takeover == refusal.record?.token, streams[host] != nil {
+            if isNews {
+                leaveLine(meter, host)
+                lines[meter].waiters.insert(host, at: 0)
+                lines[meter].offeredUntil = nil
+            } else if !lines[meter].waiters.contains(host) {
+                lines[meter].waiters.append(host)
+            }
         }
-        if let record = refusal.record, record.state != before?.state { tellLease(meter, at: now) }
+        if isNews { tellLease(meter, at: now) }
+        if isNews, refusal.record?.holder == nil { settleLine(meter, at: now) }
     }
 
     mutating func renew(
@@ -74,7 +81,8 @@ extension SimulatedServer {
         return .renewals(
             leases.map { lease in
                 let record = store.value.leases[lease.meter]
-                let decision = LeaseRules.renew(lease.token, session: session, of: record, at: now)
+                let decision = LeaseRules.renew(
+                    lease.token, session: session, of: record, under: terms.policy, at: now)
                 if let renewed = decision.record { store.touch { $0.leases[lease.meter] = renewed } }
                 note(decision.answer)
                 if case .lost(.takenOver, _) = decision.answer, bug == .renewalAfterLoss,

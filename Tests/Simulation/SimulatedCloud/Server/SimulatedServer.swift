@@ -139,7 +139,7 @@ struct SimulatedServer {
         case .notAuthenticated: coverage.note(.notAuthenticated)
         case .permissionDenied: coverage.note(.permissionDenied)
         case .zoneNotFound: coverage.note(.zoneNotFound)
-        case .changeTokenExpired: break
+        case .changeTokenExpired, .timelineLost, .anotherZone: break
         case .limitExceeded: coverage.note(.limitExceeded)
         case .rateLimited: coverage.note(.rateLimited)
         case .serviceUnavailable: coverage.note(.serviceUnavailable)

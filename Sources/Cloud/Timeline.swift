@@ -1,0 +1,145 @@
+package import CloudAPI
+package import MeterModel
+
+// A store may go back behind what hosts have seen: a copied file, a machine's snapshot, a card that lied about its
+// flush. Sequences then say nothing any more, as others write past those that were lost. So each stretch of changes that
+// one run of the cloud wrote has a mark with a random id, and each change token names the newest mark at its reading:
+// Docs/Decisions/0013-timelines-and-zones.md.
+
+/// Where a stretch of a zone's changes begins.
+package struct TimelineMark: Hashable, Sendable {
+    /// 1 for the zone's first, one more for each next.
+    package var number: UInt64
+    /// Random. Of two marks with one number in two futures of a store, one is unknown in the other.
+    package var id: UInt64
+    /// The sequence of the change in whose transaction it was written.
+    package var first: UInt64
+
+    package init(number: UInt64, id: UInt64, first: UInt64) {
+        self.number = number
+        self.id = id
+        self.first = first
+    }
+
+    /// The mark of a first change.
+    ///
+    /// - Parameters:
+    ///   - newest: the zone's newest mark; nil where it has none.
+    ///   - sequence: the zone's, before that change.
+    package init(after newest: TimelineMark?, at sequence: UInt64, id: UInt64) {
+        self.init(number: (newest?.number ?? 0) &+ 1, id: id, first: sequence + 1)
+    }
+
+    /// The marks that no good token names any more: they end at or below the floor of purged tombstones, and so does
+    /// what was read under them.
+    ///
+    /// - Parameter marks: a zone's, by number.
+    package static func outdated(_ marks: [TimelineMark], floor: UInt64) -> ArraySlice<TimelineMark> {
+        marks.prefix((marks.lastIndex { $0.first <= floor }) ?? 0)
+    }
+}
+
+/// What a page of a zone's changes is read from: the zone at one moment.
+package struct FeedState: Hashable, Sendable {
+    package var zone: Zone.ID
+    package var epoch: String
+    /// The greatest sequence of a purged tombstone, 0 for none.
+    package var floor: UInt64
+    /// Of the zone's last change.
+    package var sequence: UInt64
+    /// The newest one; nil before the first.
+    package var mark: TimelineMark?
+
+    package init(zone: Zone.ID, epoch: String, floor: UInt64, sequence: UInt64, mark: TimelineMark?) {
+        self.zone = zone
+        self.epoch = epoch
+        self.floor = floor
+        self.sequence = sequence
+        self.mark = mark
+    }
+
+    /// Whether reading may go on after a token. The floor is judged before the mark, so that a host which was away for
+    /// long hears that of the two.
+    ///
+    /// - Parameter marks: at least the one that the token names and the one after it, where the zone has them.
+    /// - Throws: `anotherZone`, `changeTokenExpired`, `timelineLost`.
+    package func check(_ token: ChangeToken?, marks: [TimelineMark]) throws(CloudFailure) {
+        guard let token else { return }
+        guard token.origin?.zone ?? zone.description == zone.description else {
+            throw failure(.anotherZone, "is another zone's")
+        }
+        guard token.epoch == epoch else {
+            throw failure(.changeTokenExpired, "is from before this cloud was restored from a backup")
+        }
+        guard token.isGood(above: floor) else {
+            throw failure(.changeTokenExpired, "is older than deletions that were purged since")
+        }
+        guard let origin = token.origin else {
+            guard token.sequence <= sequence else {
+                throw failure(.changeTokenExpired, "is newer than anything in this zone")
+            }
+            return
+        }
+        guard isKnown(origin, readTo: max(origin.readAt, token.sequence), marks) else {
+            throw failure(.timelineLost, "is of changes that this cloud's store lost when it went back")
+        }
+    }
+
+    private func isKnown(_ origin: ChangeToken.Origin, readTo read: UInt64, _ marks: [TimelineMark]) -> Bool {
+        let newest = mark?.number ?? 0
+        if origin.mark == newest { return origin.markID == mark?.id ?? 0 && read <= sequence }
+        guard origin.mark < newest, let next = marks.first(where: { $0.number == origin.mark + 1 }) else {
+            return false
+        }
+        let isThere =
+            origin.mark == 0
+            ? origin.markID == 0 : marks.contains { $0.number == origin.mark && $0.id == origin.markID }
+        return isThere && read < next.first
+    }
+
+    private func failure(_ code: CloudErrorCode, _ why: String) -> CloudFailure {
+        let remedy = code == .timelineLost ? "; then push everything" : ""
+        var failure = CloudFailure(code, "the change token \(why); fetch everything again without one\(remedy)")
+        failure.epoch = epoch
+        failure.zoneID = zone.description
+        return failure
+    }
+
+    /// Where the next page begins.
+    ///
+    /// - Parameters:
+    ///   - last: the sequence of the last record of this page, nil for an empty page.
+    ///   - moreComing: with false, all changes up to the zone's present sequence were read.
+    package func token(after token: ChangeToken?, last: UInt64?, moreComing: Bool) -> ChangeToken {
+        let origin = ChangeToken.Origin(
+            zone: zone.description, mark: mark?.number ?? 0, markID: mark?.id ?? 0, readAt: sequence)
+        guard moreComing else { return ChangeToken(epoch: epoch, sequence: sequence, origin: origin) }
+        let start = token == nil ? floor : token?.floor
+        return ChangeToken(
+            epoch: epoch, sequence: last ?? token?.sequence ?? 0, floor: start, origin: origin)
+    }
+}
+
+extension Zone {
+    package typealias ID = UniqueID<Zone>
+}
+
+extension UniqueID<Zone> {
+    /// The identity of a zone that was made by a version without identities. It follows from the store's epoch, which
+    /// is random, so that all copies of a cloud find the same one, and so does a backup that is restored later.
+    ///
+    /// - Parameter epoch: the one that the store had then.
+    package init(ofEarlier zone: String, epoch: String) {
+        var halves: [UInt64] = []
+        for salt in ["high", "low"] {
+            // FNV-1a (draft-eastlake-fnv), only to spread what is random already.
+            halves.append(
+                "\(salt) \(epoch) \(zone)".utf8
+                    .reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 })
+        }
+        // Version 8, variant 1: a UUID whose bits mean what its maker says (RFC 9562, 5.8).
+        self.init(
+            high: halves[0] & 0xFFFF_FFFF_FFFF_0FFF | 0x8000,
+            low: halves[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+    }
+}

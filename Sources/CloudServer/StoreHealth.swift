@@ -1,0 +1,85 @@
+package import Logging
+package import MeterModel
+
+/// Whether the cloud's store takes what it is given, looked at when somebody asks.
+///
+/// A look takes the store's write lock and reads through a fresh handle; its answer serves for two seconds. Once a write
+/// has failed, what a look says is not enough (a full disk can be locked and read): only a real write that succeeded
+/// ends it, tried at most every ten seconds. Each change is one line in the log.
+package actor StoreHealth {
+    private static let answerLasts = Duration.seconds(2)
+    private static let betweenWrites = Duration.seconds(10)
+
+    private let look: @Sendable (_ writes: Bool) async throws -> Void
+    private let now: @Sendable () -> MonotonicTime
+    private let logger: Logger
+    /// Why the store is not well; nil where it is.
+    private var reason: String?
+    private var needsWrite = false
+    private var lookedAt: MonotonicTime?
+    private var wroteAt: MonotonicTime?
+    private var looking: Task<Void, Never>?
+
+    /// - Parameter look: throws where the store is not well; with `writes`, by a real write.
+    package init(
+        look: @escaping @Sendable (_ writes: Bool) async throws -> Void, now: @escaping @Sendable () -> MonotonicTime,
+        logger: Logger
+    ) {
+        self.look = look
+        self.now = now
+        self.logger = logger
+    }
+
+    /// - Returns: why the store is not well; nil where it is.
+    package func fault() async -> String? {
+        // Who asks meanwhile waits for the same look.
+        if let looking {
+            await looking.value
+            return reason
+        }
+        guard isDue else { return reason }
+        let task = Task { await self.lookNow() }
+        looking = task
+        await task.value
+        looking = nil
+        return reason
+    }
+
+    /// A request was refused because the store did not do its part.
+    package func failed(_ why: String) {
+        if !needsWrite { wroteAt = now() }
+        needsWrite = true
+        change(to: why)
+    }
+
+    private var isDue: Bool {
+        let now = now()
+        if needsWrite { return wroteAt.map { now - $0 >= Self.betweenWrites } ?? true }
+        return lookedAt.map { now - $0 >= Self.answerLasts } ?? true
+    }
+
+    private func lookNow() async {
+        let writes = needsWrite
+        if writes { wroteAt = now() }
+        do {
+            try await look(writes)
+            if writes { needsWrite = false }
+            // A write that failed while this looked counts for more.
+            if !needsWrite { change(to: nil) }
+        } catch {
+            if writes { needsWrite = true }
+            change(to: "\(error)")
+        }
+        lookedAt = now()
+    }
+
+    private func change(to new: String?) {
+        let old = reason
+        reason = new
+        if let new, old == nil {
+            logger.error("the store is not well", metadata: ["cause": "\(new)"])
+        } else if new == nil, let old {
+            logger.notice("the store is well again", metadata: ["was": "\(old)"])
+        }
+    }
+}

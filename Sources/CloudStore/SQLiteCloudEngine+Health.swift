@@ -1,0 +1,41 @@
+package import Cloud
+import GRDB
+import Glibc
+
+extension SQLiteCloudEngine {
+    /// Throws where the store would not do its part just now.
+    ///
+    /// - Parameter writes: found out by a real write, of nothing that anybody sees; else with the write lock held, by a
+    ///   look at what is on the disk. The open handles would not do for that: what they have in memory, they find in a
+    ///   file that is gone too.
+    package func probe(writes: Bool) async throws(CloudFailure) {
+        guard writes else {
+            let path = path
+            try await writer.write { _ in try Self.readAnew(path) }
+            return
+        }
+        // A little more than nothing: a small row finds its place in a full file.
+        try await writer.write { batch in try Meta.probe.write(String(repeating: "-", count: 1 << 16), batch.db) }
+        try await writer.write { batch in try Meta.probe.remove(batch.db) }
+    }
+
+    private static func readAnew(_ path: String) throws {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
+        }
+        // SQLite throws the log of an empty file away, and with it the last that is left.
+        guard facts.st_size > 0 else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the file is empty, which it was not before")
+        }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(2)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let epoch = try queue.inDatabase { db in try Meta.epoch.read(db) }
+        try queue.close()
+        guard epoch != nil else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the file has lost what it held")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package import GatewayAPI
+import Logging
+import MeterModel
+
+/// A meter that a person wants gone.
+extension MeterDirectory {
+    /// Lets a meter go, and forgets it: its place here, its settings and other ids on every host, and where that is asked
+    /// for its readings. Recordings stay. One that is heard or plugged in appears anew, as one that nobody set anything
+    /// for.
+    ///
+    /// - Throws: `held` where another host has it, `refused` while it is recorded.
+    package func forget(_ reference: String, readings: Bool) async throws(GatewayError) -> ForgottenMeter {
+        try checkRunning()
+        let id = try await forgettable(reference)
+        var gone = ForgottenMeter(id: id.description)
+        guard !id.isGivenByName || sessions[id] != nil else {
+            gone.settings = try await edges.settings.delete(of: id)
+            return gone
+        }
+        try await checkUnheld(id)
+        try edges.recordings?.forget(id)
+        let session = sessions[id]
+        gone.name = await session?.displayName
+        let wasDeclared = known[id]?.isDeclared ?? false
+        edges.ports.unwatch(id)
+        let links = await session?.links.inOrder ?? []
+        let model = await session?.knownModel
+        (sessions[id], known[id], settingsChanges[id]) = (nil, nil, nil)
+        await session?.shutdown()
+        do {
+            try await edges.repository.forget(id)
+            let count = try await edges.recorder.forget(id, readings: readings)
+            gone.readings = readings ? count : nil
+        } catch {
+            throw GatewayError(error, doing: "forgetting \(id)")
+        }
+        gone.aliases = try await edges.settings.removeAliases(of: id).map(\.description)
+        gone.settings = try await edges.settings.delete(of: id)
+        logger.notice("a meter was forgotten", metadata: ["meter.id": "\(id)"])
+        gone.is_here = !wasDeclared && !links.isEmpty
+        for link in links where !wasDeclared {
+            await take(.appeared(Sighting(id: id, model: model, name: nil, link: link)))
+        }
+        return gone
+    }
+
+    /// Also one whose id names this host by its name, which is hidden otherwise.
+    private func forgettable(_ reference: String) async throws(GatewayError) -> MeterID {
+        if let id = MeterID(reference), id.isGivenByName, try await !edges.settings.texts(of: id).isEmpty { return id }
+        return try await meter(reference)
+    }
+
+    private func checkUnheld(_ id: MeterID) async throws(GatewayError) {
+        guard let lease = await edges.gate?.look()[id], lease.state == .elsewhere || lease.state == .waiting else {
+            return
+        }
+        throw GatewayError(
+            .held, "\(lease.holder ?? "another host") has \(id)",
+            next: "let it go there first: meterctl disconnect \(id)")
+    }
+}

@@ -1,0 +1,90 @@
+import GatewayAPI
+import LeaseCore
+import MeterModel
+
+/// A person's command asks the zone, not the air: a meter that another host has connected is not heard here, and who
+/// has it is known all the same (Docs/Operating, *A meter that is not heard here*).
+extension MeterDirectory {
+    /// The meter that a person wants connected: one of this host, or one that others told of.
+    func wanted(_ reference: String) async throws(GatewayError) -> MeterID {
+        if let exact = exactly(reference) { return exact }
+        let here = await names
+        if let exact = MeterReference.exactly(reference, among: here) { return exact }
+        let known = try await allNames()
+        if let exact = MeterReference.exactly(reference, among: known) { return canonical(exact) }
+        do {
+            return try MeterReference.resolve(reference, among: here)
+        } catch {
+            guard error.code == .noSuchMeter else { throw error }
+            let listed = Set(known.map(\.id))
+            let leased = await edges.gate?.look().keys.filter { !listed.contains($0) } ?? []
+            return canonical(try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }))
+        }
+    }
+
+    /// Whether a meter that is not here is to be asked for in the zone, and looked for once it is granted.
+    ///
+    /// - Throws: `held` with the holder, and `refused` where a person has to be sure first.
+    func mustBeSought(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> Bool {
+        let session = sessions[id]
+        if await session?.isPresent == true { return false }
+        let isSure = request.yes == true
+        let isMet = session != nil
+        guard let gate = edges.gate, request.no_lease != true, let lease = await gate.look()[id],
+            lease.state != .none
+        else {
+            if !isMet, !isSure { throw neverMet(id) }
+            return false
+        }
+        await lookAtPort(of: id)
+        if await session?.isPresent == true { return false }
+        guard request.takeover == true || request.queue_ms != nil else {
+            if lease.state == .expired, isMet || isSure { return false }
+            let rest = lease.remaining_ms.map { Duration.milliseconds($0) }
+            throw held(id, LinkRefusal(reason: .held, holder: lease.holder, remaining: rest), nil)
+        }
+        if lease.transport == LeaseTransport.usb.rawValue { throw pluggedIn(id, at: lease) }
+        if !isMet, !isSure { throw neverMet(id) }
+        if request.takeover == true, !isSure, await session?.wasNotHeard == true {
+            throw GatewayError(
+                .refused, "\(id) was taken over a short while ago and not heard here",
+                next: "bring it into range; --yes takes it from \(lease.holder ?? "its holder") all the same")
+        }
+        return true
+    }
+
+    /// A declared port is looked at once a second; who has just plugged its meter in need not wait for that.
+    private func lookAtPort(of id: MeterID) async {
+        guard let meter = known[id], meter.isDeclared, case .serial(let path)? = meter.link, edges.ports.isThere(path),
+            let session = sessions[id], await !session.isPresent
+        else { return }
+        await take(.appeared(Sighting(id: id, model: meter.model, name: nil, link: .serial(path: path))))
+    }
+
+    /// How long the zone is asked for a meter that is not here: a take-over may have to wait until the holder's lease is
+    /// over.
+    static func askingTime(_ request: ConnectRequest) -> Duration {
+        let longest = LeaseTerms(
+            timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: .zero, policy: .strict)
+        return request.queue_ms.map { .wait($0) } ?? longest.over
+    }
+
+    /// The session of a meter, made where this host has never met it.
+    func anySession(of id: MeterID) async throws(GatewayError) -> DeviceSession {
+        if sessions[id] == nil { try await open(known[id] ?? KnownMeter(id: id)) }
+        guard let session = sessions[id] else { throw shuttingDown }
+        return session
+    }
+
+    private func neverMet(_ id: MeterID) -> GatewayError {
+        GatewayError(
+            .refused, "this host has never met \(id), which others of its cloud know",
+            next: "if it can be heard or plugged in here: meterctl connect \(id) --yes")
+    }
+
+    private func pluggedIn(_ id: MeterID, at lease: LeaseStatus) -> GatewayError {
+        GatewayError(
+            .held, "\(id) is plugged in at \(lease.holder ?? "another host"), and not here",
+            next: "plug it in here, or use it there")
+    }
+}

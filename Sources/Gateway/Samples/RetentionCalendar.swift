@@ -1,0 +1,127 @@
+package import Logging
+package import MeterModel
+
+/// Keeps the date from which the ages of what this host stores count back: see `BelievedDate`.
+package actor RetentionCalendar {
+    package struct Clocks: Sendable {
+        package var now: @Sendable () -> MonotonicTime
+        package var wallNow: @Sendable () -> WallTime
+        /// Whether something besides this machine's own clock says that the calendar is right.
+        package var isConfirmed: @Sendable () async -> Bool
+
+        package init(
+            now: @escaping @Sendable () -> MonotonicTime, wallNow: @escaping @Sendable () -> WallTime,
+            isConfirmed: @escaping @Sendable () async -> Bool
+        ) {
+            self.now = now
+            self.wallNow = wallNow
+            self.isConfirmed = isConfirmed
+        }
+    }
+
+    private let repository: any RetentionRepository
+    private let clocks: Clocks
+    private let logger: Logger
+    private var believed: BelievedDate?
+    /// What the store has of it; nil while it has none.
+    private var saved: BelievedDate?
+    /// Until when running time has been counted.
+    private var counted: MonotonicTime?
+    private var wasConfirmed: Bool?
+
+    package init(repository: any RetentionRepository, clocks: Clocks, logger: Logger) {
+        self.repository = repository
+        self.clocks = clocks
+        self.logger = logger
+    }
+
+    /// The date from which ages count back just now.
+    ///
+    /// - Throws: what the store throws; nothing is to be deleted by age then.
+    package func today() async throws -> WallTime {
+        let isConfirmed = await clocks.isConfirmed()
+        let known = try await load()
+        let next = isConfirmed ? try await repository.firstStored(after: known.date) : nil
+        let now = clocks.now()
+        return try await change(isConfirmed) { date, wall in
+            let running = self.counted.map { now - $0 } ?? .zero
+            if isConfirmed { date.advance(toConfirmed: wall, running: running, next: next) }
+            self.counted = now
+        }
+    }
+
+    /// To be called before readings are stored, so that what an unconfirmed calendar dates is known as such.
+    ///
+    /// - Parameter spans: the dates that they have.
+    package func willStore(_ spans: [ClosedRange<WallTime>]) async throws {
+        let isConfirmed = await clocks.isConfirmed()
+        _ = try await load()
+        _ = try await change(isConfirmed) { date, wall in
+            guard isConfirmed else {
+                for span in spans { date.doubt(span) }
+                return
+            }
+            date.confirm(wall)
+            // What came before the calendar was set right, and is stored only now.
+            for span in spans where !(Self.around(wall) ~= span.upperBound && Self.around(wall) ~= span.lowerBound) {
+                date.doubt(span)
+                date.confirm(wall)
+            }
+        }
+    }
+
+    /// The calendar's date where it is confirmed and the believed date has caught up with it; nil otherwise, and where the
+    /// store does not say. What was set aside ages by it.
+    package func confirmed() async -> WallTime? {
+        guard await clocks.isConfirmed(), let today = try? await today() else { return nil }
+        let wall = clocks.wallNow()
+        return Self.around(wall) ~= today ? wall : nil
+    }
+
+    private static let near = Duration.seconds(86_400)
+
+    private static func around(_ wall: WallTime) -> ClosedRange<WallTime> { wall + (.zero - near)...wall + near }
+
+    private func load() async throws -> BelievedDate {
+        if let believed { return believed }
+        let kept = try await repository.believed()
+        let newest = kept == nil ? try await repository.newestStored() : nil
+        // Another call may have been quicker.
+        if let believed { return believed }
+        let first = kept ?? BelievedDate(newest: newest, calendar: clocks.wallNow())
+        (believed, saved) = (first, kept)
+        return first
+    }
+
+    /// - Parameter body: has the date as it is, and the calendar; changes it without waiting in between.
+    private func change(
+        _ isConfirmed: Bool, _ body: (inout BelievedDate, WallTime) -> Void
+    ) async throws -> WallTime {
+        let wall = clocks.wallNow()
+        var date = believed ?? BelievedDate(date: wall)
+        // Settings and their history have dates of this calendar too.
+        if !isConfirmed { date.doubt(wall...wall) }
+        body(&date, wall)
+        believed = date
+        tell(isConfirmed, date.date, wall)
+        if date != saved {
+            try await repository.save(date)
+            saved = date
+        }
+        return date.date
+    }
+
+    private func tell(_ isConfirmed: Bool, _ date: WallTime, _ wall: WallTime) {
+        guard isConfirmed != wasConfirmed else { return }
+        wasConfirmed = isConfirmed
+        if isConfirmed {
+            logger.info(
+                "the calendar is confirmed: what is stored ages",
+                metadata: ["calendar": "\(wall)", "believed date": "\(date)"])
+        } else {
+            logger.notice(
+                "nothing confirms the calendar: what is stored does not age, and only its size is limited",
+                metadata: ["calendar": "\(wall)", "believed date": "\(date)"])
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Logging
+import MeterModel
+import SettingsCore
+import SyncCore
+
+/// What the log says of the session.
+extension SyncEngine {
+    /// Of a merge, more records than this are one line.
+    private static let newsMax = 5
+
+    /// One line for each record that another host changed, or one for many.
+    nonisolated func logNews(_ merge: MergeOutcome) async {
+        let news = merge.news.filter { $0.hosts.contains { $0 != host } }
+        guard !news.isEmpty else { return }
+        guard news.count > Self.newsMax else {
+            for one in news {
+                let words = await words(for: one)
+                logger.info("changed by another host", metadata: words)
+            }
+            return
+        }
+        let from = await names(of: Set(news.flatMap(\.hosts)))
+        let types = Dictionary(grouping: news) { $0.key.type.rawValue }.mapValues(\.count)
+        logger.info(
+            "changed by other hosts",
+            metadata: [
+                "records": "\(news.count)",
+                "types": "\(types.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))",
+                "from": "\(from)",
+            ])
+    }
+
+    private nonisolated func words(for news: RecordNews) async -> Logger.Metadata {
+        let from = await names(of: Set(news.hosts))
+        var words: Logger.Metadata = ["from": "\(from)"]
+        if news.key.type == .deviceSettings {
+            words["meter.id"] = "\(news.key.name)"
+        } else {
+            words["record"] = "\(news.key.type.rawValue) \(news.key.name)"
+        }
+        if !news.properties.isEmpty { words["keys"] = "\(news.properties.joined(separator: ", "))" }
+        if news.isDeleted { words["deleted"] = "true" }
+        return words
+    }
+
+    private nonisolated func names(of hosts: Set<HostID>) async -> String {
+        var names: [String] = []
+        for other in hosts.sorted() where other != host { names.append(await edges.hostName(other) ?? "\(other)") }
+        return names.joined(separator: ", ")
+    }
+
+    /// The host begins with a zone, or anew.
+    nonisolated func logEntry(_ zone: SyncZone, _ entry: ZoneEntry, _ progress: SyncProgress) {
+        let why =
+            switch entry {
+            case .everything: "the first time, or its store is another or went back"
+            case .own: "which zone was read before is not known"
+            case .another: "it is another zone than the last"
+            case .afterLong: "this host was away for more than 180 days"
+            }
+        logger.notice(
+            "everything of the zone is read anew",
+            metadata: [
+                "zone": "\(zone.name)", "why": "\(why)", "to_tell": "\(progress.pending)",
+                "parked": "\(progress.parked)",
+            ])
+    }
+
+    /// A halt that no run tells of: the event stream was refused while there was nothing to do.
+    nonisolated func logIdleHalt(_ effects: [SyncEffect]) {
+        for case .log(let entry) in effects {
+            guard case .halted(let halt) = entry.event, !effects.contains(where: \.isAnnouncement) else { continue }
+            logger.error("sync halted", metadata: ["cause": "\(halt.failure)", "advice": "\(halt.advice)"])
+        }
+    }
+}
+
+extension SyncEffect {
+    fileprivate var isAnnouncement: Bool { if case .announce = self { true } else { false } }
+}

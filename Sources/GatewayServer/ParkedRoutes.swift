@@ -1,0 +1,34 @@
+package import Gateway
+import GatewayAPI
+package import Hummingbird
+import MeterModel
+
+/// What is not synced: `/v1/sync/parked`.
+package struct ParkedRoutes: RouteGroup {
+    private let parked: ParkedService
+
+    package init(parked: ParkedService) { self.parked = parked }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
+        api.get("sync/parked") { _, _ in
+            try JSON.response(ParkedBody(entries: try await parked.entries().map(ParkedBody.Entry.init)))
+        }
+        api.post("sync/parked/:id/restore") { _, context in
+            let id = try context.parameters.require("id").percentDecoded ?? ""
+            return try JSON.response(ParkedAnswer(id: id, properties: try await parked.restore(id)))
+        }
+        api.delete("sync/parked/:id") { _, context in
+            let id = try context.parameters.require("id").percentDecoded ?? ""
+            try await parked.drop(id)
+            return try JSON.response(ParkedAnswer(id: id))
+        }
+    }
+}
+
+extension ParkedBody.Entry {
+    fileprivate init(_ entry: ParkedEntry) {
+        self.init(
+            id: entry.id, reason: entry.reason.rawValue, words: entry.words, type: entry.type, name: entry.name,
+            values: entry.values, own: entry.isOwn, zone: entry.zone, at_ms: entry.at.millisecondsSince1970)
+    }
+}

@@ -1,0 +1,83 @@
+import Gateway
+import MeterModel
+import NIOCore
+import ServerKit
+import Synchronization
+
+/// The logins of a page that is open to the network: begun with the token, ended by their time, by logging out, or by a
+/// new token.
+package final class WebLogins: Sendable {
+    private struct State {
+        var credentials: WebCredentials
+        /// The connections on which each login was shown, so that logging out ends what they still hear.
+        var connections: [String: [ObjectIdentifier: any Channel]] = [:]
+    }
+
+    private let state: Mutex<State>
+    private let makeDice: @Sendable () -> any RandomNumberGenerator
+    private let keep: @Sendable (WebCredentials) async throws(GatewayError) -> Void
+
+    /// - Parameter keep: writes changed credentials down.
+    init(
+        _ credentials: WebCredentials, makeDice: @escaping @Sendable () -> any RandomNumberGenerator,
+        keep: @escaping @Sendable (WebCredentials) async throws(GatewayError) -> Void
+    ) {
+        state = Mutex(State(credentials: credentials))
+        self.makeDice = makeDice
+        self.keep = keep
+    }
+
+    func admits(_ token: BearerToken) -> Bool { state.withLock { $0.credentials.admits(token) } }
+
+    /// Whether a login counts; then it is told of the connection, which ends with it.
+    func admits(login: String, at now: WallTime, on channel: any Channel) -> Bool {
+        let id = ObjectIdentifier(channel)
+        let (isAdmitted, isNew) = state.withLock { state in
+            guard state.credentials.admits(login: login, at: now) else { return (false, false) }
+            return (true, state.connections[login, default: [:]].updateValue(channel, forKey: id) == nil)
+        }
+        if isNew { channel.closeFuture.whenComplete { _ in self.forget(id, of: login) } }
+        return isAdmitted
+    }
+
+    func begin(at now: WallTime) -> String {
+        let dice: any RandomNumberGenerator = makeDice()
+        return state.withLock { Self.login($0.credentials, now, dice) }
+    }
+
+    /// Ends a login everywhere but on the connection that asks for it. What is no login is ended already.
+    ///
+    /// - Throws: where it cannot be written down; then it is over until the next start of the program only.
+    func end(_ login: String, at now: WallTime, from channel: any Channel) async throws(GatewayError) {
+        let dice: any RandomNumberGenerator = makeDice()
+        let (changed, others) = state.withLock { state -> (WebCredentials?, [any Channel]) in
+            guard state.credentials.admits(login: login, at: now) else { return (nil, []) }
+            Self.end(login, &state.credentials, now, dice)
+            let connections = state.connections.removeValue(forKey: login) ?? [:]
+            return (state.credentials, connections.filter { $0.key != ObjectIdentifier(channel) }.map(\.value))
+        }
+        for other in others { other.close(promise: nil) }
+        if let changed { try await keep(changed) }
+    }
+
+    private func forget(_ connection: ObjectIdentifier, of login: String) {
+        state.withLock { state in
+            state.connections[login]?[connection] = nil
+            if state.connections[login]?.isEmpty == true { state.connections[login] = nil }
+        }
+    }
+
+    private static func login(
+        _ credentials: WebCredentials, _ now: WallTime, _ dice: some RandomNumberGenerator
+    ) -> String {
+        var dice = dice
+        return credentials.login(at: now, using: &dice)
+    }
+
+    private static func end(
+        _ login: String, _ credentials: inout WebCredentials, _ now: WallTime, _ dice: some RandomNumberGenerator
+    ) {
+        var dice = dice
+        credentials.end(login: login, at: now, using: &dice)
+    }
+}

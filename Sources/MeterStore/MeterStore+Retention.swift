@@ -1,0 +1,73 @@
+import GRDB
+package import Gateway
+package import MeterModel
+
+extension MeterStore: RetentionRepository {
+    package func believed() async throws(StoreError) -> BelievedDate? {
+        try await access("read") { db in
+            guard let date = try Int64.fetchOne(db, sql: "SELECT date_ms FROM believed_date") else { return nil }
+            let doubts = try Row.fetchAll(
+                db, sql: "SELECT first_ms, last_ms, confirmed_ms FROM doubted_date ORDER BY id")
+            return BelievedDate(
+                date: WallTime(millisecondsSince1970: date), doubts: doubts.map { BelievedDate.Doubt($0) })
+        }
+    }
+
+    package func save(_ believed: BelievedDate) async throws(StoreError) {
+        try await transaction { db in
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO believed_date (one, date_ms) VALUES (1, ?)",
+                arguments: [believed.date.millisecondsSince1970])
+            try db.execute(sql: "DELETE FROM doubted_date")
+            for doubt in believed.doubts {
+                try db.execute(
+                    sql: "INSERT INTO doubted_date (first_ms, last_ms, confirmed_ms) VALUES (?, ?, ?)",
+                    arguments: [
+                        doubt.first.millisecondsSince1970, doubt.last.millisecondsSince1970,
+                        doubt.confirmed?.millisecondsSince1970,
+                    ])
+            }
+        }
+    }
+
+    package func newestStored() async throws(StoreError) -> WallTime? {
+        try await access("read") { db in
+            // By meter, as the index has it.
+            try Self.references(db).compactMap { reference in
+                try Int64.fetchOne(
+                    db, sql: "SELECT last_ms FROM sample_chunk WHERE meter_ref = ? ORDER BY first_ms DESC LIMIT 1",
+                    arguments: [reference])
+            }.max().map { WallTime(millisecondsSince1970: $0) }
+        }
+    }
+
+    /// By when chunks begin; one that begins before `time` and goes on after it counts from `time` on.
+    package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
+        let time = time.millisecondsSince1970
+        return try await access("read") { db in
+            try Self.references(db).compactMap { reference in
+                // The latest that begins before is the one that may reach beyond: chunks are short.
+                let reaching = try Int64.fetchOne(
+                    db,
+                    sql: """
+                        SELECT last_ms FROM sample_chunk WHERE meter_ref = ? AND first_ms <= ?
+                        ORDER BY first_ms DESC LIMIT 1
+                        """, arguments: [reference, time])
+                if let reaching, reaching > time { return time + 1 }
+                return try Int64.fetchOne(
+                    db, sql: "SELECT min(first_ms) FROM sample_chunk WHERE meter_ref = ? AND first_ms > ?",
+                    arguments: [reference, time])
+            }.min().map { WallTime(millisecondsSince1970: $0) }
+        }
+    }
+}
+
+extension BelievedDate.Doubt {
+    /// - Parameter row: first_ms, last_ms, confirmed_ms.
+    fileprivate init(_ row: Row) {
+        let confirmed: Int64? = row[2]
+        self.init(
+            first: WallTime(millisecondsSince1970: row[0]), last: WallTime(millisecondsSince1970: row[1]),
+            confirmed: confirmed.map { WallTime(millisecondsSince1970: $0) })
+    }
+}

@@ -1,0 +1,61 @@
+import GRDB
+package import Gateway
+package import MeterModel
+import SettingsCore
+
+import struct SettingsCore.Record
+
+/// Ids that only one host can give carry its id. Those that were given under the host's name, or under the id of the
+/// machine that the file was copied from, become its own: with the wish for the meter, its readings, and a copy of its
+/// settings that keeps their stamps.
+///
+/// The old settings stay as they are: another host of the same name, or an older version, may still use them.
+enum OwnIDs {
+    static func adopt(_ db: Database, host: HostID) throws {
+        let texts = try String.fetchAll(db, sql: "SELECT id FROM meter ORDER BY is_wanted DESC, last_seen_ms DESC, id")
+        let others = texts.compactMap { MeterID($0) }.filter { $0.givenBy.map { HostID($0) != host } ?? false }
+        guard !others.isEmpty else { return }
+        try db.inDurableTransaction { db in
+            var ledger = try SettingsLedger(db, learned: nil, boot: nil)
+            for old in others { try adopt(old, as: old.given(by: host), db, &ledger) }
+            try ledger.save()
+        }
+    }
+
+    private static func adopt(_ old: MeterID, as new: MeterID, _ db: Database, _ ledger: inout SettingsLedger) throws {
+        let both: StatementArguments = [new.description, old.description]
+        guard try Int.fetchOne(db, sql: "SELECT 1 FROM meter WHERE id = ?", arguments: [new.description]) == nil else {
+            // The port was known under two names. What was read under the older one stays under it.
+            try db.execute(
+                sql: "UPDATE meter SET is_wanted = 0, is_declared = 0 WHERE id = ?", arguments: [old.description])
+            return
+        }
+        try db.execute(sql: "UPDATE meter SET id = ? WHERE id = ?", arguments: both)
+        try db.execute(sql: "UPDATE OR IGNORE meter_ref SET id = ? WHERE id = ?", arguments: both)
+        try db.execute(sql: "UPDATE former_id SET id = ? WHERE id = ?", arguments: both)
+        try db.execute(sql: "INSERT OR REPLACE INTO former_id (id, former) VALUES (?, ?)", arguments: both)
+        for type in [RecordType.deviceSettings, .meterAlias] {
+            guard let record = try ledger.record(RecordKey(type: type, name: old.description)),
+                !record.properties.isEmpty
+            else { continue }
+            let key = RecordKey(type: type, name: new.description)
+            let present = try ledger.record(key) ?? Record(key: key)
+            let merge = present.merging(Record(key: key, properties: record.properties))
+            try ledger.store(merge)
+            try ledger.tell(merge)
+        }
+    }
+}
+
+extension MeterStore {
+    package func formerIDs() async throws(StoreError) -> [MeterID: MeterID] {
+        try await access("read") { db in
+            var ids: [MeterID: MeterID] = [:]
+            for row in try Row.fetchAll(db, sql: "SELECT former, id FROM former_id") {
+                guard let former = MeterID(row[0] as String), let id = MeterID(row[1] as String) else { continue }
+                ids[former] = id
+            }
+            return ids
+        }
+    }
+}

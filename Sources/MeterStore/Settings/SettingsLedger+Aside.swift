@@ -1,0 +1,107 @@
+import GRDB
+import Gateway
+import MeterModel
+import SettingsCore
+import SyncCore
+
+import struct SettingsCore.Record
+
+// What a zone did not list, or what was others' in the zone before: kept where it disturbs nobody, until the cloud lists
+// it again, a person says what becomes of it, or it is old.
+
+extension SettingsLedger {
+    /// - Parameter zone: where it stood; '' where that is not known.
+    func putAside(
+        _ property: String, _ register: Register, of key: RecordKey, because reason: String, zone: String,
+        zoneName: String?
+    ) throws {
+        let entry: [(any DatabaseValueConvertible)?] = [key.type.rawValue, key.name, reason, zone]
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO aside (type, name, reason, zone, zone_name, learned_ms) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (type, name, reason, zone) DO UPDATE SET aged_from_ms = NULL
+                """
+        ).run(entry + [zoneName, learned.millisecondsSince1970])
+        var values: [(any DatabaseValueConvertible)?] = [property]
+        values += register.value.columns
+        values += register.stamp.columns
+        values.append(register.broughtBy?.description)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO aside_register (aside, property, kind, value, stamp_ms, stamp_counter, stamp_host,
+                    brought_by)
+                SELECT id, ?, ?, ?, ?, ?, ?, ? FROM aside WHERE type = ? AND name = ? AND reason = ? AND zone = ?
+                ON CONFLICT (aside, property) DO UPDATE SET
+                    kind = excluded.kind, value = excluded.value, stamp_ms = excluded.stamp_ms,
+                    stamp_counter = excluded.stamp_counter, stamp_host = excluded.stamp_host,
+                    brought_by = excluded.brought_by
+                WHERE (excluded.stamp_ms, excluded.stamp_counter, excluded.stamp_host)
+                    > (stamp_ms, stamp_counter, stamp_host)
+                """
+        ).run(values + entry)
+    }
+
+    /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
+    mutating func outdateAside(_ listed: Record) throws {
+        if hasAside == nil { hasAside = try Int.fetchOne(db, sql: "SELECT 1 FROM aside LIMIT 1") != nil }
+        guard hasAside == true else { return }
+        let entries = try Int64.fetchAll(
+            try db.cachedStatement(sql: "SELECT id FROM aside WHERE type = ? AND name = ?"),
+            arguments: [listed.key.type.rawValue, listed.key.name])
+        for entry in entries {
+            for (property, register) in try asideRegisters(of: entry) where listed.isAsNew(as: register, property) {
+                try dropAside(property, of: entry)
+            }
+            try dropAsideIfEmpty(entry)
+        }
+    }
+
+    func asideRegisters(of entry: Int64) throws -> [String: Register] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT property, kind, value, stamp_ms, stamp_counter, stamp_host, brought_by
+                FROM aside_register WHERE aside = ?
+                """)
+        return try Row.fetchAll(statement, arguments: [entry]).reduce(into: [:]) { registers, row in
+            registers[row[0]] = try Register(row, at: 1, bringer: 6)
+        }
+    }
+
+    func dropAside(_ property: String, of entry: Int64) throws {
+        try db.cachedStatement(sql: "DELETE FROM aside_register WHERE aside = ? AND property = ?").run([
+            entry, property,
+        ])
+    }
+
+    func dropAsideIfEmpty(_ entry: Int64) throws {
+        try db.cachedStatement(
+            sql: "DELETE FROM aside WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM aside_register WHERE aside = ?1)"
+        ).run([entry])
+    }
+
+    /// - Returns: nil where no entry has this number.
+    mutating func restoreAside(_ entry: Int64) throws -> ParkedRestore? {
+        let found = try Row.fetchOne(db, sql: "SELECT type, name FROM aside WHERE id = ?", arguments: [entry])
+        guard let found else { return nil }
+        let key = RecordKey(type: RecordType(rawValue: found[0]), name: found[1])
+        let part = Record(key: key, properties: try asideRegisters(of: entry))
+        let merge = (try record(key) ?? Record(key: key)).merging(part)
+        guard !merge.isEmpty else {
+            return .nothing(because: "what stands here is newer than all that was set aside of \(key.name)")
+        }
+        if let fault = merge.after.fault { return .nothing(because: "\(fault)") }
+        try store(merge)
+        try tell(merge)
+        for property in merge.news { try dropAside(property, of: entry) }
+        try dropAsideIfEmpty(entry)
+        return .restored(properties: merge.news.count, MergeOutcome(changed: [key]))
+    }
+}
+
+extension Record {
+    /// Whether it has the property, or was deleted, at this stamp or later.
+    fileprivate func isAsNew(as register: Register, _ property: String) -> Bool {
+        if let deletion, deletion.stamp >= register.stamp { return true }
+        return properties[property].map { $0.stamp >= register.stamp } ?? false
+    }
+}

@@ -1,0 +1,35 @@
+import GRDB
+
+extension StoreSchema {
+    /// From which date ages count back, and which dates a calendar gave that nothing confirmed (`BelievedDate`).
+    static func createRetentionTables(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE believed_date (
+                    one INTEGER PRIMARY KEY CHECK (one = 1),
+                    date_ms INTEGER NOT NULL
+                ) STRICT;
+
+                CREATE TABLE doubted_date (
+                    id INTEGER PRIMARY KEY,
+                    first_ms INTEGER NOT NULL,
+                    last_ms INTEGER NOT NULL,
+                    confirmed_ms INTEGER,
+                    CHECK (first_ms <= last_ms)
+                ) STRICT;
+                """)
+    }
+
+    /// A condition: what has dates from `first` to `last` is not spared by a doubt that holds at a cutoff.
+    ///
+    /// - Parameters:
+    ///   - first: a column, or an expression of one.
+    ///   - cutoff: the placeholder of what is older than this goes, milliseconds since 1970.
+    static func isUndoubted(from first: String, to last: String, cutoff: String) -> String {
+        """
+        NOT EXISTS (
+            SELECT 1 FROM doubted_date AS doubt WHERE doubt.first_ms <= \(last) AND doubt.last_ms >= \(first)
+                AND (doubt.confirmed_ms IS NULL OR doubt.confirmed_ms >= \(cutoff)))
+        """
+    }
+}

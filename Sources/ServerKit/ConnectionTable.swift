@@ -1,0 +1,91 @@
+/// How many connections a listener has at a time.
+package struct ConnectionBounds: Hashable, Sendable {
+    /// In all; at least 1.
+    package var all: Int
+    /// From one address, or the network of an IPv6 address; at least 1.
+    package var perAddress: Int
+    /// From one address behind which are many: loopback, and proxies that are named.
+    package var perTrustedAddress: Int
+    /// Connections that have not shown yet who they are from. They cost memory all the same, and anybody can make them.
+    package var strangers: Int
+
+    package init(all: Int, perAddress: Int, perTrustedAddress: Int? = nil, strangers: Int? = nil) {
+        self.all = max(1, all)
+        self.perAddress = max(1, perAddress)
+        self.perTrustedAddress = max(1, perTrustedAddress ?? perAddress)
+        self.strangers = max(1, strangers ?? all)
+    }
+}
+
+/// The connections of a listener: whether there is room for one more, and which one makes room for it.
+///
+/// Where a limit is reached, the oldest connection that has not shown who it is from gives way to the new one, so that
+/// somebody who opens many and says nothing keeps nobody out for longer than it takes to say something. Connections
+/// of known clients never give way.
+package struct ConnectionTable: Sendable {
+    package typealias ID = UInt64
+
+    package enum Answer: Hashable, Sendable {
+        /// It may stay; `closing` is the one that it replaces.
+        case admitted(ID, closing: ID?)
+        case refused
+    }
+
+    private struct Entry {
+        var address: String
+        var isStranger: Bool
+    }
+
+    private let bounds: ConnectionBounds
+    private var entries: [ID: Entry] = [:]
+    private var counts: [String: Int] = [:]
+    /// The addresses of those that have not shown who they are from.
+    private var strangers: [ID: String] = [:]
+    /// Rises with each connection, so that the least is the oldest.
+    private var nextID: ID = 0
+
+    package init(_ bounds: ConnectionBounds) { self.bounds = bounds }
+
+    package var count: Int { entries.count }
+    package var strangerCount: Int { strangers.count }
+
+    /// One more connection.
+    ///
+    /// - Parameter isStranger: false for a listener that does not tell clients apart; such a connection never gives way.
+    package mutating func open(from address: String, isTrusted: Bool, isStranger: Bool) -> Answer {
+        let most = isTrusted ? bounds.perTrustedAddress : bounds.perAddress
+        var closing: ID?
+        if counts[address, default: 0] >= most {
+            closing = oldestStranger(from: address)
+            guard closing != nil else { return .refused }
+        } else if entries.count >= bounds.all || (isStranger && strangers.count >= bounds.strangers) {
+            closing = strangers.keys.min()
+            guard closing != nil else { return .refused }
+        }
+        if let closing { close(closing) }
+        let id = nextID
+        nextID += 1
+        entries[id] = Entry(address: address, isStranger: isStranger)
+        counts[address, default: 0] += 1
+        if isStranger { strangers[id] = address }
+        return .admitted(id, closing: closing)
+    }
+
+    /// The client has shown who it is. Unknown ids are ignored: that connection gave way meanwhile.
+    package mutating func know(_ id: ID) {
+        entries[id]?.isStranger = false
+        strangers[id] = nil
+    }
+
+    /// The connection is over. Closing one twice changes nothing.
+    package mutating func close(_ id: ID) {
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        strangers[id] = nil
+        let rest = counts[entry.address, default: 0] - 1
+        counts[entry.address] = rest > 0 ? rest : nil
+    }
+
+    private func oldestStranger(from address: String) -> ID? {
+        strangers.lazy.filter { $0.value == address }.map(\.key).min()
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import CloudAPI
+import CloudServer
+import ProgramKit
+
+struct HostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host", abstract: "The hosts of a zone.", subcommands: [List.self, Retire.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "All hosts of a zone.")
+
+        @Option var zone = CloudFolder.firstZone
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.hosts(zone: zone)
+            guard case .hosts(let hosts) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            try print(hosts.map(HostLine.init), as: json, header: HostLine.header, \.cells)
+        }
+    }
+
+    struct Retire: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shut a host out for good.",
+            discussion: """
+                Its tokens are revoked and its name is deleted on all hosts. Its leases are freed at once, or in a \
+                strict zone once they are over. What it set and recorded stays.
+                """)
+
+        @Argument(help: "Its id, or its name where one host alone has it.") var host: String
+        @Option var zone = CloudFolder.firstZone
+        @Flag(help: "For programs.") var json = false
+        @OptionGroup var data: DataOptions
+
+        func run() async throws {
+            let request = ConsoleRequest.retireHost(zone: zone, host: host)
+            guard case .host(let host) = try await ConsoleClient(folder: data.folder).ask(request) else { return }
+            if json { return Terminal.exact(try JSONOutput.pretty(host)) }
+            Terminal.talk("\(host.name) is retired: \(host.tokens) tokens, \(host.leases.count) leases")
+        }
+    }
+}
+
+struct HostLine: Encodable {
+    private let host: HostBody
+
+    init(_ host: HostBody) { self.host = host }
+
+    func encode(to encoder: any Encoder) throws { try host.encode(to: encoder) }
+
+    static let header = ["ID", "NAME", "TOKENS", "LEASES", "LISTENS"]
+
+    var cells: [String] {
+        [
+            host.id, host.name, "\(host.tokens)",
+            host.leases.isEmpty ? "–" : host.leases.joined(separator: ", "), host.listening ? "yes" : "–",
+        ]
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import GatewayAPI
+import Glibc
+import MeterModel
+import ProgramKit
+
+struct Forget: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Forget a meter: its settings on all hosts, and its place on this one.",
+        discussion: """
+            It is disconnected first. Recordings stay, and so do readings without --readings. A meter that is heard or \
+            plugged in appears anew.
+            """)
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument var meter: String
+    @Flag(help: "Delete its stored readings too.")
+    var readings = false
+    @OptionGroup var confirmation: ConfirmationOption
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        let alsoReadings = readings ? ", and all its readings on this host" : ""
+        try confirmation.confirm("forget \(meter), its settings on all hosts of the cloud\(alsoReadings)")
+        let gone: ForgottenMeter = try await daemon.client.call(
+            .delete, meterPath(meter) + (readings ? "?readings=true" : ""), patience: .seconds(600))
+        if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+        for line in Self.words(gone) { Terminal.talk(line) }
+    }
+
+    static func words(_ gone: ForgottenMeter) -> [String] {
+        let settings = gone.settings ? ", and so are its settings on all hosts" : ""
+        var lines = ["\(gone.name ?? gone.id) is forgotten\(settings)"]
+        if !gone.aliases.isEmpty { lines.append("these ids mean it no more: \(gone.aliases.joined(separator: ", "))") }
+        if let readings = gone.readings { lines.append("\(readings) stored readings are deleted") }
+        if gone.is_here { lines.append("it is here, so it appears anew: meterctl scan") }
+        return lines
+    }
+}
+
+/// Before something is gone for good.
+struct ConfirmationOption: ParsableArguments {
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    /// - Parameter deed: what is about to be done, such as "delete all readings".
+    func confirm(_ deed: String) throws {
+        guard !yes else { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure(.usage, "nobody is there to be asked whether to \(deed)", next: "say so with --yes")
+        }
+        Terminal.talk("\(deed)? [y/N]")
+        guard let answer = readLine()?.lowercased(), answer == "y" || answer == "yes" else {
+            throw CommandFailure(.error, "nothing was done", next: "answer y, or say --yes")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import GatewayAPI
+import ProgramKit
+
+extension Record {
+    struct Rename: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Name a recording of this host.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: RecordingArgument
+        @Argument(help: "1 to 64 characters; empty takes the name away.") var name: String
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            try await Record.describe(which, RecordingTextRequest(name: name), daemon, json)
+        }
+    }
+
+    struct Note: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Write a note to a recording of this host.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: RecordingArgument
+        @Argument(help: "Up to 1,000 characters; empty takes the note away.") var text: String
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            try await Record.describe(which, RecordingTextRequest(note: text), daemon, json)
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a recording of this host, on all hosts. Its readings stay.")
+
+        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var which: RecordingArgument
+        @OptionGroup var confirmation: ConfirmationOption
+        @Flag(help: "JSON on stdout.")
+        var json = false
+
+        func run() async throws {
+            let path = try which.path()
+            try confirmation.confirm("delete the recording \(which.recording)")
+            let gone: RecordingBody = try await daemon.client.call(.delete, path)
+            if json { return Terminal.exact(try JSONOutput.pretty(gone)) }
+            Terminal.talk("\(gone.name ?? gone.id) is deleted")
+        }
+    }
+
+    private static func describe(
+        _ which: RecordingArgument, _ request: RecordingTextRequest, _ daemon: DaemonOptions, _ json: Bool
+    ) async throws {
+        let recording: RecordingBody = try await daemon.client.call(.patch, try which.path(), body: request)
+        if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
+        RecordingWords.table(recording).print()
+    }
+}

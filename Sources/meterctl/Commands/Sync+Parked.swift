@@ -1,0 +1,91 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+extension Sync {
+    struct Parked: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "What this host has and does not sync: each entry with its reason, what it is and since when.",
+            discussion: """
+                refused: the cloud will not take it; its values are in force here. unreadable: the cloud sent it, and \
+                it cannot be kept here. unlisted: everything was read anew and the cloud did not list it. otherZone: \
+                it was another host's in the zone that this host left. The last two go after 30 days, unless the \
+                setting was made on this host.
+                """,
+            subcommands: [List.self, Restore.self, Drop.self], defaultSubcommand: List.self)
+
+        struct List: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(abstract: "List the entries, the latest first.")
+
+            @OptionGroup var daemon: DaemonOptions
+            @Flag(help: "JSON on stdout.")
+            var json = false
+
+            func run() async throws {
+                let parked: ParkedBody = try await daemon.client.call(.get, "/v1/sync/parked")
+                if json { return Terminal.exact(try JSONOutput.pretty(parked)) }
+                guard !parked.entries.isEmpty else { return Terminal.talk("nothing is parked") }
+                Self.table(parked).print()
+                Terminal.talk("meterctl sync parked restore ID, or drop ID")
+            }
+
+            static func table(_ parked: ParkedBody) -> Table {
+                var table = Table(["ID", "REASON", "WHAT", "VALUES", "SINCE", "WHY"])
+                for entry in parked.entries {
+                    let values = entry.values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                    table.add([
+                        .init(entry.id), .init(entry.own ? "\(entry.reason), own" : entry.reason, .yellow),
+                        .init("\(entry.type) \(entry.name)"), .init(values.joined(separator: " ")),
+                        .init("\(WallTime(millisecondsSince1970: entry.at_ms))"), .init(entry.words),
+                    ])
+                }
+                return table
+            }
+        }
+
+        struct Restore: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Bring an entry back with its old date, so that nothing newer is overwritten, and tell it.",
+                discussion: "One that the cloud refused is told again.")
+
+            @OptionGroup var daemon: DaemonOptions
+            @Argument(help: "As meterctl sync parked lists it.")
+            var id: String
+            @Flag(help: "JSON on stdout.")
+            var json = false
+
+            func run() async throws {
+                let answer: ParkedAnswer = try await daemon.client.call(.post, try parkedPath(id) + "/restore")
+                if json { return Terminal.exact(try JSONOutput.pretty(answer)) }
+                Terminal.talk("restored \(answer.id): \(answer.properties ?? 0) properties wait to be told")
+            }
+        }
+
+        struct Drop: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "Take an entry from the list for good.",
+                discussion: "What the cloud refused stays in force here.")
+
+            @OptionGroup var daemon: DaemonOptions
+            @Argument(help: "As meterctl sync parked lists it.")
+            var id: String
+            @Flag(help: "JSON on stdout.")
+            var json = false
+
+            func run() async throws {
+                let answer: ParkedAnswer = try await daemon.client.call(.delete, try parkedPath(id))
+                if json { return Terminal.exact(try JSONOutput.pretty(answer)) }
+                Terminal.talk("dropped \(answer.id)")
+            }
+        }
+    }
+}
+
+/// An id is a letter and a number; anything else would be another path.
+private func parkedPath(_ id: String) throws -> String {
+    guard !id.isEmpty, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
+        throw CommandFailure(.usage, "\"\(id)\" is not the id of anything parked", next: "meterctl sync parked")
+    }
+    return "/v1/sync/parked/\(id)"
+}

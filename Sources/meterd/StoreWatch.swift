@@ -1,0 +1,38 @@
+import Gateway
+import GatewayAPI
+import Logging
+import MeterStore
+import Synchronization
+
+/// Notices that the store's file was taken away while this program uses it, and says so once.
+final class StoreWatch: Sendable {
+    private let store: MeterStore
+    private let recorder: SampleRecorder
+    private let logger: Logger
+    private let isTold = Mutex(false)
+
+    init(_ store: MeterStore, recorder: SampleRecorder, logger: Logger) {
+        self.store = store
+        self.recorder = recorder
+        self.logger = logger
+    }
+
+    /// How the store is, for people and for metrics.
+    func status() -> StoreStatus {
+        var status = recorder.status(path: store.path)
+        if let trouble = look() { status.error = trouble }
+        return status
+    }
+
+    /// - Returns: what is wrong with the file's place; nil where nothing is.
+    @discardableResult
+    func look() -> String? {
+        let trouble = store.trouble
+        let isNews = isTold.withLock { isTold in
+            defer { isTold = trouble != nil }
+            return trouble != nil && !isTold
+        }
+        if isNews, let trouble { logger.error("the store is gone", metadata: ["cause": "\(trouble)"]) }
+        return trouble
+    }
+}

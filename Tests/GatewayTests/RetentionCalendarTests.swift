@@ -1,0 +1,139 @@
+import Gateway
+import MeterModel
+import MeterTestKit
+import Synchronization
+import Testing
+
+/// What a host does with its calendar, before it deletes anything by age.
+struct RetentionCalendarTests {
+    private let store = InMemoryMeterStore()
+    private let clock = TestCalendar()
+    private let log = LogBook()
+
+    private func calendar() -> RetentionCalendar {
+        RetentionCalendar(
+            repository: store,
+            clocks: .init(now: { [clock] in clock.now }, wallNow: { [clock] in clock.wall }) { [clock] in
+                clock.isConfirmed
+            },
+            logger: log.logger)
+    }
+
+    private func store(at time: WallTime, by calendar: RetentionCalendar) async throws {
+        var builder = SampleChunkBuilder(meter: .um)
+        builder.append(time, Reading())
+        let chunks = [builder.finish()].compactMap(\.self)
+        try await calendar.willStore(chunks.map { $0.first...$0.last })
+        try await store.append(chunks)
+    }
+
+    /// Deletes what is older than a year, and says what is left.
+    private func prune(by calendar: RetentionCalendar) async throws -> [WallTime] {
+        let cutoff = try await calendar.today() + .seconds(-365 * 86_400)
+        _ = try await store.prune(before: cutoff, maxBytes: .max)
+        return await store.chunks.map(\.first).sorted()
+    }
+
+    @Test func startIn2099_deletesNothing() async throws {
+        clock.isConfirmed = true
+        let first = clock.wall
+        try await store(at: first, by: calendar())
+
+        clock.isConfirmed = false
+        clock.wall = first + .seconds(73 * 365 * 86_400)
+        let wrong = calendar()
+        try await store(at: clock.wall, by: wrong)
+        #expect(try await prune(by: wrong) == [first, clock.wall])
+        clock.run(.seconds(100 * 3600))
+        #expect(try await prune(by: wrong).first == first)
+
+        clock.wall = first + .seconds(3600)
+        clock.isConfirmed = true
+        #expect(try await prune(by: calendar()).count == 2)
+    }
+
+    @Test func startIn1970_keepsWhatItStored_forAsLongAsAnything() async throws {
+        let real = clock.wall
+        clock.wall = WallTime(millisecondsSince1970: 30_000)
+        let calendar = calendar()
+        try await store(at: clock.wall, by: calendar)
+        #expect(try await prune(by: calendar).count == 1)
+
+        clock.wall = real
+        clock.isConfirmed = true
+        // Measured before the calendar was set right, and stored after it.
+        try await store(at: WallTime(millisecondsSince1970: 60_000), by: calendar)
+        for _ in 0..<300 {
+            clock.run(.seconds(24 * 3600))
+            _ = try await calendar.today()
+        }
+        #expect(try await prune(by: calendar).count == 2)
+        for _ in 0..<70 {
+            clock.run(.seconds(24 * 3600))
+            _ = try await calendar.today()
+        }
+        #expect(try await prune(by: calendar) == [])
+    }
+
+    @Test func confirmedYearLongAbsence_ends_asSoonAsSomethingIsStored() async throws {
+        clock.isConfirmed = true
+        let first = clock.wall
+        try await store(at: first, by: calendar())
+
+        clock.wall = first + .seconds(500 * 86_400)
+        let later = calendar()
+        try await store(at: clock.wall, by: later)
+
+        #expect(try await prune(by: later) == [clock.wall])
+    }
+
+    @Test func believedDate_isKept_andMovesADayAnHour() async throws {
+        clock.isConfirmed = true
+        let first = clock.wall
+        for day in 0..<30 { try await store(at: first + .seconds(day * 86_400), by: calendar()) }
+        try await store.save(BelievedDate(date: first))
+        clock.wall = first + .seconds(29 * 86_400)
+        let calendar = calendar()
+
+        #expect(try await calendar.today() == first + .seconds(86_400))
+        clock.run(.seconds(3600))
+        #expect(try await calendar.today() == first + .seconds(3 * 86_400))
+        #expect(await store.believed()?.date == first + .seconds(3 * 86_400))
+    }
+
+    @Test func calendarWithoutConfirmation_isSaidOnce() async throws {
+        let calendar = calendar()
+        for _ in 0..<3 { _ = try await calendar.today() }
+
+        #expect(log.entries.count { $0.message.hasPrefix("nothing confirms the calendar") } == 1)
+    }
+}
+
+/// Two clocks that a test sets.
+private final class TestCalendar: Sendable {
+    private struct State {
+        var now = MonotonicTime(sinceOrigin: .seconds(100))
+        var wall = WallTime(millisecondsSince1970: 1_790_000_000_000)
+        var isConfirmed = false
+    }
+
+    private let state = Mutex(State())
+
+    var now: MonotonicTime { state.withLock { $0.now } }
+    var wall: WallTime {
+        get { state.withLock { $0.wall } }
+        set { state.withLock { $0.wall = newValue } }
+    }
+    var isConfirmed: Bool {
+        get { state.withLock { $0.isConfirmed } }
+        set { state.withLock { $0.isConfirmed = newValue } }
+    }
+
+    /// Both go on.
+    func run(_ duration: Duration) {
+        state.withLock { state in
+            state.now = state.now + duration
+            state.wall = state.wall + duration
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Gateway
+import Logging
+import MeterModel
+import MeterTestKit
+import SettingsCore
+import SyncCore
+import Testing
+
+/// What people can see of the session afterwards: in the log, and after a restart.
+@Suite(.timeLimit(.minutes(10)))
+struct SyncLogTests {
+    private let bench = SyncBench()
+
+    @Test func haltWhileIdle_isLogged_withWhatToDo() async throws {
+        let engine = bench.engine()
+        try await bench.running(engine) { results in
+            _ = try await results.next()
+            bench.cloud.breakStreams(because: SyncFailure(.notAuthenticated, "the token was revoked"))
+            while await engine.report().status.mode != .halted { await Task.yield() }
+        }
+        let halt = try #require(bench.log.entries(saying: "sync halted").first)
+        #expect(halt.level == .error)
+        #expect(halt.values["cause"] == "the token was revoked")
+        #expect(halt.values["advice"]?.hasPrefix("Join again") == true)
+        #expect(bench.log.entries(saying: "sync halted").count == 1)
+    }
+
+    @Test func haltOfARun_isLoggedOnce() async throws {
+        bench.cloud.fail(.account, with: SyncFailure(.permissionDenied, "not yours"))
+        _ = try await bench.running(bench.engine()) { try await $0.next() }
+        #expect(bench.log.entries(saying: "sync halted").count == 1)
+    }
+
+    @Test func mergeOfAnotherHostsChange_isOneLine_withWhatAndFromWhom() async throws {
+        let key = RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: 1)).description)
+        let stamp = Stamp(milliseconds: 1000, counter: 0, host: .second)
+        let theirs = Record(
+            key: key,
+            properties: [
+                "name": Register(value: .string("Desk"), stamp: stamp), "a": Register(value: .int(1), stamp: stamp),
+            ])
+        try await bench.running(bench.engine(hostName: { $0 == .second ? "bench pi" : nil })) { results in
+            _ = try await results.next()
+            bench.cloud.put([theirs], by: .second)
+            _ = try await results.next()
+        }
+        let lines = bench.log.entries(saying: "changed by another host")
+        #expect(lines.map(\.level) == [.info])
+        #expect(lines.first?.values["meter.id"] == key.name)
+        #expect(lines.first?.values["keys"] == "a, name")
+        #expect(lines.first?.values["from"] == "bench pi")
+    }
+
+    @Test func manyChanges_areOneLine() async throws {
+        bench.cloud.put((0..<300).map { .setting($0) }, by: .second)
+        _ = try await bench.running(bench.engine()) { try await $0.next() }
+        #expect(bench.log.entries(saying: "changed by another host").isEmpty)
+        let lines = bench.log.entries(saying: "changed by other hosts")
+        #expect(lines.map { $0.values["types"] } == ["300 Recording"])
+    }
+
+    @Test func successAndFailures_surviveARestart() async throws {
+        _ = try await bench.running(bench.engine()) { try await $0.next() }
+        let success = bench.loop.wallNow
+        bench.loop.stepWallClock(by: .seconds(60))
+        bench.cloud.setReachable(false)
+        for _ in 0..<2 {
+            _ = try await bench.running(bench.engine()) { try await $0.next() }
+        }
+        #expect(await bench.store.settings.progress().record == SyncRecord(lastSuccess: success, failures: 2))
+        let status = await bench.engine().report().status
+        #expect(status.lastSuccess == success)
+        #expect(status.failures == 2)
+    }
+
+    @Test func events_haveTheWallTime() async throws {
+        let engine = bench.engine()
+        var events = engine.events.subscribe(buffer: 10).makeAsyncIterator()
+        _ = try await bench.running(engine) { try await $0.next() }
+        #expect(await events.next()?.value.wall == bench.loop.wallNow)
+    }
+}

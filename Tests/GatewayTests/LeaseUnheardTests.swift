@@ -67,6 +67,21 @@ struct LeaseUnheardTests {
         try await world.leave()
     }
 
+    /// It still counts as heard, so it is not looked for: the first attempt at a link fails instead.
+    @Test func meterThatWentOutOfReachJustNow_isGivenBack_andTheTakerIsToldWhoHasIt() async throws {
+        let world = try await World()
+        try await world.hear()
+        world.two.links.makeStuck(World.radio.simulatedPath)
+
+        let failure = try await world.connect(.takingOver(wait_ms: 60_000))
+
+        #expect(failure?.code == .held)
+        #expect(failure?.message.hasPrefix("pi1 has \(MeterID.um)") == true)
+        #expect(try await world.status().wanted == false)
+        #expect(await world.first.state == "data-available")
+        try await world.leave()
+    }
+
     @Test func nextTakeover_needsAPersonWhoIsSure_forTenMinutes() async throws {
         let world = try await World()
         _ = try await world.connect(.takingOver())

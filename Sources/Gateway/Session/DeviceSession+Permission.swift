@@ -118,6 +118,8 @@ extension DeviceSession {
             recording?.leased(0)
         }
         refusal = nil
+        // Its turn came. Who has the meter after this is news for whoever waits.
+        standsInLine = false
         if search != nil { return granted(permission) }
         if channel == nil {
             switch note("permitted", { machine.permitted(at: loop.now) }) {

@@ -30,6 +30,8 @@ class Adapter:
         self.plugged = False
         # Hears no advertisement and no inquiry answer, though it says that it scans.
         self.deaf = False
+        # Addresses that are out of its reach, though other adapters hear them.
+        self.deaf_to = set()
         # Answers no command, as a controller does whose firmware hung.
         self.hung = False
         self.scanning = False
@@ -107,6 +109,9 @@ class Adapter:
         address, kind, strength = (7, 5, len(packet) - 1) if subevent == LE_REPORT else (8, 5, 18)
         sender = h4.address(packet[address:address + 6])
         heard = bytearray(packet)
+        if sender in self.deaf_to:
+            self._reports.pop((sender, heard[kind]), None)
+            return None
         if heard[strength] == UNKNOWN_STRENGTH:
             heard[strength] = (self.air.strength(sender) + next(self._wobble)) & 0xFF
         self._reports[sender, heard[kind]] = bytes(heard)
@@ -118,5 +123,5 @@ class Adapter:
             if not (self.scanning and self.plugged and self._kernel) or self.deaf or self.hung:
                 continue
             for (sender, _), packet in list(self._reports.items()):
-                if self.air.advertises(sender):
+                if self.air.advertises(sender) and sender not in self.deaf_to:
                     self._kernel.write(packet)

@@ -160,7 +160,10 @@ class Air:
                 return {"meters": {name: {"address": meter.address, "name": meter.kind.advertised_name,
                                           "model": meter.kind.model} for name, meter in self.meters.items()}}
             case "adapter":
-                self._set_adapter(self.adapters[given.pop("index")], **given)
+                adapter = self.adapters[given.pop("index")]
+                if "deaf_to" in given:
+                    adapter.deaf_to = {self.meters[name].address for name in given.pop("deaf_to")}
+                self._set_adapter(adapter, **given)
             case "set":
                 await self._set_meter(self.meters[given.pop("meter")], **given)
             case "vanish" | "drop":
@@ -169,6 +172,8 @@ class Air:
                 await self.meters[given["meter"]].raw(bytes.fromhex(given["hex"]))
             case "links":
                 return {"links": len(self.meters[given["meter"]].links)}
+            case "history":
+                return {"history": self.meters[given["meter"]].history}
             case "plug":
                 self._plug(given["simulator"], given["model"], given["over"], given.get("arguments", ()))
             case "unplug":

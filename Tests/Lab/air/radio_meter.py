@@ -7,6 +7,7 @@ is here; every octet that says something about electricity comes from the simula
 import asyncio
 import dataclasses
 import logging
+import time
 
 from bumble import att, core, hci, rfcomm
 from bumble.core import AdvertisingData
@@ -94,6 +95,8 @@ class RadioMeter:
         # Keeps its links and says nothing over them.
         self.hangs = False
         self.links = set()
+        # Whose link came up or went, in order: seconds of this machine, "up" or "down", the adapter's address.
+        self.history = []
         self._server = None
         self._channels = set()
 
@@ -171,6 +174,7 @@ class RadioMeter:
     def _connected(self, link):
         log.info("%s: %s connects over %s", self.name, link.peer_address, link.transport.name)
         self.links.add(link)
+        self._note("up", link)
         link.on("disconnection", lambda reason: self._disconnected(link, reason))
         if self.refuses:
             asyncio.get_running_loop().call_later(self.REFUSAL, lambda: asyncio.create_task(self.drop()))
@@ -178,9 +182,13 @@ class RadioMeter:
             # One that pushes starts by itself.
             self._simulator("ble")
 
+    def _note(self, what, link):
+        self.history.append((time.monotonic(), what, str(link.peer_address).split("/")[0]))
+
     def _disconnected(self, link, reason):
         log.info("%s: %s is gone, reason %#04x", self.name, link.peer_address, reason)
         self.links.discard(link)
+        self._note("down", link)
         over = "ble" if link.transport == core.PhysicalTransport.LE else "spp"
         self._end(over)
         if over == "ble" and self.on_air:

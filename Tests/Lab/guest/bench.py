@@ -36,6 +36,8 @@ class Bench:
         self.tc66c = tc66c(self.host)
         self.km003c = km003c(self.host)
         self.fnb58_plug = fnb58(self.host)
+        # Made by the first check that wants two hosts.
+        self.two_hosts = None
         self._after = []
 
     @property
@@ -48,6 +50,16 @@ class Bench:
             self.adapter_searches(40)
             self.descriptors_before = self.descriptors_before or self._program.descriptors()
         return self._program
+
+    def make_room(self):
+        """Stops every meterd, for one that has to have the adapters to itself."""
+        running = [self._program if self._program and self._program.runs else None, self.two_hosts]
+        self.two_hosts = None
+        for one in filter(None, running):
+            try:
+                one.stop()
+            except Failure as failure:
+                print(f"     {failure}", flush=True)
 
     def heard(self, identifier, over="ble"):
         """Waits until the program hears a meter over this kind of link."""
@@ -96,10 +108,6 @@ class Bench:
         """Ends what runs beside the checks."""
         if self.bluetoothd:
             self.bluetoothd.stop()
-        if self._program and self._program.runs:
-            try:
-                self._program.stop()
-            except Failure as failure:
-                print(f"     {failure}", flush=True)
+        self.make_room()
         self._trace.terminate()
         self._trace.wait(10)

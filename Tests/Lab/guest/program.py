@@ -13,7 +13,7 @@ from checks import Failure, wait
 
 # Of nobody, who is in no group.
 NOBODY = 65534
-TIMED_OUT, NO_PERMISSION = 5, 6
+REFUSED, HELD, TIMED_OUT, NO_PERMISSION = 1, 4, 5, 6
 
 
 class _Connection(http.client.HTTPConnection):
@@ -41,15 +41,41 @@ class Said:
         return f"{self.command}: exit {self.status}, {words[:300]}"
 
 
+class Running:
+    """A meterctl run that has not ended yet."""
+
+    def __init__(self, binaries, path, arguments, environment):
+        self._arguments = arguments
+        self._began = time.monotonic()
+        self._process = subprocess.Popen(
+            [os.path.join(binaries, "meterctl"), *arguments, "--socket", path], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+    def end(self, seconds=90):
+        """Waits for its end: what it said."""
+        try:
+            out, err = self._process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired as late:
+            self.kill()
+            raise Failure(f"meterctl {' '.join(self._arguments)} did not end within {seconds} s") from late
+        return Said(self._arguments, self._process.returncode, out, err, time.monotonic() - self._began)
+
+    def kill(self):
+        """Nobody waits for it any more."""
+        self._process.kill()
+        self._process.communicate()
+
+
 class Program:
     """One meterd with a state folder of its own."""
 
-    def __init__(self, results, binaries, name="meterd", user=None):
+    def __init__(self, results, binaries, name="meterd", user=None, configuration=None):
         self.log = os.path.join(results, f"{name}.log")
         self._folder = f"/tmp/{name}"
         self.socket = f"/tmp/{name}/control.sock"
         self._binaries = binaries
         self._user = user
+        self._configuration = configuration
         self._process = None
         self.descriptors_at_start = None
 
@@ -62,6 +88,11 @@ class Program:
             os.chown(self._folder, self._user, self._user)
         arguments = [os.path.join(self._binaries, "meterd"), "--state-directory", os.path.join(self._folder, "state"),
                      "--socket", self.socket, "--log-level", "debug"]
+        if self._configuration is not None:
+            path = os.path.join(self._folder, "meterd.toml")
+            with open(path, "w") as file:
+                file.write(self._configuration)
+            arguments += ["--config", path]
         identity = {} if self._user is None else {"user": self._user, "group": self._user, "extra_groups": []}
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -104,6 +135,12 @@ class Program:
         if status != 0:
             raise Failure(f"meterd ended with {status}: {self.last_lines()}")
         return time.monotonic() - began
+
+    def kill(self):
+        """SIGKILL: it has no last word."""
+        process, self._process = self._process, None
+        process.kill()
+        process.wait()
 
     def descriptors(self):
         """What its open descriptors lead to."""
@@ -188,14 +225,11 @@ class Program:
 
     def ctl(self, *arguments, seconds=90):
         """A meterctl run, ended or not."""
-        began = time.monotonic()
-        command = [os.path.join(self._binaries, "meterctl"), *arguments, "--socket", self.socket]
-        try:
-            ended = subprocess.run(command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL,
-                                   env=self._environment())
-        except subprocess.TimeoutExpired as late:
-            raise Failure(f"meterctl {' '.join(arguments)} did not end within {seconds} s") from late
-        return Said(arguments, ended.returncode, ended.stdout, ended.stderr, time.monotonic() - began)
+        return self.begin(*arguments).end(seconds)
+
+    def begin(self, *arguments):
+        """A meterctl run that goes on."""
+        return Running(self._binaries, self.socket, arguments, self._environment())
 
     def must(self, *arguments, **named):
         """A meterctl run that ends with 0."""

@@ -1,0 +1,162 @@
+"""Two meterd of one cloud, each with an adapter of its own, and the cloud: all in this guest."""
+
+import os
+import re
+import signal
+import subprocess
+
+from checks import Failure, wait
+from control_client import Management
+from host import LaboratoryFault
+from program import Program
+
+# The shortest that there is.
+TIME_TO_LIVE, LOCK_DELAY = 30, 15
+ZONE = "home"
+CONFIGURATION = """host-name = "{name}"
+[cloud]
+lease-ttl = "{ttl}s"
+[bluetooth]
+adapters = ["{adapter}"]
+[web]
+serve = false
+"""
+
+
+class Cloud:
+    """A metercloud and its folder."""
+
+    def __init__(self, results, binaries):
+        self.log = os.path.join(results, "metercloud.log")
+        self._program = os.path.join(binaries, "metercloud")
+        self._process = None
+
+    def start(self):
+        """Until it says how to join it, which is kept for `join`."""
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(
+                [self._program, "serve", "--data", "/tmp/metercloud", "--listen", "127.0.0.1:0"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._line = wait("metercloud says how to join it", self._join_line, 90)
+
+    def _join_line(self):
+        if self._process.poll() is not None:
+            raise Failure(f"metercloud ended with {self._process.returncode}")
+        with open(self.log, errors="replace") as file:
+            return re.search(r"(https://127\.0\.0\.1:\d+) --token-file (\S+) --pin (sha256:[0-9a-f]{64})", file.read())
+
+    def join(self, program):
+        """Makes a meterd a host of this cloud."""
+        url, token, pin = self._line.groups()
+        program.must("cloud", "join", url, "--token-file", token, "--pin", pin)
+
+    def administer(self, *arguments):
+        """A command on the cloud's own machine."""
+        ended = subprocess.run([self._program, *arguments, "--data", "/tmp/metercloud"], capture_output=True, text=True,
+                               timeout=90, stdin=subprocess.DEVNULL)
+        if ended.returncode != 0:
+            raise Failure(f"metercloud {' '.join(arguments)}: {ended.returncode}, {ended.stderr.strip()}")
+        return ended.stdout + ended.stderr
+
+    def stop(self):
+        """SIGTERM, and its end."""
+        process, self._process = self._process, None
+        if process is None or process.poll() is not None:
+            return
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+class TwoHosts:
+    """attic has the first adapter, cellar the second. `meter` is the one that both want."""
+
+    METER = "fnb58"
+
+    def __init__(self, bench):
+        self._bench = bench
+        self.meter = bench.meters[self.METER]["address"]
+        self.addresses = {"attic": bench.adapter_address, "cellar": self._second_address(bench)}
+        binaries = bench.arguments["bin"]
+        self.cloud = Cloud(bench.results, binaries)
+        self.attic, self.cellar = (
+            Program(bench.results, binaries, f"meterd-{name}", configuration=CONFIGURATION.format(
+                name=name, ttl=TIME_TO_LIVE, adapter=address)) for name, address in self.addresses.items())
+
+    @staticmethod
+    def _second_address(bench):
+        """Of the second adapter, which is plugged for good."""
+        if not bench.second_adapter.plugged:
+            bench.second_adapter.plug()
+        management = Management()
+        index = bench.second_adapter.index
+        wait("the kernel lists the second adapter", lambda: index in management.indexes(), 20, LaboratoryFault)
+        if status := management.power(index):
+            raise LaboratoryFault(f"the second adapter is not switched on: status {status:#04x}")
+        address = management.address(index)
+        management.close()
+        return address
+
+    def start(self):
+        """The cloud, both hosts, and both in it."""
+        self.cloud.start()
+        for host in (self.attic, self.cellar):
+            host.start()
+            self.cloud.join(host)
+
+    def stop(self):
+        """All three, as a service manager would."""
+        said = [f"{host.stop():.1f} s" for host in (self.attic, self.cellar) if host.runs]
+        self.cloud.stop()
+        return said
+
+    def other(self, host):
+        """The one that is not this one."""
+        return self.cellar if host is self.attic else self.attic
+
+    def name(self, host):
+        """As the others call it."""
+        return "attic" if host is self.attic else "cellar"
+
+    def lease(self, host):
+        """The meter's lease as a host sees it. Never None."""
+        leases = host.get("/v1/leases")["leases"]
+        return next((lease for lease in leases if lease["meter"] == self.meter), {"state": "none", "holder": None})
+
+    def holder(self, host):
+        """The name of who has the meter, as a host sees it."""
+        return self.lease(host).get("holder")
+
+    def out_of_reach(self, of_cellar):
+        """Whether cellar's adapter cannot hear the meter, wherever it stands."""
+        self._bench.host.ask("adapter", index=1, deaf_to=[self.METER] if of_cellar else [])
+
+    def links(self):
+        """How many hosts the meter has a link to."""
+        return self._bench.host.ask("links", meter=self.METER)["links"]
+
+    def history(self):
+        """The meter's links so far: seconds, "up" or "down", and the name of whose it was."""
+        names = {address: name for name, address in self.addresses.items()}
+        return [(at, what, names.get(address, address))
+                for at, what, address in self._bench.host.ask("history", meter=self.METER)["history"]]
+
+    def given_to(self, host):
+        """Has one host read the meter, and the other not want it; the seconds until there was data."""
+        other = self.other(host)
+        if (status := other.meter(self.meter)) and status["wanted"]:
+            other.disconnect(self.meter)
+        wait(f"{self.name(other)} has let go", lambda: self.holder(host) in (None, self.name(host)), 60)
+        said = host.must("connect", self.meter, "--timeout", "60s")
+        wait(f"{self.name(other)} sees who has it", lambda: self.holder(other) == self.name(host), 30)
+        return said.seconds
+
+    def reads(self, host, seconds=60):
+        """Waits until a host has data of the meter, and it alone has the link."""
+        wait(lambda: f"{self.name(host)} reads the meter; it says {host.meter(self.meter)}",
+             lambda: host.state(self.meter) == "data-available", seconds)
+        if self.links() != 1 or self.history()[-1][1:] != ("up", self.name(host)):
+            raise Failure(f"{self.name(host)} has data, and the meter's links were {self.history()[-4:]}")

@@ -95,7 +95,7 @@ home-assistant: build ## a real Home Assistant finds the meters (fetches 1.5 GB,
 	Tests/MQTT/home-assistant
 
 lab: build ## meterd at a real Bluetooth and USB kernel, in a virtual machine (ARGS=ble: a part)
-	@Scripts/setup qemu-system-x86 busybox-static kmod cpio python3-venv
+	@Scripts/setup qemu-system-x86 busybox-static kmod cpio python3-venv mosquitto mosquitto-clients
 	Tests/Lab/run $(ARGS)
 
 captures: build ## decode and replay real captures, where there are any

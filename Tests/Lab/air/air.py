@@ -31,6 +31,7 @@ KINDS = {
     "fnb58": Kind("fnb58", "FNB58-051772", FNIRSI, -58),
     "atorch": Kind("atorch-usb", "UD18-BLE", ATORCH, -73),
     "um25c-twin": Kind("um25c", "UM25C", TRANSPARENT, -80, serial_channel=1),
+    "stranger": Kind("um25c", "UM25C", TRANSPARENT, -64, serial_channel=1),
 }
 
 
@@ -59,8 +60,8 @@ class Air:
             await meter.start(path)
             self.meters[name] = meter
             log.info("%s is %s", name, meter.address)
-            # The twin joins when a check wants two meters of one name.
-            if name.endswith("-twin"):
+            # The twin joins when a check wants two meters of one name, the stranger when one wants another name.
+            if name in ("um25c-twin", "stranger"):
                 await meter.set_on(False)
         await asyncio.start_unix_server(self._serve_guest, os.path.join(self.arguments.at, "control"), limit=1 << 20)
 
@@ -192,7 +193,9 @@ class Air:
             adapter.hung = hung
 
     @staticmethod
-    async def _set_meter(meter, on=None, refuses=None, hangs=None, simulator=None):
+    async def _set_meter(meter, on=None, refuses=None, hangs=None, simulator=None, name=None):
+        if name is not None:
+            await meter.call(bytes.fromhex(name))
         if refuses is not None:
             meter.refuses = refuses
         if hangs is not None:

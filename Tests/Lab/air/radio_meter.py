@@ -23,6 +23,9 @@ Properties = Characteristic.Properties
 SERIAL_PORT = core.UUID("1101")
 # How the far end learns that a link is gone (Core Specification, volume 1, part F).
 OUT_OF_RANGE, SWITCHED_OFF = 0x08, 0x15
+# Octets of a name, of one in an advertisement, and of all that is in an inquiry's extended answer (volume 4, part E;
+# volume 3, part C).
+LONGEST_NAME, LONGEST_ADVERTISED, LONGEST_ANSWER = 248, 29, 240
 
 
 @dataclasses.dataclass
@@ -85,6 +88,8 @@ class RadioMeter:
     def __init__(self, name, kind, make_simulator):
         self.name = name
         self.kind = kind
+        # As it is on the air: octets, for a stranger's need be no text.
+        self.called = kind.advertised_name.encode()
         self._make_simulator = make_simulator
         self.simulators = {}
         self.simulator_arguments = ()
@@ -139,6 +144,22 @@ class RadioMeter:
             await self.device.set_discoverable(on)
             await self.device.set_connectable(on)
 
+    async def call(self, octets):
+        """Gives it another name."""
+        self.called = octets
+        if self.kind.serial_channel is not None:
+            local = hci.HCI_Write_Local_Name_Command(local_name=b"")
+            local.parameters = octets.ljust(LONGEST_NAME, b"\0")[:LONGEST_NAME]
+            await self.device.send_sync_command(local)
+            # The answer to an inquiry says it too, where it has room; otherwise nothing, and it is asked for.
+            field = bytes([1 + len(octets), AdvertisingData.COMPLETE_LOCAL_NAME]) + octets
+            # Bumble writes it again whenever the device is made discoverable.
+            self.device.inquiry_response = field if len(field) <= LONGEST_ANSWER else b""
+            await self.device.send_sync_command(hci.HCI_Write_Extended_Inquiry_Response_Command(
+                fec_required=0, extended_inquiry_response=self.device.inquiry_response))
+        if self.on_air and not self.links:
+            await self._advertise_again()
+
     async def vanish(self, reason=OUT_OF_RANGE):
         """Off the air, and its links end the way they do when nothing is heard any more."""
         await self.set_on(False)
@@ -163,7 +184,10 @@ class RadioMeter:
             (AdvertisingData.FLAGS, bytes([0x06])),
             (AdvertisingData.INCOMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"".join(bytes(uuid) for uuid in services)),
         ])
-        answer = AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, self.kind.advertised_name.encode())])
+        kind = AdvertisingData.COMPLETE_LOCAL_NAME
+        if len(self.called) > LONGEST_ADVERTISED:
+            kind = AdvertisingData.SHORTENED_LOCAL_NAME
+        answer = AdvertisingData([(kind, self.called[:LONGEST_ADVERTISED])])
         await self.device.start_advertising(
             auto_restart=False,
             own_address_type=hci.OwnAddressType.PUBLIC,

@@ -36,8 +36,8 @@ class Bench:
         self.tc66c = tc66c(self.host)
         self.km003c = km003c(self.host)
         self.fnb58_plug = fnb58(self.host)
-        # Made by the first check that wants two hosts.
-        self.two_hosts = None
+        # Made by the first check that wants them.
+        self.names = self.two_hosts = None
         self._after = []
 
     @property
@@ -53,8 +53,8 @@ class Bench:
 
     def make_room(self):
         """Stops every meterd, for one that has to have the adapters to itself."""
-        running = [self._program if self._program and self._program.runs else None, self.two_hosts]
-        self.two_hosts = None
+        running = [self._program if self._program and self._program.runs else None, self.names, self.two_hosts]
+        self.names = self.two_hosts = None
         for one in filter(None, running):
             try:
                 one.stop()

@@ -20,6 +20,7 @@ import meter_checks  # noqa: F401
 import fault_checks  # noqa: F401
 import people_checks  # noqa: F401
 import host_checks  # noqa: F401
+import name_checks  # noqa: F401
 import two_host_checks  # noqa: F401
 
 RESULTS = "/lab"

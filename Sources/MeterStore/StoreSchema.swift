@@ -32,6 +32,25 @@ enum StoreSchema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("9 told and not listed yet", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    -- What the cloud has acknowledged and not listed since (SettingsLedger+Told).
+                    CREATE TABLE told (
+                        record INTEGER NOT NULL REFERENCES record (id) ON DELETE CASCADE,
+                        -- '' for the record's deletion.
+                        property TEXT NOT NULL,
+                        stamp_ms INTEGER NOT NULL,
+                        stamp_counter INTEGER NOT NULL,
+                        stamp_host TEXT NOT NULL,
+                        -- A reading of the type ended since, so the next one began after the answer.
+                        is_awaited INTEGER NOT NULL DEFAULT 0,
+                        -- It was told once more because it was not listed.
+                        is_repeated INTEGER NOT NULL DEFAULT 0,
+                        PRIMARY KEY (record, property)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 
@@ -116,6 +135,7 @@ enum StoreSchema {
             ["record", "property", "type", "boot", "since_boot_ms", "is_told"]
                 + stampColumns
         ),
+        ("told", ["record", "property", "is_awaited", "is_repeated"] + stampColumns),
         ("parked", ["id", "origin", "type", "name", "reason", "raw", "learned_ms"]),
         ("membership", ["zone", "zone_name", "success_ms", "failures"]),
         ("visit", ["identity", "name", "server_ms"]),

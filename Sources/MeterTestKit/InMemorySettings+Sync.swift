@@ -66,9 +66,11 @@ extension InMemorySettings: SyncRepository {
                     state.setAside(record.key, listed: record, into: &result)
                 }
                 state.take(record, into: &result)
+                state.confirm(by: record)
             }
             guard state.seen[page.type] != nil, page.moreComing else {
                 state.finishRefetch(of: page.type, into: &result)
+                if !page.moreComing { result.toldAgain += state.repeatTold(of: page.type) }
                 state.tokens[page.type] = page.token
                 return result
             }
@@ -156,8 +158,40 @@ extension InMemorySettings.State {
 
     mutating func accept(_ sent: Record) {
         observe(cloud: sent.newestStamp)
-        for slot in sent.slots where outbox[slot]?.stamp == sent.stamp(in: slot) { outbox[slot] = nil }
+        for slot in sent.slots {
+            guard let stamp = sent.stamp(in: slot) else { continue }
+            if outbox[slot]?.stamp == stamp { outbox[slot] = nil }
+            let isRepeated = told[slot].map { $0.isRepeated && $0.stamp == stamp } ?? false
+            told[slot] = InMemorySettings.Told(stamp: stamp, isRepeated: isRepeated)
+        }
         seen[sent.key.type]?.insert(sent.key)
+    }
+
+    mutating func confirm(by listed: Record) {
+        for (slot, waiting) in outbox where slot.key == listed.key && listed.stamp(in: slot) == waiting.stamp {
+            outbox[slot] = nil
+        }
+        for (slot, entry) in told where slot.key == listed.key {
+            let stands = [listed.deletion?.stamp, listed.stamp(in: slot)].compactMap { $0 }
+            if stands.contains(where: { $0 >= entry.stamp }) { told[slot] = nil }
+        }
+    }
+
+    /// - Returns: how many wait again.
+    mutating func repeatTold(of type: RecordType) -> Int {
+        var repeated = 0
+        for (slot, entry) in told where slot.key.type == type && outbox[slot] == nil {
+            if stamp(in: slot) != entry.stamp || entry.isAwaited && entry.isRepeated {
+                told[slot] = nil
+            } else if entry.isAwaited {
+                outbox[slot] = InMemorySettings.Waiting(stamp: entry.stamp)
+                told[slot] = InMemorySettings.Told(stamp: entry.stamp, isRepeated: true)
+                repeated += 1
+            } else {
+                told[slot]?.isAwaited = true
+            }
+        }
+        return repeated
     }
 
     mutating func refuse(_ sent: Record, _ failure: SyncFailure, isForGood: Bool) {
@@ -210,7 +244,10 @@ extension InMemorySettings.State {
     /// Sets aside what the cloud does not list, unless it waits or was refused.
     mutating func setAside(_ key: RecordKey, listed: Record?, into result: inout MergeOutcome) {
         guard let before = records[key], !parked.contains(where: { $0.key == key && $0.isRefused }) else { return }
-        func waits(_ property: String?) -> Bool { outbox[InMemorySettings.Slot(key: key, property: property)] != nil }
+        func waits(_ property: String?) -> Bool {
+            let slot = InMemorySettings.Slot(key: key, property: property)
+            return outbox[slot] != nil || told[slot] != nil
+        }
         let gone = before.properties.filter { property, register in
             listed?.properties[property] == nil && !waits(property)
                 && (listed?.deletion.map { $0.stamp < register.stamp } ?? true)

@@ -124,6 +124,13 @@ extension InMemorySettings {
         var isMovable: Bool { written != nil && !isTold }
     }
 
+    struct Told {
+        var stamp: Stamp
+        /// A reading of the type ended since.
+        var isAwaited = false
+        var isRepeated = false
+    }
+
     /// All of it, as a value, so that a change that fails leaves no trace.
     struct State {
         var clock: HybridClock
@@ -142,6 +149,8 @@ extension InMemorySettings {
         var deletionsElsewhere: [String: [RecordKey: (deletion: Deletion, isPending: Bool)]] = [:]
         var records: [RecordKey: Record] = [:]
         var outbox: [Slot: Waiting] = [:]
+        /// Acknowledged by the cloud, and not listed since.
+        var told: [Slot: Told] = [:]
         /// By record, the latest last.
         var history: [RecordKey: [HistoryEntry]] = [:]
         var parked: [(key: RecordKey, isRefused: Bool, reason: String)] = []

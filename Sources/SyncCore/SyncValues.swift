@@ -163,6 +163,8 @@ package struct MergeOutcome: Hashable, Sendable {
     package var parked: Int
     /// What in them is another host's news, for the log.
     package var news: [RecordNews] = []
+    /// Properties and deletions that the cloud acknowledged and does not list: they wait to be told once more.
+    package var toldAgain = 0
 
     package init(changed: [RecordKey] = [], unchanged: Int = 0, parked: Int = 0) {
         self.changed = changed

@@ -9,9 +9,11 @@ package protocol SyncRepository: Sendable {
     /// The next changes to tell, nil when none wait. Nothing is taken out: `settle` does that.
     func nextBatch(recordsMax: Int, bytesMax: Int) async throws -> OutboxBatch?
     /// Takes what was told out of the outbox (where its stamp is still the one that was sent), merges what the cloud
-    /// answered, and parks what it refused for good, with the reason.
+    /// answered, and parks what it refused for good, with the reason. What the cloud took is remembered until a page lists
+    /// it: its store may have gone back since.
     func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome
-    /// Merges a page and stores its token, together. Advances the clock past every stamp seen.
+    /// Merges a page and stores its token, together. Advances the clock past every stamp seen. With a type's last page
+    /// (`moreComing` false), what was told before the reading began and is not listed waits again, once.
     func apply(_ page: ChangesPage) async throws -> MergeOutcome
     /// The type's token expired: reads it anew, marking what is seen. What the pages do not list and what does not wait to
     /// be told, `apply` sets aside: live properties, at once within a listed record, and with the last page (`moreComing`

@@ -8,6 +8,14 @@ extension SyncEngine {
     /// Of a merge, more records than this are one line.
     private static let newsMax = 5
 
+    /// The cloud forgot what it had acknowledged, as a store does that went back.
+    nonisolated func logToldAgain(_ merge: MergeOutcome) {
+        guard merge.toldAgain > 0 else { return }
+        logger.notice(
+            "the cloud took settings and does not list them: they are told again",
+            metadata: ["settings": "\(merge.toldAgain)"])
+    }
+
     /// One line for each record that another host changed, or one for many.
     nonisolated func logNews(_ merge: MergeOutcome) async {
         let news = merge.news.filter { $0.hosts.contains { $0 != host } }

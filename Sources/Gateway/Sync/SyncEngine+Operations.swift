@@ -69,6 +69,7 @@ extension SyncEngine {
     private nonisolated func told(_ merge: MergeOutcome) async -> MergeOutcome {
         if !merge.changed.isEmpty { await edges.changed(merge.changed) }
         await logNews(merge)
+        logToldAgain(merge)
         return merge
     }
 

@@ -71,6 +71,7 @@ extension MeterStore: SyncRepository {
             for record in page.records {
                 if refetch != nil { try ledger.setAsideWhatIsNotListed(record, into: &result) }
                 try ledger.take(record, into: &result)
+                try ledger.confirm(by: record)
             }
             try ledger.advance(page, refetch: refetch, into: &result)
             return result
@@ -94,7 +95,7 @@ extension SettingsLedger {
         )
     }
 
-    /// The cloud has it: nothing of it waits any more, unless it was written again meanwhile.
+    /// The cloud says that it has it: nothing of it waits any more, unless it was written again meanwhile.
     mutating func accept(_ sent: Record) throws {
         observe(cloud: sent.newestStamp)
         guard let row = try row(of: sent.key) else { return }
@@ -103,7 +104,11 @@ extension SettingsLedger {
                 DELETE FROM outbox WHERE record = ? AND property = ?
                     AND stamp_ms = ? AND stamp_counter = ? AND stamp_host = ?
                 """)
-        for (property, stamp) in sent.stamps { try statement.run([row, property] + stamp.columns) }
+        for (property, stamp) in sent.stamps {
+            try statement.run([row, property] + stamp.columns)
+            try remember(told: property, of: row, stamp)
+        }
+        hasTold = true
         try unpark(sent, .push)
         // The cloud holds the record, so a refetch that is under way will not find it missing.
         try markSeen(sent.key)

@@ -63,7 +63,7 @@ extension SettingsLedger {
         }
     }
 
-    private func queue(
+    mutating func queue(
         _ property: String, of row: Int64, _ type: RecordType, _ stamp: Stamp, written sinceBoot: MonotonicTime?
     ) throws {
         let statement = try db.cachedStatement(
@@ -71,6 +71,7 @@ extension SettingsLedger {
                 INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (record, property) DO NOTHING
                 """)
+        hasWaiting = true
         let boot = sinceBoot == nil ? nil : boot
         let written = boot == nil ? nil : sinceBoot?.sinceOrigin.milliseconds
         try statement.run([row, property, type.rawValue] + stamp.columns + [boot, written])

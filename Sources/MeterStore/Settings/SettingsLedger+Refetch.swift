@@ -33,6 +33,7 @@ extension SettingsLedger {
             return
         }
         if let refetch { try setAsideUnseen(page.type, refetch: refetch, into: &result) }
+        if !page.moreComing { result.toldAgain += try repeatTold(of: page.type) }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO progress (type, token) VALUES (?, ?)
@@ -67,7 +68,8 @@ extension SettingsLedger {
         _ before: Record, _ row: Int64, listed: Record?, into result: inout MergeOutcome
     ) throws -> Bool {
         guard try !isParked(before.key) else { return false }
-        let waiting = Set(try pending(of: row).map(\.property))
+        var waiting = Set(try pending(of: row).map(\.property))
+        for (property, _) in before.stamps where try isTold(property, of: row) { waiting.insert(property) }
         let gone = before.properties.filter { property, register in
             guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
             // A deletion that was seen hides it when it is merged, and the history says by whom.

@@ -27,6 +27,8 @@ extension SettingsLedger {
         host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: host.id)
         refetches = [:]
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
+        // Another store's answers.
+        try db.execute(sql: "DELETE FROM told")
         switch entry {
         case .everything, .another: try queueEverything()
         case .own:

@@ -23,6 +23,8 @@ struct SettingsLedger {
     /// nil: not asked yet.
     var hasParked: Bool?
     var hasAside: Bool?
+    var hasTold: Bool?
+    var hasWaiting: Bool?
 
     init(_ db: Database, learned: WallTime?, boot: String?) throws {
         self.db = db

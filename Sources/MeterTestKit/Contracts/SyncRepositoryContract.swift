@@ -10,7 +10,7 @@ package enum SyncRepositoryContract {
 
     package static var clauses: [Clause] {
         batchClauses + settleClauses + refusalClauses + pageClauses + foreignClauses + cancellationClauses
-            + SyncRepositoryRepairContract.clauses + SyncRepositoryZoneContract.clauses
+            + SyncRepositoryRepairContract.clauses + SyncRepositoryZoneContract.clauses + SyncRepositoryToldContract.clauses
     }
 
     private static let much = 1 << 20

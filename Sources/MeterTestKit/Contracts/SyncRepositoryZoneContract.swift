@@ -151,6 +151,8 @@ enum SyncRepositoryZoneContract {
             Clause("aside_goesAfterThirtyConfirmedDays_unlessItWasMadeHere") { repository in
                 try await repository.set(.shed, "name", .string("Shed"), at: .minute(1))
                 try await repository.tellAll()
+                let shed = try ContractViolation.requireSome(await repository.record(.shed), "record")
+                _ = try await repository.apply(.of([shed], token: "t0"))
                 try await repository.setAsideDesk()
                 try ContractViolation.requireEqual(await repository.parked(limit: 9).count, 2, "parked")
                 let day = 24 * 60

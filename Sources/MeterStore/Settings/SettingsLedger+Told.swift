@@ -1,0 +1,98 @@
+import GRDB
+import MeterModel
+import SettingsCore
+import SyncCore
+
+import struct SettingsCore.Record
+
+// A cloud's answer to a change is not the last word: its store may go back to before it while this host's place in the
+// changes is older still, and then nothing else tells that the change is gone (leases-and-sync.md, section 5; found by the
+// model of timelines). So what was told is remembered until the cloud lists it, and told once more where a reading that
+// began after the answer ends without it.
+
+extension SettingsLedger {
+    /// The cloud took what waited of a property ('' for the deletion) with this stamp.
+    func remember(told property: String, of row: Int64, _ stamp: Stamp) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO told (record, property, stamp_ms, stamp_counter, stamp_host) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (record, property) DO UPDATE SET
+                    stamp_ms = excluded.stamp_ms, stamp_counter = excluded.stamp_counter,
+                    stamp_host = excluded.stamp_host, is_awaited = 0, is_repeated = is_repeated AND
+                    (stamp_ms, stamp_counter, stamp_host)
+                        = (excluded.stamp_ms, excluded.stamp_counter, excluded.stamp_host)
+                """)
+        try statement.run([row, property] + stamp.columns)
+    }
+
+    /// A page has this record. What was told of it and stands there, or was outdone, is in the cloud's changes; and what
+    /// waits with the very stamp that stands there need not be told: after a restore that is nearly everything.
+    mutating func confirm(by listed: Record) throws {
+        if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
+        if hasWaiting == true, let row = try row(of: listed.key) {
+            for entry in try pending(of: row) {
+                let stands = entry.property.isEmpty ? listed.deletion?.stamp : listed.properties[entry.property]?.stamp
+                if stands == entry.stamp { try drop(entry.property, of: row) }
+            }
+        }
+        if hasTold == nil { hasTold = try Int.fetchOne(db, sql: "SELECT 1 FROM told LIMIT 1") != nil }
+        guard hasTold == true, let row = try row(of: listed.key) else { return }
+        for (property, stamp) in try told(of: row) {
+            let stands = property.isEmpty ? nil : listed.properties[property]?.stamp
+            guard [stands, listed.deletion?.stamp].contains(where: { $0.map { $0 >= stamp } ?? false }) else { continue }
+            try forgetTold(property, of: row)
+        }
+    }
+
+    /// A type's changes were read to their end. What was told before that reading began and is not listed is told again,
+    /// once: if it is not listed then either, the cloud had it all the time.
+    ///
+    /// - Returns: how many properties and deletions are told again.
+    mutating func repeatTold(of type: RecordType) throws -> Int {
+        let unlisted = try Row.fetchAll(
+            try db.cachedStatement(
+                sql: """
+                    SELECT told.record, told.property, told.stamp_ms, told.stamp_counter, told.stamp_host, is_awaited,
+                        is_repeated
+                    FROM told JOIN record ON record.id = told.record
+                    WHERE record.type = ? AND NOT EXISTS (
+                        SELECT 1 FROM outbox WHERE outbox.record = told.record AND outbox.property = told.property)
+                    """), arguments: [type.rawValue])
+        var repeated = 0
+        for entry in unlisted {
+            let (row, property, isAwaited, isRepeated): (Int64, String, Bool, Bool) = (
+                entry[0], entry[1], entry[5], entry[6]
+            )
+            let stamp = try Stamp(entry, at: 2)
+            let stands = try property.isEmpty ? deletion(of: row)?.stamp : registers(of: row)[property]?.stamp
+            if stands != stamp || isAwaited && isRepeated {
+                try forgetTold(property, of: row)
+            } else if isAwaited {
+                try queue(property, of: row, type, stamp, written: nil)
+                try db.cachedStatement(
+                    sql: "UPDATE told SET is_awaited = 0, is_repeated = 1 WHERE record = ? AND property = ?"
+                ).run([row, property])
+                repeated += 1
+            } else {
+                try db.cachedStatement(sql: "UPDATE told SET is_awaited = 1 WHERE record = ? AND property = ?")
+                    .run([row, property])
+            }
+        }
+        return repeated
+    }
+
+    func isTold(_ property: String, of row: Int64) throws -> Bool {
+        let statement = try db.cachedStatement(sql: "SELECT 1 FROM told WHERE record = ? AND property = ?")
+        return try Int.fetchOne(statement, arguments: [row, property]) != nil
+    }
+
+    private func told(of row: Int64) throws -> [(property: String, stamp: Stamp)] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT property, stamp_ms, stamp_counter, stamp_host FROM told WHERE record = ?")
+        return try Row.fetchAll(statement, arguments: [row]).map { ($0[0], try Stamp($0, at: 1)) }
+    }
+
+    private func forgetTold(_ property: String, of row: Int64) throws {
+        try db.cachedStatement(sql: "DELETE FROM told WHERE record = ? AND property = ?").run([row, property])
+    }
+}

@@ -10,7 +10,8 @@ package enum SyncRepositoryContract {
 
     package static var clauses: [Clause] {
         batchClauses + settleClauses + refusalClauses + pageClauses + foreignClauses + cancellationClauses
-            + SyncRepositoryRepairContract.clauses + SyncRepositoryZoneContract.clauses + SyncRepositoryToldContract.clauses
+            + SyncRepositoryToldContract.clauses + SyncRepositoryRepairContract.clauses
+            + SyncRepositoryZoneContract.clauses
     }
 
     private static let much = 1 << 20

@@ -41,7 +41,8 @@ enum SyncRepositoryToldContract {
                 _ = try await repository.delete(.desk, at: .minute(1))
                 try await repository.tellWhatWaits()
                 try await repository.readTwice()
-                try ContractViolation.requireEqual(await repository.waiting().map { $0.deletion != nil }, [true], "waiting")
+                let waiting = try await repository.waiting()
+                try ContractViolation.requireEqual(waiting.map { $0.deletion != nil }, [true], "waiting")
             },
             Clause("told_isNotSetAside_byARefetchThatDoesNotListIt") { repository in
                 let desk = try await repository.tellDesk()

@@ -39,8 +39,8 @@ extension SettingsLedger {
         guard hasTold == true, let row = try row(of: listed.key) else { return }
         for (property, stamp) in try told(of: row) {
             let stands = property.isEmpty ? nil : listed.properties[property]?.stamp
-            guard [stands, listed.deletion?.stamp].contains(where: { $0.map { $0 >= stamp } ?? false }) else { continue }
-            try forgetTold(property, of: row)
+            let isListed = [stands, listed.deletion?.stamp].contains { $0.map { $0 >= stamp } ?? false }
+            if isListed { try forgetTold(property, of: row) }
         }
     }
 

@@ -165,14 +165,14 @@ class Program:
 class Host(Program):
     """A meterd with a store and a socket of its own."""
 
-    def __init__(self, name, cluster, configuration=""):
+    def __init__(self, name, cluster, configuration="", named=None):
         self.home = f"{cluster.folder}/{name}"
         os.makedirs(self.home, mode=0o700)
         self.socket = f"{self.home}/control.sock"
         self.cluster = cluster
         self.proxy = cluster.proxy()
         with open(f"{self.home}/meterd.toml", "w", encoding="utf-8") as file:
-            file.write(f'host-name = "{name}"\n{configuration}')
+            file.write(f'host-name = "{named or name}"\n{configuration}')
         super().__init__(
             name,
             [f"{cluster.bin}/meterd", "--config", f"{self.home}/meterd.toml", "--state-directory", self.home,
@@ -287,15 +287,15 @@ class Cluster:
     def proxy(self):
         return Proxy(self)
 
-    def host(self, name, configuration=""):
-        host = Host(name, self, configuration)
+    def host(self, name, configuration="", named=None):
+        host = Host(name, self, configuration, named)
         self.hosts.append(host)
         host.start()
         return host
 
     def meter(self, model="um25c"):
         """A simulated meter. Returns the path of its port."""
-        meter = Program("meter", [f"{self.bin}/meterctl", "simulate", model, "--pty"], self.folder)
+        meter = Program(f"meter-{len(self.others) + 1}", [f"{self.bin}/meterctl", "simulate", model, "--pty"], self.folder)
         meter.start()
         self.others.append(meter)
         found, _ = wait("the simulated meter says its port", lambda: re.search(r"/dev/pts/\d+", meter.log), SOON)

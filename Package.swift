@@ -97,6 +97,7 @@ let package = Package(
             dependencies: [
                 "MeterModel",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ],
@@ -517,6 +518,7 @@ let package = Package(
             name: "ServerKitTests",
             dependencies: [
                 "MeterModel", "MeterTestKit", "ServerKit",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOTLS", package: "swift-nio"),

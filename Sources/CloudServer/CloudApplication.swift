@@ -45,8 +45,6 @@ package struct CloudApplication: Sendable {
     package func service(
         onRunning: @escaping @Sendable (_ port: Int) async -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
         var configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
                 StalledWriteHandler(patience: stallPatience), ConnectionDeadlineHandler(patience: strangerPatience),
@@ -66,6 +64,6 @@ package struct CloudApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "metercloud", backlog: 4096),
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },
-            logger: quiet)
+            logger: FarewellFilter.quiet(logger))
     }
 }

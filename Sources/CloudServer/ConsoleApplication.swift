@@ -2,6 +2,7 @@ import CloudAPI
 import Glibc
 package import Hummingbird
 package import Logging
+import ServerKit
 
 /// The console on a Unix socket in the data folder, for its owner alone (mode 0600, in a folder of mode 0700).
 package struct ConsoleApplication: Sendable {
@@ -26,8 +27,6 @@ package struct ConsoleApplication: Sendable {
         router.post(RouterPath(Self.path)) { request, _ in
             try JSON.response(try await console.answer(try await JSON.decode(ConsoleRequest.self, from: request)))
         }
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
         return Application(
             router: router,
             configuration: ApplicationConfiguration(
@@ -39,6 +38,6 @@ package struct ConsoleApplication: Sendable {
                 }
                 onRunning()
             },
-            logger: quiet)
+            logger: FarewellFilter.quiet(logger))
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 package import Hummingbird
 package import Logging
 import NIOCore
+import ServerKit
 
 /// The API on a Unix socket that only its group may open (spec/cli.md: 0660, group `meterd`).
 package struct ControlServer: Sendable {
@@ -27,15 +28,8 @@ package struct ControlServer: Sendable {
                 restrict(socketPath, logger: logger)
                 onRunning()
             },
-            logger: quiet(logger)
+            logger: FarewellFilter.quiet(logger)
         )
-    }
-
-    /// Hummingbird's own start and stop messages are talk for developers.
-    private func quiet(_ logger: Logger) -> Logger {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .warning)
-        return quiet
     }
 }
 

@@ -63,7 +63,9 @@ private let allowedImports: [String: Set<String>] = [
         "Logging", "NIOCore", "Synchronization",
     ],
     // What two servers have in common: the only target of this layer, but for LinuxIO, that others may import.
-    "ServerKit": ["MeterModel", "Crypto", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOTLS", "Synchronization"],
+    "ServerKit": [
+        "MeterModel", "Crypto", "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOTLS", "Synchronization",
+    ],
     // What several programs have in common.
     "ProgramKit": [
         "MeterModel", "LinuxIO", "ArgumentParser", "FoundationEssentials", "Glibc", "Logging", "ServiceLifecycle",

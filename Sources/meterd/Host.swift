@@ -122,7 +122,9 @@ struct Host {
     }
 
     private func tellOfTheStore() {
-        if let setAside = store.setAside { logger.error("a new store was begun", metadata: ["cause": "\(setAside.message)"]) }
+        if let setAside = store.setAside {
+            logger.error("a new store was begun", metadata: ["cause": "\(setAside.message)"])
+        }
         if let replaced = store.identity.replaced {
             logger.warning(
                 "the store came from another machine: this host has a new id and has to join its cloud anew",

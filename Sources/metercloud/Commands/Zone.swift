@@ -90,8 +90,9 @@ struct ZoneCommand: AsyncParsableCommand {
             commandName: "set",
             abstract: "Changes the terms of a zone.",
             discussion: """
-                A stricter policy reaches a holder with its next renewal, within half its time to live; who has not renewed
-                since is named. A laxer policy and other times are taken up when a meter is acquired anew.
+                A stricter policy reaches a holder with its next renewal, within half its time to live; who has not \
+                renewed since is named. A laxer policy and other times are taken up when a meter \
+                is acquired anew.
                 """)
 
         @Argument var name: String

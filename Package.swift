@@ -291,7 +291,7 @@ let package = Package(
 
         .target(
             name: "SimulatedCloud",
-            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI"],
+            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud"],
             path: "Tests/Simulation/SimulatedCloud",
             swiftSettings: strict
         ),

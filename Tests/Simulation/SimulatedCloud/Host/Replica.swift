@@ -21,8 +21,9 @@ struct Replica {
     /// In the order in which they were made.
     var outbox: [Waiting] = []
     var epoch: String?
-    /// By name: the simulated cloud has no identities.
+    /// By identity.
     var zone: String?
+    var zoneName: String?
     var tokens: [RecordType: String] = [:]
     var refetching: Set<RecordType> = []
     var seen: Set<RecordKey> = []
@@ -30,6 +31,15 @@ struct Replica {
     var accepted: Stamp?
     /// By the wall clock, milliseconds since 1970, when a deletion was learned of.
     var learned: [RecordKey: Int64] = [:]
+    /// The date from which ages count back; nil before anything was stored.
+    var believed: BelievedDate?
+    /// For the judge alone: when something is stored, and when each deletion was learned of.
+    var trueTime: TrueTime = 0
+    var learnedAt: [RecordKey: TrueTime] = [:]
+    /// What a refetch did not list, and what was others' in the zone before: listed for people, told to nobody.
+    var aside: [RecordKey: [String: Register]] = [:]
+    /// By the identity of a zone that was left: its deletions, which are not in force elsewhere.
+    var deletionsElsewhere: [String: [RecordKey: DeletionElsewhere]] = [:]
     var parked = 0
     var session: SessionID
     /// By meter, whether a person wants it.
@@ -37,8 +47,8 @@ struct Replica {
 
     var progress: SyncProgress {
         SyncProgress(
-            epoch: epoch, zone: zone.map { SyncZone.standIn(for: $0) }, zoneName: zone, tokens: tokens,
-            refetching: refetching, pending: outbox.count, parked: parked)
+            epoch: epoch, zone: zone, zoneName: zoneName, tokens: tokens, refetching: refetching,
+            pending: outbox.count, parked: parked + aside.count)
     }
 
     // MARK: Local writes
@@ -53,7 +63,7 @@ struct Replica {
             change = Record(key: key, properties: [property: Register(value: value, stamp: stamp)])
         }
         records[key] = records[key]?.merged(with: change) ?? change
-        if property == nil { learned[key] = wall }
+        if property == nil { learn(key, wall) }
         outbox.removeAll { $0.key == key && ($0.property == property || property == nil) }
         outbox.append(
             Waiting(key: key, property: property, stamp: stamp, boot: boot, madeAt: now, wasTold: false))
@@ -112,29 +122,45 @@ struct Replica {
 
     // MARK: Reading
 
-    mutating func apply(_ page: ChangesPage, merge: Merge, wall: Int64) -> MergeOutcome {
+    /// - Parameter dropsUnlisted: as an old host does: what a refetch does not list is gone.
+    mutating func apply(_ page: ChangesPage, merge: Merge, dropsUnlisted: Bool, wall: Int64) -> MergeOutcome {
         var outcome = MergeOutcome()
         let isRefetching = refetching.contains(page.type)
         for record in page.records {
-            if isRefetching { forget(record.key, keeping: record) }
+            if isRefetching { setAside(record.key, listed: record, drops: dropsUnlisted) }
             if take(record, merge, wall: wall) { outcome.changed.append(record.key) } else { outcome.unchanged += 1 }
             if isRefetching { seen.insert(record.key) }
         }
         tokens[page.type] = page.token
         if !page.moreComing, isRefetching {
-            for key in records.keys where key.type == page.type && !seen.contains(key) { forget(key, keeping: nil) }
+            for key in records.keys where key.type == page.type && !seen.contains(key) {
+                setAside(key, listed: nil, drops: dropsUnlisted)
+            }
             refetching.remove(page.type)
             seen = seen.filter { $0.type != page.type }
         }
         return outcome
     }
 
-    /// In a refetch: takes away what the cloud has no more, but for what waits to be told.
-    private mutating func forget(_ key: RecordKey, keeping sent: Record?) {
+    /// In a refetch: sets aside what the cloud does not list and whose deletion was not seen, but for what waits to be
+    /// told.
+    private mutating func setAside(_ key: RecordKey, listed: Record?, drops: Bool) {
+        guard let before = records[key] else { return }
         let waiting = outbox.filter { $0.key == key }.map(\.property)
-        records[key] = records[key]?.keeping(
-            properties: Set(waiting.compactMap { $0 }).union(sent?.properties.keys ?? [:].keys),
-            deletion: waiting.contains(nil) || sent?.deletion != nil)
+        let gone = before.properties.filter { name, register in
+            guard listed?.properties[name] == nil, !waiting.contains(name) else { return false }
+            return drops || listed?.deletion.map { $0.stamp < register.stamp } ?? true
+        }
+        if !drops { putAside(key, gone) }
+        let after = Record(
+            key: key, properties: before.properties.filter { gone[$0.key] == nil },
+            deletion: waiting.contains(nil) || listed?.deletion != nil ? before.deletion : nil)
+        records[key] = after.properties.isEmpty && after.deletion == nil ? nil : after
+    }
+
+    private mutating func putAside(_ key: RecordKey, _ registers: [String: Register]) {
+        guard !registers.isEmpty else { return }
+        aside[key, default: [:]].merge(registers) { $0.stamp > $1.stamp ? $0 : $1 }
     }
 
     mutating func beginRefetch(of type: RecordType) {
@@ -143,8 +169,13 @@ struct Replica {
         seen = seen.filter { $0.type != type }
     }
 
-    mutating func adopt(_ zone: SyncZone) {
-        (epoch, self.zone) = (zone.epoch, zone.name)
+    /// - Parameter bug: how leaving another zone goes wrong on purpose.
+    mutating func adopt(_ zone: SyncZone, _ entry: ZoneEntry, bug: PlantedBug?) {
+        if case .another = entry, let left = self.zone {
+            leave(left, bug: bug)
+            comeBack(to: zone.identity)
+        }
+        (epoch, self.zone, zoneName) = (zone.epoch, zone.identity, zone.name)
         accepted = nil
         tokens = [:]
         refetching = []
@@ -172,15 +203,31 @@ struct Replica {
         let ingest = Ingest(record) { records[$0] }
         let after = merge.takesEqual ? before.map { merge.merged($0, record) } ?? record : ingest.arrived.after
         records[record.key] = after
-        if let deletion = after.deletion, deletion != before?.deletion { learned[record.key] = wall }
+        if let deletion = after.deletion, deletion != before?.deletion { learn(record.key, wall) }
         if merge.tellsAgain { ingest.mergesToTell.forEach { tell($0) } }
-        // What was overwritten waits no more: the cloud has something younger.
+        unqueueOverwritten(of: record.key)
+        outdateAside(record)
+        return before != after
+    }
+
+    /// What was overwritten waits no more: the cloud has something younger.
+    mutating func unqueueOverwritten(of key: RecordKey) {
+        let record = records[key]
         outbox.removeAll { waiting in
-            guard waiting.key == record.key else { return false }
-            let stamp = waiting.property.map { after.properties[$0]?.stamp } ?? after.deletion?.stamp
+            guard waiting.key == key else { return false }
+            let stamp = waiting.property.map { record?.properties[$0]?.stamp } ?? record?.deletion?.stamp
             return stamp != waiting.stamp
         }
-        return before != after
+    }
+
+    /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
+    private mutating func outdateAside(_ listed: Record) {
+        guard let entry = aside[listed.key] else { return }
+        let rest = entry.filter { name, register in
+            let known = [listed.deletion?.stamp, listed.properties[name]?.stamp].compactMap { $0 }.max()
+            return known.map { $0 < register.stamp } ?? true
+        }
+        aside[listed.key] = rest.isEmpty ? nil : rest
     }
 
     /// What the cloud lacks: it has forgotten a deletion, or has not been told yet.
@@ -198,16 +245,40 @@ struct Replica {
         accepted = max(accepted ?? newest, newest)
     }
 
-    /// Forgets tombstones that were stamped and learned of before a time.
+    private mutating func learn(_ key: RecordKey, _ wall: Int64) {
+        learned[key] = wall
+        learnedAt[key] = trueTime
+    }
+
+    /// As `RetentionCalendar`: something is stored under a calendar that nobody confirms.
+    mutating func doubt(_ wall: WallTime) {
+        var date = believed ?? BelievedDate(newest: nil, calendar: wall)
+        date.doubt(wall...wall)
+        believed = date
+    }
+
+    /// The calendar is confirmed, and time goes on towards it.
+    mutating func goOn(to wall: WallTime, running: Duration) {
+        var date = believed ?? BelievedDate(newest: nil, calendar: wall)
+        let next = learned.values.filter { $0 > date.date.millisecondsSince1970 }.min()
+        date.advance(
+            toConfirmed: wall, running: running, next: next.map { WallTime(millisecondsSince1970: $0) })
+        believed = date
+    }
+
+    /// Forgets tombstones that were stamped and learned of long ago.
     ///
-    /// - Parameter limit: by the wall clock, milliseconds since 1970.
+    /// - Parameter date: instead of the believed one.
     /// - Returns: those that went.
-    mutating func cleanUp(before limit: Int64) -> [RecordKey] {
+    mutating func cleanUp(olderThan age: Duration, by date: BelievedDate?) -> [RecordKey] {
+        guard let date = date ?? believed else { return [] }
+        let limit = date.date.millisecondsSince1970 - age.milliseconds
         let old = records.values.filter { record in
             guard record.isTombstone, let deletion = record.deletion, let time = learned[record.key] else {
                 return false
             }
-            return time < limit && Int64(deletion.stamp.milliseconds) < limit
+            return date.isOlder(WallTime(millisecondsSince1970: time), than: age)
+                && Int64(deletion.stamp.milliseconds) < limit
                 && !outbox.contains { $0.key == record.key }
         }
         for record in old {

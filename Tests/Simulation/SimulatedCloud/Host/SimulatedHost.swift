@@ -27,6 +27,8 @@ struct SimulatedHost {
 
     let id: HostID
     let name: String
+    /// An index of `CloudZone.names`.
+    var zone = 0
     var clock: SimulatedClock
     var link: SimulatedLink
     var store: CrashStore<Replica>
@@ -37,6 +39,8 @@ struct SimulatedHost {
     /// What comes while it is paused, in order.
     var deferred: [SimulationEvent] = []
     var previousSession: SessionID?
+    /// The zone's, as last known.
+    var policy: LeasePolicy
     var wakeAt: TrueTime?
 
     // Of one run.
@@ -44,6 +48,16 @@ struct SimulatedHost {
     var requestIDs: [RequestID?]
     var channels: [Channel]
     var permissions: [Permission?]
+    /// By meter, under what the permit was decided that is out.
+    var decisions: [Decision?]
+    /// By meter, a renewal was answered since by a store that went back after the permit was decided.
+    var isTold: [Bool]
+    /// By meter, when a person last wished to take it over.
+    var takeoverWishes: [MonotonicTime?]
+    /// Until when its running time counts for the believed date.
+    var countedUntil: MonotonicTime?
+    /// It started with its calendar in 2099, which nobody has set right yet.
+    var isIn2099 = false
     var sync: SyncMachine
     var stream: UInt64?
     var lastStreamDelivery: TrueTime = 0
@@ -79,37 +93,62 @@ struct SimulatedHost {
         requestIDs = []
         channels = []
         permissions = []
+        decisions = []
+        isTold = []
+        takeoverWishes = []
         acquireCalls = []
-        sync = SyncMachine(zone: "home", host: id)
+        policy = scenario.terms.policy
+        sync = SyncMachine(zone: CloudZone.names[0], host: id)
         begin(scenario)
     }
 
     /// Everything that a process has in memory, as it is at its start.
     mutating func begin(_ scenario: Scenario) {
         let count = scenario.meters
-        leases = (0..<count).map { _ in LeaseMachine(host: id, policy: scenario.terms.policy) }
+        leases = (0..<count).map { _ in LeaseMachine(host: id, policy: policy) }
         requestIDs = Array(repeating: nil, count: count)
         channels = Array(repeating: .none, count: count)
         permissions = Array(repeating: nil, count: count)
+        decisions = Array(repeating: nil, count: count)
+        isTold = Array(repeating: false, count: count)
+        takeoverWishes = Array(repeating: nil, count: count)
+        countedUntil = nil
         acquireCalls = Array(repeating: nil, count: count)
         var timing = SyncTiming()
         timing.pageRecordsMax = 3
         timing.batchRecordsMax = 8
         timing.cleanUpInterval = .seconds(600)
-        sync = SyncMachine(zone: "home", host: id, timing: timing)
+        sync = SyncMachine(zone: CloudZone.names[zone], host: id, timing: timing)
         stream = nil
         calls = [:]
         deferred = []
         wakeAt = nil
     }
 
-    /// Whether it may talk to a meter under a lease at a true time: its process runs, a channel is there, and its own
-    /// clock has not reached the hard stop.
+    /// Whether it may talk to a meter at a true time: its process runs, a channel is there, and its own clock has not
+    /// reached the hard stop of a strict lease.
     func mayTalk(to meter: Int, at time: TrueTime) -> Bool {
         guard isUp, !isPaused, channels[meter] != .none, case .leased(let permit)? = permissions[meter] else {
             return false
         }
-        return clock.now(at: time) < permit.hardStopAt
+        return permit.terms.policy == .keep || clock.now(at: time) < permit.hardStopAt
+    }
+
+    /// Whether nobody else may talk to a meter meanwhile: the last word that it had of its lease was under `strict`.
+    /// A grant that the cloud's store forgot when it went back protects nobody, until the holder hears of that.
+    ///
+    /// - Parameter generation: how often the store has gone back.
+    func isProtected(_ meter: Int, generation: Int) -> Bool {
+        guard let decision = decisions[meter], decision.policy == .strict else { return false }
+        guard decision.generation != generation else { return true }
+        if case .closing = channels[meter] { return false }
+        return isTold[meter]
+    }
+
+    /// What the account or a grant says of the zone's policy.
+    mutating func policyIs(_ policy: LeasePolicy) {
+        self.policy = policy
+        for meter in leases.indices { leases[meter].policyChanged(policy) }
     }
 
     /// When a write is said to have been made: its own wall clock, corrected by what the cloud's said,
@@ -118,6 +157,12 @@ struct SimulatedHost {
         let offset = sync.state.serverOffset?.offset ?? .zero
         let corrected = (clock.wall(at: time) + offset).millisecondsSince1970
         return UInt64(clamping: corrected / clock.wallTick * clock.wallTick)
+    }
+
+    /// Whether the cloud says about the same as this host's calendar.
+    var isCalendarConfirmed: Bool {
+        guard let offset = sync.state.serverOffset?.offset else { return false }
+        return offset < .seconds(60) && offset > .seconds(-60)
     }
 
     /// When something has to be done next, in true time.

@@ -11,7 +11,7 @@ extension Simulator {
     @discardableResult
     mutating func send(_ request: CloudRequest, from index: Int, for operation: SyncOperation? = nil) -> UInt64 {
         let call = CloudCall(
-            id: nextID(), host: index, run: hosts[index].run, sentAt: now, request: request)
+            id: nextID(), host: index, run: hosts[index].run, sentAt: now, zone: hosts[index].zone, request: request)
         hosts[index].calls[call.id] = SimulatedHost.OpenCall(
             call: call, sentAt: hosts[index].clock.now(at: now), operation: operation)
         let delays = hosts[index].link.send(.up, at: now, &dice)
@@ -30,20 +30,26 @@ extension Simulator {
         return call.id
     }
 
-    mutating func answered(_ index: Int, _ id: UInt64, _ response: CloudResponse) {
+    mutating func answered(_ index: Int, _ id: UInt64, _ response: CloudResponse, _ decision: Decision) {
         guard let open = hosts[index].calls.removeValue(forKey: id) else { return }
         record(open.call, response, returnedAt: now)
         note("\(hosts[index].name): \(open.call.request.name) answered: \(response.name)")
         let moment = hosts[index].clock.now(at: now)
         if let operation = open.operation {
+            if decision.generation != generation, case .push(let batch) = operation {
+                // The store that took it is gone, and the host does not know.
+                judge.losesUnfetched(batch.records.map(\.key), in: hosts[index].zone)
+            }
             exchanged(index, operation, response, roundTrip: moment - open.sentAt)
             return
         }
         let sentAt = scenario.bug == .countsFromReceipt ? moment : open.sentAt
         switch (open.call.request, response) {
         case (.acquire(_, let meter), .granted(let lease)):
-            perform(
-                hosts[index].leases[meter].granted(lease, sentAt: sentAt, at: moment, dice: dice.next()), index, meter)
+            if lease.terms.policy != hosts[index].policy { hosts[index].policyIs(lease.terms.policy) }
+            let action = hosts[index].leases[meter].granted(lease, sentAt: sentAt, at: moment, dice: dice.next())
+            permitted(index, meter, action, decision)
+            perform(action, index, meter)
         case (.acquire(_, let meter), .refused(let reason, let lease, let retryAfter)):
             guard hosts[index].acquireCalls[meter] == id else { return }
             perform(
@@ -51,7 +57,8 @@ extension Simulator {
                     reason, lease, retryAfter: retryAfter, at: moment, dice: dice.next()), index, meter)
         case (.renew(let leases, _), .renewals(let results)):
             for (lease, result) in zip(leases, results) {
-                renewed(index, lease.meter, lease.token, result.renewal, result.view, sentAt: sentAt)
+                if decision.generation == generation { hosts[index].isTold[lease.meter] = true }
+                renewed(index, lease.meter, lease.token, result.renewal, result.view, sentAt: sentAt, decision)
             }
         case (.release(let token, let meter, _), _):
             perform(hosts[index].leases[meter].released(token, at: moment), index, meter)
@@ -62,19 +69,31 @@ extension Simulator {
 
     private mutating func renewed(
         _ index: Int, _ meter: Int, _ token: FencingToken, _ renewal: LeaseRenewal, _ view: LeaseView?,
-        sentAt: MonotonicTime
+        sentAt: MonotonicTime, _ decision: Decision
     ) {
         let moment = hosts[index].clock.now(at: now)
         switch renewal {
         case .renewed:
             guard let view else { return }
-            perform(
-                hosts[index].leases[meter].renewed(view, sentAt: sentAt, at: moment, dice: dice.next()), index, meter)
+            // As the lease keeper does: a stricter zone is heeded at once.
+            if view.terms.policy == .strict, hosts[index].policy == .keep { hosts[index].policyIs(.strict) }
+            let action = hosts[index].leases[meter].renewed(view, sentAt: sentAt, at: moment, dice: dice.next())
+            permitted(index, meter, action, decision)
+            perform(action, index, meter)
         case .lost(let loss, _):
             perform(
                 hosts[index].leases[meter].renewalLost(loss, of: token, view, at: moment, dice: dice.next()), index,
                 meter)
         }
+    }
+
+    /// An answer that was in time: from now on the host goes by it.
+    private mutating func permitted(
+        _ index: Int, _ meter: Int, _ action: LeaseMachine.Action, _ decision: Decision
+    ) {
+        guard case .permit = action else { return }
+        hosts[index].decisions[meter] = decision
+        hosts[index].isTold[meter] = false
     }
 
     mutating func failed(_ index: Int, _ id: UInt64) {
@@ -115,7 +134,7 @@ extension Simulator {
 
     // MARK: The lease history
 
-    private mutating func record(_ call: CloudCall, _ response: CloudResponse, returnedAt: TrueTime) {
+    mutating func record(_ call: CloudCall, _ response: CloudResponse, returnedAt: TrueTime) {
         guard !hasRestored else { return }
         switch call.request {
         case .acquire(let request, let meter):

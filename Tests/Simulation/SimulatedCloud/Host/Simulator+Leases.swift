@@ -21,10 +21,12 @@ extension Simulator {
             openChannel(index, meter)
         case .permitUnleased:
             coverage.note(.permitUnleased)
-            if scenario.terms.policy == .strict {
+            // A link that is up already, from before the zone was strict, stays.
+            if hosts[index].policy == .strict, hosts[index].channels[meter] == .none {
                 judge.object("\(hosts[index].name) takes meter \(meter) without a lease under strict")
             }
             hosts[index].permissions[meter] = .unleased
+            hosts[index].decisions[meter] = nil
             openChannel(index, meter)
         case .withdraw(let cause): withdraw(index, meter, cause)
         case .joinQueue: send(.enqueue(meter: meter), from: index)
@@ -36,12 +38,22 @@ extension Simulator {
     private mutating func sendAcquire(_ index: Int, _ meter: Int, again: Bool, takeover: FencingToken?) {
         let requestID = again ? hosts[index].requestIDs[meter] ?? RequestID(using: &dice) : RequestID(using: &dice)
         hosts[index].requestIDs[meter] = requestID
+        judgeTakeover(takeover, index, meter)
         let host = hosts[index]
         let request = LeaseAcquire(
             requestID: requestID, host: host.id, hostName: host.name, session: host.store.value.session,
             previousSession: host.previousSession, timeToLive: scenario.terms.timeToLive, transport: .usb,
             policy: .keep, takeover: takeover, tokenFloor: host.leases[meter].greatestToken)
         hosts[index].acquireCalls[meter] = send(.acquire(request, meter: meter), from: index)
+    }
+
+    /// A person's wish to take a meter over is good for half a minute.
+    private mutating func judgeTakeover(_ takeover: FencingToken?, _ index: Int, _ meter: Int) {
+        guard takeover != nil else { return }
+        let age = hosts[index].takeoverWishes[meter].map { hosts[index].clock.now(at: now) - $0 }
+        if let age, age <= LeaseTiming.takeoverWish { return }
+        judge.object(
+            "\(hosts[index].name) takes meter \(meter) over \(age.map { "\($0)" } ?? "") after anybody wished it")
     }
 
     private mutating func sendRenewal(_ index: Int) {
@@ -118,6 +130,7 @@ extension Simulator {
         note("\(hosts[index].name): meter \(meter): channel ends, \(end)")
         hosts[index].channels[meter] = .none
         hosts[index].permissions[meter] = nil
+        hosts[index].decisions[meter] = nil
         let moment = hosts[index].clock.now(at: now)
         perform(hosts[index].leases[meter].channelClosed(end, at: moment), index, meter)
         queue.add(

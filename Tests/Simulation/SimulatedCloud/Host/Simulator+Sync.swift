@@ -72,14 +72,19 @@ extension Simulator {
         let boot = hosts[index].clock.boot
         let merge = server.merge
         let wall = hosts[index].clock.wall(at: now).millisecondsSince1970
+        doubtCalendar(of: index)
         switch operation {
         case .readProgress: sync(index, .progressRead(hosts[index].store.value.progress))
         case .readBatch(let recordsMax, _):
             guard let batch = commit(index, { $0.nextBatch(recordsMax: recordsMax) }) else { return }
             sync(index, .batchRead(batch))
-        case .adopt(let zone, _):
-            guard commit(index, { $0.adopt(zone) }) != nil else { return }
+        case .adopt(let zone, let entry):
+            let before = hosts[index].store.value
+            let bug = scenario.bug
+            guard commit(index, { $0.adopt(zone, entry, bug: bug) }) != nil else { return }
+            judge.keeps(before.records, in: hosts[index].store.value, by: hosts[index].name)
             coverage.note(.adopted)
+            if case .another = entry { coverage.note(.zoneEntered) }
             sync(index, .adopted)
         case .correct(let offset):
             let wall = (hosts[index].clock.wall(at: now) + offset).millisecondsSince1970
@@ -127,20 +132,50 @@ extension Simulator {
             return
         }
         let wall = hosts[index].clock.wall(at: now).millisecondsSince1970
-        guard let outcome = commit(index, { $0.apply(page, merge: merge, wall: wall) }) else { return }
+        let dropsUnlisted = scenario.bug == .dropsUnlisted
+        let before = hosts[index].store.value
+        let applied = commit(index) { $0.apply(page, merge: merge, dropsUnlisted: dropsUnlisted, wall: wall) }
+        guard let outcome = applied else { return }
+        if before.refetching.contains(page.type) {
+            judge.keeps(before.records, in: hosts[index].store.value, by: hosts[index].name)
+            if hosts[index].store.value.aside.count > before.aside.count { coverage.note(.setAside) }
+        }
         coverage.note(.pageApplied)
         judge.read(
-            hosts[index].store.value, upTo: page.token, of: page.type, from: server.store.value, by: hosts[index].name)
+            hosts[index].store.value, upTo: page.token, of: page.type,
+            from: server.store.value.zones[hosts[index].zone], epoch: server.store.value.epoch, by: hosts[index].name)
         sync(index, .applied(outcome))
     }
 
-    /// Its own tombstones live as long as the cloud's, by whatever its calendar says.
+    /// What is written now has a date that nobody confirms.
+    mutating func doubtCalendar(of index: Int) {
+        let time = now
+        hosts[index].store.touch { $0.trueTime = time }
+        guard !hosts[index].isCalendarConfirmed else { return }
+        let wall = hosts[index].clock.wall(at: now)
+        hosts[index].store.touch { $0.doubt(wall) }
+    }
+
+    /// Its own tombstones live as long as the cloud's, by the date that it believes.
     private mutating func cleanUp(_ index: Int) {
-        let limit = hosts[index].clock.wall(at: now).millisecondsSince1970 - scenario.tombstoneAge / .millisecond
+        let moment = hosts[index].clock.now(at: now)
+        let wall = hosts[index].clock.wall(at: now)
+        let running = hosts[index].countedUntil.map { moment - $0 } ?? .zero
+        hosts[index].countedUntil = moment
+        let isConfirmed = hosts[index].isCalendarConfirmed
+        let age = Duration.microseconds(scenario.tombstoneAge)
+        let trusts = scenario.bug == .trustsCalendar
+        let learnedAt = hosts[index].store.value.learnedAt
         // Also where it is killed in it: the commit may survive.
         var keys: [RecordKey] = []
-        let isDone: Void? = commit(index) { keys = $0.cleanUp(before: limit) }
+        let isDone: Void? = commit(index) { replica in
+            if isConfirmed { replica.goOn(to: wall, running: running) }
+            keys = replica.cleanUp(olderThan: age, by: trusts ? BelievedDate(date: wall) : nil)
+        }
         judge.forgot(keys)
+        for key in keys where hosts[index].isIn2099 && now - learnedAt[key, default: now] < scenario.tombstoneAge / 2 {
+            judge.object("\(hosts[index].name), in 2099, forgets that \(key.name) was just deleted")
+        }
         guard isDone != nil else { return }
         coverage.note(.cleanedUp, keys.count)
         sync(index, .cleanedUp)
@@ -156,7 +191,11 @@ extension Simulator {
             ClockSample(serverTime: serverTime, localTime: wall, roundTrip: roundTrip)
         }
         switch response {
-        case .account(let account): sync(index, .accountChecked(account, sample(account.serverTime)))
+        case .account(let account):
+            if let policy = LeasePolicy(rawValue: account.policy), policy != hosts[index].policy {
+                hosts[index].policyIs(policy)
+            }
+            sync(index, .accountChecked(account, sample(account.serverTime)))
         case .pushed(let outcome): sync(index, .pushed(outcome, sample(outcome.serverTime)))
         case .page(let page): sync(index, .pageFetched(page))
         case .failed(let failure):
@@ -176,6 +215,9 @@ extension Simulator {
             sync(index, .streamOpened)
             for meter in hosts[index].leases.indices {
                 hosts[index].leases[meter].cloudReached(at: moment, dice: dice.next())
+                guard scenario.bug == .wishesForEver, hosts[index].takeoverWishes[meter] != nil else { continue }
+                let wish = LeaseWish(isTakeover: true, isAsked: true)
+                perform(hosts[index].leases[meter].wanted(wish, at: moment), index, meter)
             }
         case .changed(let types, let host): sync(index, .remoteChanged(types: types, host: host))
         case .lease(let lease, let meter):

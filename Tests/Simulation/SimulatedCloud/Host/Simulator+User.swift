@@ -15,6 +15,7 @@ extension Simulator {
         hosts[index].store.commit { $0.session = session }
         hosts[index].store.sync()
         hosts[index].begin(scenario)
+        if hosts[index].isIn2099 { coverage.note(.hostIn2099) }
         note("\(hosts[index].name): starts as \(session)")
         sync(index, .started)
         let moment = hosts[index].clock.now(at: now)
@@ -29,7 +30,12 @@ extension Simulator {
         guard !isHealed else { return }
         queue.add(.user(host: index, run: hosts[index].run), at: some(scenario.userGap))
         let meter = dice.number(below: scenario.meters)
-        if scenario.kind == .edge, dice.happens(onceIn: 2) {
+        guard hosts[index].zone == 0 else {
+            // Its meters are at home.
+            if dice.happens(onceIn: 8) { delete(index) } else { write(index) }
+            return
+        }
+        if isTense, dice.happens(onceIn: 2) {
             want(index, meter)
             return
         }
@@ -78,6 +84,7 @@ extension Simulator {
         let moment = hosts[index].clock.now(at: now)
         let wall = hosts[index].clock.wall(at: now).millisecondsSince1970
         let boot = hosts[index].clock.boot
+        doubtCalendar(of: index)
         let stamp = hosts[index].store.commit {
             $0.write(value, key, property, physical: physical, wall: wall, boot: boot, at: moment)
         }
@@ -90,15 +97,28 @@ extension Simulator {
             return
         }
         hosts[index].store.sync()
-        if isPromised { judge.acknowledges(value, of: key, property, stamp: stamp, by: index) }
+        if isPromised {
+            judge.acknowledges(value, of: key, property, stamp: stamp, by: index, in: recordsZone(of: index))
+        }
         sync(index, .triggered(.localChange))
+    }
+
+    /// Whose records a host has: what is deleted between joining a zone and first reaching it counts in the zone before.
+    private func recordsZone(of index: Int) -> Int {
+        let known = hosts[index].store.value.zone
+        return server.store.value.zones.firstIndex { $0.id.description == known } ?? hosts[index].zone
     }
 
     // MARK: Meters
 
     private mutating func want(_ index: Int, _ meter: Int) {
-        let wish = LeaseWish(
-            isTakeover: dice.happens(onceIn: 4), waitsInLine: dice.happens(onceIn: 3), isAsked: true)
+        want(
+            index, meter,
+            LeaseWish(isTakeover: dice.happens(onceIn: 4), waitsInLine: dice.happens(onceIn: 3), isAsked: true))
+    }
+
+    mutating func want(_ index: Int, _ meter: Int, _ wish: LeaseWish) {
+        if wish.isTakeover { hosts[index].takeoverWishes[meter] = hosts[index].clock.now(at: now) }
         hosts[index].store.commit { $0.wants[meter] = true }
         hosts[index].store.sync()
         note("\(hosts[index].name): wants meter \(meter)\(wish.isTakeover ? ", takes over" : "")")

@@ -73,9 +73,13 @@ struct CloudCall {
     var host: Int
     var run: Int
     var sentAt: TrueTime
+    /// Whose records it is about: an index of `CloudZone.names`.
+    var zone = 0
     var request: CloudRequest
     /// The second copy of a doubled message.
     var isCopy = false
+    /// It was granted once, and others were since: nothing is to come of it.
+    var isRepetition = false
 }
 
 /// What the cloud tells over an open stream.

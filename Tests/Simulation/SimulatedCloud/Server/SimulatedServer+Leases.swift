@@ -16,6 +16,13 @@ extension SimulatedServer {
         if bug == .noLockDelay, judged?.holder?.host != request.host {
             judged?.renewedAt = before.map { $0.renewedAt - terms.lockDelay } ?? now
         }
+        if bug == .forgetsRequests, let record = judged {
+            judged = LeaseRecord(
+                state: record.state, token: record.token, terms: record.terms, renewedAt: record.renewedAt,
+                grants: Array(record.grants.suffix(1)))
+        }
+        var request = request
+        if bug == .ignoresClaims { request.tokenFloor = nil }
         let decision = LeaseRules.acquire(request, of: judged, in: circumstances)
         if let record = decision.record {
             if before?.token != record.token { formerHolders[meter] = before }
@@ -75,14 +82,23 @@ extension SimulatedServer {
     }
 
     mutating func renew(
-        _ leases: [(meter: Int, token: FencingToken)], _ session: SessionID, at time: TrueTime
+        _ leases: [(meter: Int, token: FencingToken)], _ session: SessionID, from host: Int, at time: TrueTime
     ) -> CloudResponse {
         let now = clock.now(at: time)
         return .renewals(
             leases.map { lease in
                 let record = store.value.leases[lease.meter]
+                let policy = bug == .renewalKeepsPolicy ? .keep : terms.policy
                 let decision = LeaseRules.renew(
-                    lease.token, session: session, of: record, under: terms.policy, at: now)
+                    lease.token, session: session, of: record, under: policy, at: now)
+                if bug == .renewsForgotten, case .lost(.unknown, _) = decision.answer {
+                    let holder = LeaseHolder(
+                        host: members[host].id, hostName: members[host].name, session: session, transport: .usb,
+                        acquiredAt: clock.wall(at: time))
+                    let invented = LeaseRecord(
+                        state: .held(holder), token: lease.token, terms: terms, renewedAt: now, grants: [])
+                    return (.renewed(invented), view(invented, lease.meter, at: now))
+                }
                 if let renewed = decision.record { store.touch { $0.leases[lease.meter] = renewed } }
                 note(decision.answer)
                 if case .lost(.takenOver, _) = decision.answer, bug == .renewalAfterLoss,

@@ -1,3 +1,4 @@
+import Cloud
 import CloudAPI
 import LeaseCore
 import MeterModel
@@ -11,40 +12,43 @@ extension SimulatedServer {
     static let poison = "poison"
 
     mutating func records(_ call: CloudCall, at time: TrueTime, _ dice: inout SeededDice) -> CloudResponse {
-        let member = members[call.host]
-        let wall = UInt64(clamping: clock.wall(at: time).millisecondsSince1970)
+        let zone = store.value.zones[call.zone]
+        let epoch = store.value.epoch
         if case .createZone = call.request {
-            store.commit { $0.hasZone = true }
+            store.commit { $0.zones[call.zone].exists = true }
             coverage.note(.zoneCreated)
             return .done
         }
-        guard store.value.hasZone else { return fail(.zoneNotFound) }
+        guard zone.exists else { return fail(.zoneNotFound) }
         switch call.request {
         case .account:
+            let wall = UInt64(clamping: clock.wall(at: time).millisecondsSince1970)
             return .account(
                 CloudAccount(
-                    zone: "home", host: member.id, hostName: member.name, serverTime: wall, epoch: store.value.epoch,
-                    policy: terms.policy.rawValue))
-        case .modify(let batch): return modify(batch, by: member, wall: wall, at: time, &dice)
+                    zone: zone.name, host: members[call.host].id, hostName: members[call.host].name, serverTime: wall,
+                    epoch: epoch, policy: terms.policy.rawValue, zoneID: zone.id.description))
+        case .modify(let batch): return modify(batch, call, at: time, &dice)
         case .changes(let type, let since, let limit):
-            guard let page = store.value.changes(of: type, since: since, limit: limit) else {
-                let isOtherEpoch = since.flatMap { ChangeToken($0) }?.epoch != store.value.epoch
-                coverage.note(isOtherEpoch ? .tokenExpiredEpoch : .tokenExpiredFloor)
-                return fail(.changeTokenExpired(epoch: store.value.epoch))
+            do throws(CloudFailure) {
+                return .page(
+                    try zone.changes(
+                        of: type, since: since, limit: limit, epoch: epoch, heedsTimeline: bug != .noTimeline))
+            } catch {
+                return refuse(error, since)
             }
-            return .page(page)
         default: return .done
         }
     }
 
     private mutating func modify(
-        _ batch: OutboxBatch, by member: Member, wall: UInt64, at time: TrueTime, _ dice: inout SeededDice
+        _ batch: OutboxBatch, _ call: CloudCall, at time: TrueTime, _ dice: inout SeededDice
     ) -> CloudResponse {
         guard batch.records.count <= Self.batchRecordsMax else { return fail(.limitExceeded) }
         let isPoisoned = batch.records.contains { $0.properties[Self.poison] != nil }
         if isPoisoned, dice.happens(onceIn: 2) { return fail(.badRequest) }
         var types: [RecordType] = []
         var results: [PushResult] = []
+        let wall = clock.wall(at: time).millisecondsSince1970
         for record in batch.records {
             guard record.properties[Self.poison] == nil else {
                 coverage.note(.badRequest)
@@ -52,23 +56,41 @@ extension SimulatedServer {
                 continue
             }
             let merge = merge
-            let fate = store.commit { $0.take(record, now: wall, at: time, merge: merge) }
+            let moment = CloudZone.Moment(time: time, wall: wall, mark: hasMarked[call.zone] ? nil : dice.next())
+            let fate = store.commit { $0.zones[call.zone].take(record, at: moment, merge: merge) }
             if fate == .clockSkew {
                 coverage.note(.clockSkew)
                 results.append(PushResult(key: record.key, failure: SyncFailure(.clockSkew, "too far ahead")))
                 continue
             }
+            if fate == .changed { hasMarked[call.zone] = true }
             if fate == .changed, !types.contains(record.key.type) { types.append(record.key.type) }
-            let stored = store.value.records[record.key]?.record
+            let stored = store.value.zones[call.zone].records[record.key]?.record
             results.append(PushResult(key: record.key, merged: stored == record ? nil : stored))
         }
-        if !types.isEmpty { tellAll(.changed(types: types, host: member.id)) }
+        if !types.isEmpty { tellAll(.changed(types: types, host: members[call.host].id), in: call.zone) }
         coverage.note(.pushed, results.count)
-        return .pushed(PushOutcome(results: results, serverTime: wall))
+        return .pushed(PushOutcome(results: results, serverTime: UInt64(clamping: wall)))
     }
 
     private mutating func fail(_ kind: SyncFailure.Kind) -> CloudResponse {
         note(kind)
         return .failed(SyncFailure(kind, "\(kind)"))
+    }
+
+    /// A token that is good for nothing any more.
+    private mutating func refuse(_ failure: CloudFailure, _ since: String?) -> CloudResponse {
+        let epoch = failure.epoch ?? ""
+        switch failure.code {
+        case .timelineLost:
+            coverage.note(.timelineLost)
+            return fail(.timelineLost(epoch: epoch, zoneID: failure.zoneID))
+        case .anotherZone:
+            return fail(.anotherZone(epoch: epoch, zoneID: failure.zoneID))
+        default:
+            let isOtherEpoch = since.flatMap { ChangeToken($0) }?.epoch != epoch
+            coverage.note(isOtherEpoch ? .tokenExpiredEpoch : .tokenExpiredFloor)
+            return fail(.changeTokenExpired(epoch: epoch, zoneID: failure.zoneID))
+        }
     }
 }

@@ -21,11 +21,13 @@ struct SimulatedServer {
     var store: CrashStore<CloudState>
     let members: [Member]
     let meters: [MeterID]
-    let terms: LeaseTerms
+    var terms: LeaseTerms
     let bug: PlantedBug?
     let merge: Merge
     var isUp = true
     var isPaused = false
+    /// It started with its calendar in 2099, and nothing confirms that.
+    var isIn2099 = false
     /// Counts starts, so that what was meant for an earlier one is dropped.
     var run = 1
     /// After a restore nothing new is granted before.
@@ -33,8 +35,12 @@ struct SimulatedServer {
     var lines: [Line]
     /// Open streams by host.
     var streams: [UInt64?]
+    /// By host, the zone whose news its stream brings.
+    var streamZones: [Int]
+    /// By zone, whether this run has set its mark.
+    var hasMarked = CloudZone.names.map { _ in false }
     /// To be sent once the store is synced.
-    var pendingResponses: [(call: CloudCall, response: CloudResponse)] = []
+    var pendingResponses: [(call: CloudCall, response: CloudResponse, decision: Decision)] = []
     var pendingEvents: [(host: Int, event: StreamEvent)] = []
     /// What requests without a fault of their own are answered with for now.
     var trouble: SyncFailure?
@@ -55,6 +61,7 @@ struct SimulatedServer {
             tellsAgain: scenario.bug != .neverTellsAgain && scenario.bug != .settlesUnsent)
         lines = Array(repeating: Line(), count: meters.count)
         streams = Array(repeating: nil, count: members.count)
+        streamZones = Array(repeating: 0, count: members.count)
         formerHolders = Array(repeating: nil, count: meters.count)
     }
 
@@ -64,6 +71,7 @@ struct SimulatedServer {
     mutating func start(at time: TrueTime) {
         isUp = true
         run += 1
+        hasMarked = CloudZone.names.map { _ in false }
         let now = clock.now(at: time)
         store.touch { state in
             for meter in state.leases.indices { state.leases[meter]?.renewedAt = now }
@@ -102,7 +110,7 @@ struct SimulatedServer {
         }
         switch call.request {
         case .acquire(let request, let meter): return acquire(request, meter, from: call.host, at: time)
-        case .renew(let leases, let session): return renew(leases, session, at: time)
+        case .renew(let leases, let session): return renew(leases, session, from: call.host, at: time)
         case .release(let token, let meter, let session): return release(token, meter, session, at: time)
         case .enqueue(let meter): return enqueue(meter, from: call.host, at: time)
         case .leaveQueue(let meter):
@@ -110,6 +118,7 @@ struct SimulatedServer {
             return .done
         case .openStream(let id):
             streams[call.host] = id
+            streamZones[call.host] = call.zone
             pendingEvents.append((call.host, .opened))
             return .done
         case .closeStream(let id):
@@ -121,13 +130,15 @@ struct SimulatedServer {
 
     // MARK: Events
 
-    mutating func tellAll(_ event: StreamEvent) {
-        for host in streams.indices where streams[host] != nil { pendingEvents.append((host, event)) }
+    mutating func tellAll(_ event: StreamEvent, in zone: Int) {
+        for host in streams.indices where streams[host] != nil && streamZones[host] == zone {
+            pendingEvents.append((host, event))
+        }
     }
 
     mutating func tellLease(_ meter: Int, at now: MonotonicTime) {
         guard let record = store.value.leases[meter] else { return }
-        tellAll(.lease(view(record, meter, at: now), meter: meter))
+        tellAll(.lease(view(record, meter, at: now), meter: meter), in: 0)
     }
 
     func view(_ record: LeaseRecord, _ meter: Int, at now: MonotonicTime) -> LeaseView {

@@ -4,7 +4,8 @@ package struct Coverage: Sendable {
         // Faults.
         case hostCrash, hostReboot, hostPause, serverCrash, serverReboot, serverPause, serverRestore, partition
         case oneWayPartition, wallStep, rateChange, messageLost, messageDoubled, messageSlow, storeKilled, serverKilled
-        case linkLost, unsyncedLost
+        case policyChanged, linkLost, unsyncedLost, storeWentBack, wentAway, cameHome
+        case repeatedLate, wishInOutage, hostIn2099, serverIn2099
         // Leases.
         case acquireGranted, acquireRepeated, refusedHeld, refusedRevoking, refusedReserved, refusedRestoring
         case refusedReleased, renewed, lostTakenOver, lostRevoking, lostReleased, lostUnknown, released, revoked
@@ -13,8 +14,9 @@ package struct Coverage: Sendable {
         // Sync.
         case written, deleted, pushed, pageApplied, refetch, adopted, restamped, corrected, zoneCreated, split, parked
         case notAuthenticated, permissionDenied, zoneNotFound, tokenExpiredFloor, tokenExpiredEpoch, limitExceeded
-        case rateLimited, serviceUnavailable, clockSkew, badRequest, network, wrongCertificate
+        case timelineLost, rateLimited, serviceUnavailable, clockSkew, badRequest, network, wrongCertificate
         case purged, cleanedUp, halted, cancelled, streamBroke, pollRun, counterTwin
+        case setAside, zoneEntered
         // Runs.
         case runStrict, runKeep, runOneLoss, runEdge, historyLinearizable, historyUndecided, converged
     }

@@ -9,6 +9,8 @@ struct Judge {
     /// A change that was acknowledged to a user.
     private struct Change {
         var host: Int
+        /// Where the host was when it was made.
+        var zone: Int
         var key: RecordKey
         /// nil: the record's deletion.
         var property: String?
@@ -24,18 +26,43 @@ struct Judge {
         var key: RecordKey
     }
 
+    /// A record of a zone.
+    private struct Spot: Hashable {
+        var zone: Int
+        var key: RecordKey
+    }
+
+    /// Finding of this simulation, open in the product (`SettingsLedger.accept`): a host counts what the cloud has
+    /// accepted as told for good. Where the cloud's store goes back to before that, and the host has read nothing
+    /// since that the store lost, no token of it shows the loss, and nobody tells the cloud again. With true, records
+    /// that this befalls are not judged. To be removed when the host keeps what it told until it has read past it; then
+    /// `Replica.settle` has to do the same, and `PlantedBug.forgetsUnfetched` what is done now.
+    static let toleratesLossOfUnfetched = true
+
     private(set) var violation: String?
     private(set) var history: [LeaseOperation] = []
     private var granted: [(token: FencingToken, session: SessionID?)]
+    /// By meter, whom each token was ever given to, also by a store that lost it.
+    private var givenOut: [[FencingToken: SessionID]]
     private var changes: [Change] = []
     /// The greatest deletion of each record that the cloud accepted, also after it was purged.
-    private var deletions: [RecordKey: Stamp] = [:]
+    private var deletions: [Spot: Stamp] = [:]
+    /// The zone in which each deletion was made.
+    private var deletedIn: [Stamp: Int] = [:]
     /// Records whose tombstones the cloud or a host purged: what they hid may be back.
     private var forgotten: Set<RecordKey> = []
     /// Records that a host may have otherwise than the cloud at the end.
     private var excused: Set<Place> = []
 
-    init(meters: Int) { granted = Array(repeating: (FencingToken(rawValue: 0), nil), count: meters) }
+    /// Records that `toleratesLossOfUnfetched` is about.
+    private var unfetched: Set<Spot> = []
+    private let bug: PlantedBug?
+
+    init(meters: Int, bug: PlantedBug?) {
+        granted = Array(repeating: (FencingToken(rawValue: 0), nil), count: meters)
+        givenOut = Array(repeating: [:], count: meters)
+        self.bug = bug
+    }
 
     /// A promise is broken.
     mutating func object(_ what: String) {
@@ -47,12 +74,34 @@ struct Judge {
     mutating func record(_ operation: LeaseOperation) { history.append(operation) }
 
     /// An answer with a token leaves the server.
-    mutating func grants(_ token: FencingToken, to session: SessionID, meter: Int) {
+    mutating func grants(_ token: FencingToken, to request: LeaseAcquire, meter: Int) {
+        let session = request.session
         let last = granted[meter]
+        if let former = givenOut[meter][token], former != session, let seen = request.tokenFloor, token <= seen {
+            object("meter \(meter): token \(token.rawValue) was given out twice, to a host that knew it")
+        }
+        givenOut[meter][token] = session
         if token < last.token || (token == last.token && session != last.session) {
             object("meter \(meter): token \(token.rawValue) was granted after \(last.token.rawValue)")
         }
         granted[meter] = (token, session)
+    }
+
+    /// A request that was granted before others were is decided no more.
+    mutating func repeats(
+        _ call: CloudCall, _ response: CloudResponse, from before: LeaseRecord?, to after: LeaseRecord?
+    ) {
+        var isGranted = false
+        if case .granted = response { isGranted = true }
+        guard isGranted || before?.state != after?.state || before?.token != after?.token else { return }
+        object("a late repetition of \(call.request.name) was decided anew: \(response.name)")
+    }
+
+    /// The store is as it was when a copy of it was made: tokens go on from there.
+    mutating func storeWentBack(to state: CloudState) {
+        for (meter, lease) in state.leases.enumerated() {
+            granted[meter] = (lease?.token ?? FencingToken(rawValue: 0), lease?.holder?.session)
+        }
     }
 
     /// - Parameter talkers: those that may talk to a meter now.
@@ -63,10 +112,14 @@ struct Judge {
     // MARK: Changes
 
     mutating func acknowledges(
-        _ value: SettingValue?, of key: RecordKey, _ property: String?, stamp: Stamp, by host: Int
+        _ value: SettingValue?, of key: RecordKey, _ property: String?, stamp: Stamp, by host: Int,
+        in zone: Int
     ) {
         overwrites(key, property, by: host)
-        changes.append(Change(host: host, key: key, property: property, value: value, stamps: [stamp], least: stamp))
+        if property == nil { deletedIn[stamp] = zone }
+        changes.append(
+            Change(
+                host: host, zone: zone, key: key, property: property, value: value, stamps: [stamp], least: stamp))
     }
 
     /// What the same host wrote before is overwritten, whatever becomes of the stamp; also where it was killed in the
@@ -83,13 +136,14 @@ struct Judge {
             guard let stamp = changes[index].stamps.lazy.compactMap({ new[$0] }).first else { continue }
             changes[index].stamps = (isCertain ? [] : changes[index].stamps) + [stamp]
             changes[index].least = isCertain ? stamp : min(changes[index].least, stamp)
+            if changes[index].property == nil { deletedIn[stamp] = changes[index].zone }
         }
     }
 
     /// The cloud merged a batch: a record only grows, whatever came first.
     mutating func merged(
-        _ batch: OutboxBatch, _ outcome: PushOutcome, from before: [RecordKey: CloudState.Stored],
-        to after: [RecordKey: CloudState.Stored]
+        _ batch: OutboxBatch, _ outcome: PushOutcome, from before: [RecordKey: CloudZone.Stored],
+        to after: [RecordKey: CloudZone.Stored]
     ) {
         for (record, result) in zip(batch.records, outcome.results) where result.failure == nil {
             guard let new = after[record.key]?.record, record.newestStamp != nil else { continue }
@@ -100,11 +154,42 @@ struct Judge {
     }
 
     /// An answer to a batch leaves the server.
-    mutating func accepted(_ batch: OutboxBatch, _ outcome: PushOutcome) {
+    mutating func accepted(_ batch: OutboxBatch, _ outcome: PushOutcome, in zone: Int) {
         for (record, result) in zip(batch.records, outcome.results) where result.failure == nil {
             guard let stamp = record.deletion?.stamp else { continue }
-            deletions[record.key] = max(deletions[record.key] ?? stamp, stamp)
+            let spot = Spot(zone: zone, key: record.key)
+            deletions[spot] = max(deletions[spot] ?? stamp, stamp)
         }
+    }
+
+    /// A batch reaches a zone: deletions are of the zone in which they were made.
+    mutating func tells(_ batch: OutboxBatch, in zone: Int) {
+        for record in batch.records {
+            guard let deletion = record.deletion, let origin = deletedIn[deletion.stamp], origin != zone else {
+                continue
+            }
+            object("\(record.key.name) was deleted in \(CloudZone.names[origin]), and \(CloudZone.names[zone]) is told")
+        }
+    }
+
+    /// A host reads a zone anew or enters another one: whatever was no deletion's is there or listed as set aside.
+    mutating func keeps(_ before: [RecordKey: Record], in replica: Replica, by host: String) {
+        for (key, record) in before {
+            let after = replica.records[key]
+            for (name, register) in record.properties {
+                let kept = [
+                    after?.properties[name]?.stamp, after?.deletion?.stamp, replica.aside[key]?[name]?.stamp,
+                ]
+                if kept.contains(where: { $0.map { $0 >= register.stamp } ?? false }) { continue }
+                object("\(host) drops \(key.name).\(name) = \(register), which nobody deleted")
+            }
+        }
+    }
+
+    /// See `toleratesLossOfUnfetched`.
+    mutating func losesUnfetched(_ keys: [RecordKey], in zone: Int) {
+        guard Self.toleratesLossOfUnfetched, bug != .forgetsUnfetched else { return }
+        unfetched.formUnion(keys.map { Spot(zone: zone, key: $0) })
     }
 
     /// Tombstones are purged.
@@ -112,9 +197,11 @@ struct Judge {
 
     /// A host has read a type up to `token`: it has all that the cloud has before it.
     mutating func read(
-        _ replica: Replica, upTo token: String, of type: RecordType, from cloud: CloudState, by host: String
+        _ replica: Replica, upTo token: String, of type: RecordType, from cloud: CloudZone, epoch: String,
+        by host: String
     ) {
-        guard let token = ChangeToken(token), token.epoch == cloud.epoch else { return }
+        // A page of a store that went back since says nothing of this one.
+        guard let token = ChangeToken(token), cloud.knows(token, epoch: epoch) else { return }
         for stored in cloud.records.values where stored.record.key.type == type && stored.sequence <= token.sequence {
             let key = stored.record.key
             let mine = replica.records[key] ?? Record(key: key)
@@ -128,34 +215,56 @@ struct Judge {
     /// A host that has not read a type once holds a record of it, and the cloud forgets that it was deleted.
     mutating func excuses(_ key: RecordKey, at host: Int) { excused.insert(Place(host: host, key: key)) }
 
-    func isExcused(_ key: RecordKey, at host: Int) -> Bool { excused.contains(Place(host: host, key: key)) }
-
-    /// After everything is healed and quiet.
-    mutating func judgeEnd(_ cloud: CloudState) {
-        for (key, stamp) in deletions where !forgotten.contains(key) {
-            guard cloud.records[key]?.record.deletion.map({ $0.stamp < stamp }) ?? true else { continue }
-            object("the deletion \(stamp) of \(key.name) was accepted and is lost")
-        }
-        for change in changes {
-            let record = cloud.records[change.key]?.record
-            let deleted = max(deletions[change.key], record?.deletion?.stamp)
-            if let deleted, deleted >= change.least { continue }
-            guard let property = change.property else {
-                object("the deletion \(change.least) of \(change.key.name) is lost")
-                continue
-            }
-            let register = record?.properties[property]
-            // Of two with one stamp the greater value wins.
-            let least = Register(value: change.value ?? .null, stamp: change.least)
-            let survives = register.map { $0.value == change.value || $0 >= least } ?? false
-            guard !survives else { continue }
-            object(
-                "\(change.key.name).\(property) = \(change.value ?? .null) of \(change.least) is lost: "
-                    + "\(register.map { "\($0)" } ?? "nothing") is there")
-        }
+    func isExcused(_ key: RecordKey, at host: Int, in zone: Int) -> Bool {
+        excused.contains(Place(host: host, key: key)) || unfetched.contains(Spot(zone: zone, key: key))
     }
 
-    private func max(_ left: Stamp?, _ right: Stamp?) -> Stamp? { [left, right].compactMap { $0 }.max() }
+    /// After everything is healed and quiet.
+    ///
+    /// - Parameter whereabouts: by host, the zone in which it is.
+    mutating func judgeEnd(_ cloud: CloudState, whereabouts: [Int]) {
+        for (spot, stamp) in deletions where !forgotten.contains(spot.key) && !unfetched.contains(spot) {
+            let stored = cloud.zones[spot.zone].records[spot.key]?.record
+            guard stored?.deletion.map({ $0.stamp < stamp }) ?? true else { continue }
+            object("the deletion \(stamp) of \(spot.key.name) was accepted and is lost")
+        }
+        for change in changes { judgeEnd(change, cloud, in: whereabouts[change.host]) }
+    }
+
+    /// - Parameter zone: where its host is at the end, and where the change has to be: it comes along. A deletion does not.
+    private mutating func judgeEnd(_ change: Change, _ cloud: CloudState, in zone: Int) {
+        guard !unfetched.contains(Spot(zone: zone, key: change.key)) else { return }
+        guard let property = change.property else {
+            guard change.zone == zone, !isDeleted(change, cloud, in: zone) else { return }
+            object("the deletion \(change.least) of \(change.key.name) is lost")
+            return
+        }
+        guard !isDeleted(change, cloud, in: zone) else { return }
+        let register = cloud.zones[zone].records[change.key]?.record.properties[property]
+        // Of two with one stamp the greater value wins.
+        let least = Register(value: change.value ?? .null, stamp: change.least)
+        let survives = register.map { $0.value == change.value || $0 >= least } ?? false
+        // What somebody overwrote in the zone that the host left was no longer its own.
+        let isOverwritten = cloud.zones.indices.contains { other in
+            guard other != zone else { return false }
+            let theirs = cloud.zones[other].records[change.key]?.record.properties[property]
+            return theirs.map { $0 > least && $0.value != change.value } ?? false
+                || isDeleted(change, cloud, in: other)
+        }
+        guard !survives, !isOverwritten else { return }
+        object(
+            "\(change.key.name).\(property) = \(change.value ?? .null) of \(change.least) is lost: "
+                + "\(register.map { "\($0)" } ?? "nothing") is there")
+    }
+
+    private func isDeleted(_ change: Change, _ cloud: CloudState, in zone: Int) -> Bool {
+        let stamps = [
+            deletions[Spot(zone: zone, key: change.key)],
+            cloud.zones[zone].records[change.key]?.record.deletion?.stamp,
+        ]
+        return stamps.compactMap { $0 }.max().map { $0 >= change.least } ?? false
+    }
+
     private func max(_ left: Stamp, _ right: Stamp) -> Stamp { left < right ? right : left }
     private func min(_ left: Stamp, _ right: Stamp) -> Stamp { left < right ? left : right }
 }

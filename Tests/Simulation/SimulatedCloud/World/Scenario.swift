@@ -22,6 +22,30 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case settlesUnsent
     /// The host does not tell again of a deletion that the cloud has forgotten.
     case neverTellsAgain
+    /// The cloud judges change tokens by epoch and sequence alone, as before there were timelines.
+    case noTimeline
+    /// The cloud gives out tokens without heeding what hosts have seen.
+    case ignoresClaims
+    /// The cloud renews a lease that its store, which went back, does not know.
+    case renewsForgotten
+    /// No bug of its own: what `Judge.toleratesLossOfUnfetched` allows for is judged.
+    case forgetsUnfetched
+    /// The host drops what a refetch does not list, as an old host does.
+    case dropsUnlisted
+    /// The host's deletions are in force in the next zone too.
+    case carriesDeletions
+    /// The host sets its own settings aside when it joins another zone.
+    case leavesOwnBehind
+    /// A stricter policy of the zone does not reach those who renew.
+    case renewalKeepsPolicy
+    /// The cloud remembers its last grant of a meter alone.
+    case forgetsRequests
+    /// A wish to take over lasts until the cloud is there again.
+    case wishesForEver
+    /// The host forgets deletions by whatever its calendar says.
+    case trustsCalendar
+    /// The cloud forgets deletions by whatever its calendar says.
+    case purgesByCalendar
     /// A heartbeat whose answer is lost is not repeated before the next is due.
     case heartbeatOnce
 }
@@ -36,6 +60,17 @@ struct Scenario {
         /// A storm under `strict` with clocks as far apart as the rules stand it and answers that take long; hosts are
         /// often cut off while another waits for their meter.
         case edge
+    }
+
+    /// One of these in a run at most: what each leaves is judged by itself.
+    enum Upheaval {
+        case none
+        /// A backup of the cloud is restored, with the command for it.
+        case restore
+        /// A copy of the cloud's store is put back as it is.
+        case storeGoesBack
+        /// A host leaves for another zone of the cloud, and comes back or not.
+        case journey
     }
 
     var kind: Kind
@@ -60,7 +95,10 @@ struct Scenario {
     var hasTwin: Bool
     /// Records of each type that are written to.
     var names: Int
-    var mayRestore: Bool
+    /// What befalls the store, or a host's membership.
+    var upheaval: Upheaval
+    /// The zone is made `strict` at some time.
+    var changesPolicy: Bool
     /// Older tombstones are purged.
     var tombstoneAge: TrueTime
     var bug: PlantedBug?
@@ -95,10 +133,13 @@ struct Scenario {
         userGap = TrueTime(dice.pick([6, 20, 60]) ?? 20) * .second
         hasTwin = !isCalm && dice.happens(onceIn: 8)
         names = hasTwin ? 1 : dice.pick([1, 5]) ?? 5
-        mayRestore = dice.happens(onceIn: 4)
+        upheaval = dice.pick([.none, .restore, .storeGoesBack, .journey]) ?? .none
         tombstoneAge = TrueTime(dice.pick([2, 6, 15]) ?? 6) * .minute
+        changesPolicy = terms.policy == .keep && !isCalm
         if !isCalm, dice.happens(onceIn: 5) { goToTheEdge(&dice) }
         if hasTwin {
+            // Two hosts with one id cannot both be told from each other in another zone.
+            if upheaval == .journey { upheaval = .none }
             hostRates[1] = hostRates[0]
             wallErrors[1] = wallErrors[0]
             (wallTicks[0], wallTicks[1]) = (5000, 5000)
@@ -123,6 +164,9 @@ struct Scenario {
     private static func rate(_ drift: Int, _ dice: inout SeededDice) -> Int64 {
         drift == 0 ? 1000 : Int64(1000 - drift + dice.number(below: 2 * drift + 1))
     }
+
+    /// Seventy-three years: from 2026 to 2099.
+    static let to2099: Int64 = 73 * 365 * 86_400_000
 
     static func wallError(_ dice: inout SeededDice) -> Int64 {
         switch dice.number(below: 8) {

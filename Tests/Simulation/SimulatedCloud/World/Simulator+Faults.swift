@@ -1,3 +1,4 @@
+import CloudAPI
 import LeaseCore
 import MeterModel
 import SettingsCore
@@ -9,11 +10,12 @@ extension Simulator {
         guard !isHealed else { return }
         queue.add(.fault, at: some(scenario.faultGap))
         let host = dice.number(below: hosts.count)
-        if scenario.kind == .edge, dice.happens(onceIn: 2) {
+        if scenario.changesPolicy, !hasChangedPolicy, now > scenario.length / 3 { makeStrict() }
+        if isTense, dice.happens(onceIn: 2) {
             cut(host)
             return
         }
-        switch dice.number(below: 20) {
+        switch dice.number(below: 25) {
         case 0, 1: crash(host, reboots: false)
         case 2: crash(host, reboots: true)
         case 3, 4: pause(host)
@@ -26,8 +28,12 @@ extension Simulator {
         case 13: changeRate(host)
         case 14: killsHost = host
         case 15: killsServer = true
-        case 16: restoreOrBackUp()
-        case 17, 18: trouble()
+        case 16, 17: upheave()
+        case 18, 19: trouble()
+        case 20: repeatLate(dice.number(below: scenario.meters))
+        case 21: wishInOutage(host)
+        case 22: startIn2099(host)
+        case 23: startServerIn2099()
         default: revoke(dice.number(below: scenario.meters))
         }
     }
@@ -37,7 +43,8 @@ extension Simulator {
         crashServer(reboots: reboots)
     }
 
-    mutating func crash(_ index: Int, reboots: Bool) {
+    /// - Parameter wallError: of its calendar after a reboot; nil: as it comes.
+    mutating func crash(_ index: Int, reboots: Bool, wallError: Int64? = nil) {
         guard hosts[index].isUp else { return }
         note("\(hosts[index].name): \(reboots ? "reboots" : "crashes")")
         coverage.note(reboots ? .hostReboot : .hostCrash)
@@ -49,7 +56,8 @@ extension Simulator {
         server.streams[index] = nil
         if reboots {
             let error = dice.happens(onceIn: 2) ? Scenario.wallError(&dice) : scenario.wallErrors[index]
-            hosts[index].clock.reboot(wallError: error, at: now)
+            hosts[index].clock.reboot(wallError: wallError ?? error, at: now)
+            hosts[index].isIn2099 = false
         }
         let away: TrueTime = dice.pick([3 * .second, 20 * .second, 2 * .minute, 15 * .minute]) ?? .second
         queue.add(.hostStarts(index), at: some(away))
@@ -123,8 +131,144 @@ extension Simulator {
         scheduleWake(index)
     }
 
+    private mutating func upheave() {
+        switch scenario.upheaval {
+        case .none: break
+        case .restore: restoreOrBackUp()
+        case .storeGoesBack: copyOrPutBack()
+        case .journey: journey(dice.number(below: hosts.count))
+        }
+    }
+
+    /// As a file that is copied back while nobody looks, or a machine's snapshot.
+    private mutating func copyOrPutBack() {
+        guard let copy else {
+            note("cloud: its store is copied")
+            self.copy = server.store.value
+            return
+        }
+        // At any moment, also just after an edit was acknowledged.
+        if dice.happens(onceIn: 2) { putBack(copy) } else { putsBackSoon = true }
+    }
+
+    mutating func putBack(_ copy: CloudState) {
+        putsBackSoon = false
+        note("cloud: its store goes back")
+        coverage.note(.storeWentBack)
+        if server.isUp { crashServer(reboots: false) }
+        hasRestored = true
+        grants = grants.map { _ in [] }
+        generation += 1
+        server.store.replace(with: copy)
+        self.copy = nil
+        judge.storeWentBack(to: copy)
+        for index in hosts.indices { keepProtection(of: index, by: copy) }
+        for index in hosts.indices { judge.losesUnfetched(unfetched(at: index, in: copy), in: hosts[index].zone) }
+    }
+
+    /// Leases that the copy knows as they are protect as before.
+    private mutating func keepProtection(of index: Int, by copy: CloudState) {
+        for meter in copy.leases.indices {
+            guard case .leased(let permit)? = hosts[index].permissions[meter], let lease = copy.leases[meter],
+                case .held(let holder) = lease.state, holder.session == hosts[index].store.value.session,
+                lease.token == permit.token
+            else { continue }
+            hosts[index].decisions[meter]?.generation = generation
+        }
+    }
+
+    /// What a host has told or heard and will not see that the cloud lost: `Judge.toleratesLossOfUnfetched`.
+    private func unfetched(at index: Int, in copy: CloudState) -> [RecordKey] {
+        let replica = hosts[index].store.value
+        let zone = copy.zones[hosts[index].zone]
+        return replica.records.values.filter { record in
+            let token = replica.tokens[record.key.type].flatMap { ChangeToken($0) }
+            guard token.map({ zone.knows($0, epoch: copy.epoch) }) ?? true else { return false }
+            let stored = zone.records[record.key]?.record ?? Record(key: record.key)
+            return stored.merged(with: record) != stored
+        }.map(\.key)
+    }
+
+    /// `metercloud zone set --policy strict`, while hosts hold leases.
+    private mutating func makeStrict() {
+        note("cloud: the zone is strict from now on")
+        coverage.note(.policyChanged)
+        hasChangedPolicy = true
+        isTense = true
+        server.terms = server.terms.under(.strict)
+    }
+
+    /// A request whose grant is not the last one any more arrives again, from somewhere in the network.
+    private mutating func repeatLate(_ meter: Int) {
+        let present = server.store.value.leases[meter]?.token
+        guard var call = dice.pick(grants[meter].filter { $0.token != present })?.call else { return }
+        coverage.note(.repeatedLate)
+        call.isCopy = true
+        call.isRepetition = true
+        call.sentAt = now
+        record(call, .failed(SyncFailure(.network, "a copy")), returnedAt: now)
+        queue.add(.request(call), at: now + 1)
+    }
+
+    /// Somebody wants to take a meter over while the cloud cannot be reached.
+    private mutating func wishInOutage(_ index: Int) {
+        guard hosts[index].isUp, !hosts[index].isPaused, hosts[index].zone == 0 else { return }
+        coverage.note(.wishInOutage)
+        hosts[index].link.isUpCut = true
+        hosts[index].link.isDownCut = true
+        queue.add(.linkHeals(index), at: now + 20 * .second + TrueTime(dice.number(below: 60_000_000)))
+        want(index, dice.number(below: scenario.meters), LeaseWish(isTakeover: true, isAsked: true))
+        scheduleWake(index)
+    }
+
+    // MARK: Calendars
+
+    private mutating func startIn2099(_ index: Int) {
+        guard hosts[index].isUp, !server.isIn2099 else { return }
+        crash(index, reboots: true, wallError: Scenario.to2099)
+        hosts[index].isIn2099 = true
+        queue.add(.hostCalendarRight(index), at: some(15 * .minute))
+    }
+
+    mutating func setCalendarRight(_ index: Int) {
+        guard hosts[index].isIn2099 else { return }
+        note("\(hosts[index].name): its calendar is not in 2099 any more")
+        hosts[index].isIn2099 = false
+        hosts[index].clock.setWall(at: now)
+    }
+
+    /// Not beside a restore or a journey: tokens and stamps go on from 2099, and what of that is taken back is another
+    /// matter.
+    private mutating func startServerIn2099() {
+        guard server.isUp, scenario.upheaval == .none, !hosts.contains(where: \.isIn2099) else { return }
+        note("cloud: its calendar is in 2099")
+        coverage.note(.serverIn2099)
+        crashServer(reboots: true, wallError: Scenario.to2099)
+        server.isIn2099 = true
+        queue.add(.serverCalendarRight, at: some(10 * .minute))
+    }
+
+    mutating func setServerCalendarRight() {
+        guard server.isIn2099 else { return }
+        note("cloud: its calendar is not in 2099 any more")
+        server.isIn2099 = false
+        server.clock.setWall(at: now)
+    }
+
+    /// To another zone of the same cloud, or home from there. `meterctl cloud join` starts the host anew.
+    private mutating func journey(_ index: Int) {
+        guard hosts[index].isUp else { return }
+        note("\(hosts[index].name): joins \(CloudZone.names[1 - hosts[index].zone])")
+        coverage.note(hosts[index].zone == 0 ? .wentAway : .cameHome)
+        crash(index, reboots: false)
+        hosts[index].zone = 1 - hosts[index].zone
+        hosts[index].store.commit { replica in
+            for meter in replica.wants.indices { replica.wants[meter] = false }
+        }
+        hosts[index].store.sync()
+    }
+
     private mutating func restoreOrBackUp() {
-        guard scenario.mayRestore else { return }
         guard let backup else {
             note("cloud: backed up")
             self.backup = server.store.value
@@ -134,6 +278,7 @@ extension Simulator {
         coverage.note(.serverRestore)
         if server.isUp { crashServer(reboots: false) }
         hasRestored = true
+        grants = grants.map { _ in [] }
         server.restore(backup, epoch: "e\(nextID())", at: now)
         self.backup = nil
     }
@@ -186,7 +331,7 @@ extension Simulator {
     mutating func lookAtEnd() {
         guard let difference = hosts.indices.compactMap({ difference(of: $0) }).first else {
             coverage.note(.converged)
-            judge.judgeEnd(server.store.value)
+            judge.judgeEnd(server.store.value, whereabouts: hosts.map(\.zone))
             isOver = true
             return
         }
@@ -208,12 +353,12 @@ extension Simulator {
         let host = hosts[index]
         let replica = host.store.value
         if let waiting = replica.outbox.first { return "\(host.name) still has \(waiting.key.name) to tell" }
-        let cloud = server.store.value.records
+        let cloud = server.store.value.zones[host.zone].records
         let keys = Set(replica.records.keys).union(cloud.keys)
         for key in keys.sorted(by: { ($0.type.rawValue, $0.name) < ($1.type.rawValue, $1.name) }) {
             let mine = visible(replica.records[key])
             let theirs = visible(cloud[key]?.record)
-            if mine != theirs, !judge.isExcused(key, at: index) {
+            if mine != theirs, !judge.isExcused(key, at: index, in: host.zone) {
                 return "\(host.name) has \(key.name) as \(mine), the cloud as \(theirs)"
             }
         }

@@ -18,13 +18,21 @@ extension Simulator {
             queue.add(.request(call), at: now + 500 * .millisecond)
             return
         }
-        let before = server.store.value.records
+        let before = server.store.value.zones[call.zone].records
+        // The copy is from just before the edit, so that its host has read nothing that is lost.
+        if putsBackSoon, case .modify = call.request { copy = server.store.value }
+        let leases = server.store.value.leases
         let response = server.handle(call, at: now, &dice)
+        if call.isRepetition, case .acquire(_, let meter) = call.request {
+            judge.repeats(call, response, from: leases[meter], to: server.store.value.leases[meter])
+        }
         if case .modify(let batch) = call.request, case .pushed(let outcome) = response {
-            judge.merged(batch, outcome, from: before, to: server.store.value.records)
+            judge.merged(batch, outcome, from: before, to: server.store.value.zones[call.zone].records)
+            judge.tells(batch, in: call.zone)
         }
         note("cloud: \(hosts[call.host].name) \(call.request.name)\(call.isCopy ? " (copy)" : ""): \(response.name)")
-        server.pendingResponses.append((call, response))
+        let decision = Decision(generation: generation, policy: server.terms.policy)
+        server.pendingResponses.append((call, response, decision))
         if server.pendingResponses.count == 1 { scheduleFlush() }
     }
 
@@ -44,19 +52,24 @@ extension Simulator {
         let events = server.pendingEvents
         server.pendingResponses.removeAll(keepingCapacity: true)
         server.pendingEvents.removeAll(keepingCapacity: true)
-        for (call, response) in responses {
+        for (call, response, decision) in responses {
             if case .granted(let lease) = response, case .acquire(let request, let meter) = call.request {
-                judge.grants(lease.token, to: request.session, meter: meter)
+                judge.grants(lease.token, to: request, meter: meter)
+                let others = grants[meter].filter { $0.requestID != request.requestID }
+                let grant = Grant(call: call, requestID: request.requestID, token: lease.token)
+                grants[meter] = (others + [grant]).suffix(LeaseRecord.grantsMax)
             }
             if case .modify(let batch) = call.request, case .pushed(let outcome) = response {
-                judge.accepted(batch, outcome)
+                judge.accepted(batch, outcome, in: call.zone)
             }
             if call.isCopy { continue }
             for delay in hosts[call.host].link.send(.down, at: now, &dice).prefix(1) {
-                queue.add(.response(host: call.host, run: call.run, call: call.id, response), at: now + delay)
+                queue.add(.response(host: call.host, run: call.run, call: call.id, response, decision), at: now + delay)
             }
         }
         for (host, event) in events { stream(event, to: host) }
+        let hasTaken = responses.contains { if case .pushed = $0.response { true } else { false } }
+        if putsBackSoon, hasTaken, let copy { putBack(copy) }
     }
 
     /// In order, as over one connection; a lost packet comes later, a cut way breaks it.
@@ -82,13 +95,23 @@ extension Simulator {
     }
 
     private mutating func purge() {
-        let limit = now - scenario.tombstoneAge
-        guard server.store.value.records.values.contains(where: { $0.tombstoneSince.map { $0 < limit } ?? false })
-        else { return }
-        let keys = server.store.commit { $0.purge(before: limit) }
-        server.store.sync()
-        note("cloud: purged \(keys.count)")
-        coverage.note(.purged, keys.count)
+        // As the service: nothing is purged while nothing confirms the calendar.
+        guard !server.isIn2099 || scenario.bug == .purgesByCalendar else { return }
+        let limit = server.clock.wall(at: now).millisecondsSince1970 - scenario.tombstoneAge / .millisecond
+        for zone in server.store.value.zones.indices
+        where server.store.value.zones[zone].hasTombstones(before: limit) {
+            let gone = server.store.commit { $0.zones[zone].purge(before: limit) }
+            server.store.sync()
+            note("cloud: purged \(gone.count)")
+            coverage.note(.purged, gone.count)
+            forgot(Array(gone.keys))
+            if server.isIn2099, gone.values.contains(where: { now - $0.since < scenario.tombstoneAge / 2 }) {
+                judge.object("the cloud, in 2099, purges what was just deleted")
+            }
+        }
+    }
+
+    private mutating func forgot(_ keys: [RecordKey]) {
         judge.forgot(keys)
         for (index, host) in hosts.enumerated() {
             let replica = host.store.value
@@ -112,7 +135,8 @@ extension Simulator {
 
     // MARK: Crashes
 
-    mutating func crashServer(reboots: Bool) {
+    /// - Parameter wallError: of its calendar after a reboot.
+    mutating func crashServer(reboots: Bool, wallError: Int64 = 0) {
         note("cloud: crashes")
         for host in hosts.indices {
             guard let stream = server.streams[host], !hosts[host].link.isDownCut else { continue }
@@ -121,7 +145,10 @@ extension Simulator {
         }
         server.crash(&dice)
         server.isPaused = false
-        if reboots { server.clock.reboot(wallError: 0, at: now) }
+        if reboots {
+            server.clock.reboot(wallError: wallError, at: now)
+            server.isIn2099 = false
+        }
         queue.add(.serverStarts, at: some(dice.happens(onceIn: 4) ? 2 * .minute : 5 * .second))
     }
 

@@ -28,6 +28,12 @@ package struct Simulator {
         package var policy: String
     }
 
+    struct Grant {
+        var call: CloudCall
+        var requestID: RequestID
+        var token: FencingToken
+    }
+
     let seed: UInt64
     let scenario: Scenario
     var dice: SeededDice
@@ -42,7 +48,20 @@ package struct Simulator {
     var lastID: UInt64 = 0
     /// A backup of the cloud, and when it was made.
     var backup: CloudState?
+    /// A copy of its store that is put back as it is.
+    var copy: CloudState?
+    /// How often that happened.
+    var generation = 0
+    /// The store was restored or went back: grants were taken back, which no sequential lease explains.
     var hasRestored = false
+    /// The sequential lease knows one policy.
+    var hasChangedPolicy = false
+    /// Hosts are often cut off while others want their meters.
+    var isTense = false
+    /// The store goes back once the next edit was acknowledged.
+    var putsBackSoon = false
+    /// By meter, what was granted last, to be repeated late. No more than a lease remembers.
+    var grants: [[Grant]]
     var isHealed = false
     var isOver = false
     /// The next commit of this host, or of the server, is killed in the middle.
@@ -65,7 +84,8 @@ package struct Simulator {
         let scenario = Scenario(seed: seed, bug: bug, dice: &dice)
         self.scenario = scenario
         trace = traces ? Trace() : nil
-        judge = Judge(meters: scenario.meters)
+        grants = Array(repeating: [], count: scenario.meters)
+        judge = Judge(meters: scenario.meters, bug: bug)
         let ids = (0..<scenario.hosts).map { _ in HostID(using: &dice) }
         let meters = (0..<scenario.meters).compactMap { MeterID("usb:0483:5750:\($0)") }
         server = SimulatedServer(
@@ -108,6 +128,7 @@ package struct Simulator {
     private mutating func begin() {
         coverage.note(scenario.terms.policy == .strict ? .runStrict : .runKeep)
         if scenario.kind == .oneLoss { coverage.note(.runOneLoss) }
+        isTense = scenario.kind == .edge
         if scenario.kind == .edge { coverage.note(.runEdge) }
         if scenario.hasTwin { coverage.note(.counterTwin) }
         queue.add(.ping(run: server.run), at: 15 * .second)
@@ -142,6 +163,8 @@ package struct Simulator {
         case .serverResumes: resumeServer()
         case .serverStarts: if !server.isUp { startServer() }
         case .linkHeals(let host): healLink(host)
+        case .hostCalendarRight(let host): setCalendarRight(host)
+        case .serverCalendarRight: setServerCalendarRight()
         case .healEverything: healEverything()
         case .lookAtEnd: lookAtEnd()
         default: break
@@ -153,7 +176,7 @@ package struct Simulator {
         switch event {
         case .wake: wake(index)
         case .user: userActs(index)
-        case .response(_, _, let call, let response): answered(index, call, response)
+        case .response(_, _, let call, let response, let decision): answered(index, call, response, decision)
         case .callFailed(_, _, let call): failed(index, call)
         case .streamed(_, _, let stream, let event): if hosts[index].stream == stream { heard(index, event) }
         case .streamBroke(_, _, let stream): if hosts[index].stream == stream { lostStream(index) }
@@ -189,20 +212,22 @@ package struct Simulator {
     }
 
     private mutating func checkTalkers() {
-        guard scenario.terms.policy == .strict else { return }
+        guard server.terms.policy == .strict else { return }
         for meter in 0..<scenario.meters {
             var talkers = 0
-            for host in hosts.indices where hosts[host].mayTalk(to: meter, at: now) { talkers += 1 }
+            for host in hosts.indices where talks(host, meter) { talkers += 1 }
             guard talkers > 1 else { continue }
-            judge.sees(
-                talkers: hosts.filter { $0.mayTalk(to: meter, at: now) }.map(\.name), meter: meter)
+            judge.sees(talkers: hosts.indices.filter { talks($0, meter) }.map { hosts[$0].name }, meter: meter)
         }
     }
 
-    /// The lease history of the run, whole, against the sequential lease. A restore takes grants back, which no
-    /// sequential lease explains.
+    private func talks(_ host: Int, _ meter: Int) -> Bool {
+        hosts[host].isProtected(meter, generation: generation) && hosts[host].mayTalk(to: meter, at: now)
+    }
+
+    /// The lease history of the run, whole, against the sequential lease.
     private mutating func judgeHistory() {
-        guard !hasRestored else { return }
+        guard !hasRestored, !hasChangedPolicy else { return }
         for host in hosts.indices { loseOpenCalls(host) }
         // The history is on true time, the server's clock runs at its own rate.
         let slack = scenario.terms.over / 5

@@ -450,11 +450,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument", swiftSettings: strict),
         .testTarget(
             name: "CloudServerTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
-                "MetricsCore", "ServerKit",
+                "YAMLDocument", "MetricsCore", "ServerKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
@@ -503,7 +504,7 @@ let package = Package(
             name: "GatewayServerTests",
             dependencies: [
                 "MeterModel", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
-                "MetricsCore", "SettingsCore",
+                "YAMLDocument", "MetricsCore", "SettingsCore",
                 "LeaseCore", "SyncCore", "RecordingCore", "ServerKit",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -160,18 +160,18 @@ struct Host {
             // A store that cannot be read says so elsewhere on the page.
             storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
             process: { ProcessFigures.current })
-        let others: [any RouteGroup] = [
-            LiveRoutes(feed: live), BrokerRoutes { await brokerStatus() },
-            LeaseRoutes(directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
-            SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
-            ParkedRoutes(parked: ParkedService(repository: store, settings: settings)),
-            HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
-            SeriesRoutes(directory: directory, series: series),
-            RecordingRoutes(directory: directory, recordings: recordings, series: series),
-        ]
-        let page = configuration.web.serves ? webPage(routes, others, metrics) : nil
-        let router = routes.router(
-            with: others + [MembershipRoutes(joining: member), WebRoutes(page: page)], metrics: metrics)
+        let all = GatewayRoutes(
+            meters: routes, metrics: metrics, live: LiveRoutes(feed: live),
+            broker: BrokerRoutes { await brokerStatus() },
+            leases: LeaseRoutes(
+                directory: directory, settings: settings, keeper: { [member] in await member.keeper() }),
+            sync: SyncRoutes(settings: settings, engine: { [member] in await member.engine() }),
+            parked: ParkedRoutes(parked: ParkedService(repository: store, settings: settings)),
+            history: HistoryRoutes(directory: directory, settings: settings, rebuild: rebuild),
+            series: SeriesRoutes(directory: directory, series: series),
+            recordings: RecordingRoutes(directory: directory, recordings: recordings, series: series), joining: member)
+        let page = configuration.web.serves ? webPage(all) : nil
+        let router = all.controlRouter(page: page)
         let server = ControlServer(router: router, socketPath: configuration.socketPath, logger: logger)
         return [
             .init(service: FinishingService(body: recorder.run, finish: recorder.finish)),
@@ -200,11 +200,8 @@ struct Host {
             refreshVersion: { [settings] in await settings.refreshVersion })
     }
 
-    private func webPage(_ routes: MeterRoutes, _ others: [any RouteGroup], _ metrics: MetricsRoute) -> WebPage {
-        WebPage(
-            WebPage.Parts(configuration, hostName: name),
-            router: routes.router(
-                with: others + [MembershipRoutes(joining: member, isReadOnly: true)], metrics: metrics), logger: logger)
+    private func webPage(_ routes: GatewayRoutes) -> WebPage {
+        WebPage(WebPage.Parts(configuration, hostName: name), router: routes.pageRouter(), logger: logger)
     }
 
     func close() throws {

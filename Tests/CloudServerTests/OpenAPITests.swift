@@ -7,6 +7,7 @@ import MeterModel
 import ServerKit
 import SettingsCore
 import Testing
+import YAMLDocument
 
 /// Holds Docs/openapi.yaml against the program: its routes, its bodies, its answers.
 struct OpenAPITests {

@@ -76,7 +76,7 @@ struct MembershipRoutesTests {
 }
 
 /// Joins whatever it is asked to.
-private final class ScriptedJoining: CloudJoining {
+final class ScriptedJoining: CloudJoining {
     private struct State {
         var asked: [CloudJoinRequest] = []
         var refusal: GatewayError?

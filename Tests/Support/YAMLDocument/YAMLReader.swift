@@ -1,43 +1,43 @@
 import Foundation
 
-/// What Docs/openapi.yaml is made of.
-indirect enum YAML: Equatable {
+/// What Docs/openapi.yaml and Docs/meterd-openapi.yaml are made of.
+package indirect enum YAML: Equatable {
     case scalar(String)
     case list([YAML])
     case map([String: YAML])
 
-    subscript(key: String) -> YAML? {
+    package subscript(key: String) -> YAML? {
         guard case .map(let map) = self else { return nil }
         return map[key]
     }
 
     /// The node below several keys, one after the other.
-    subscript(path: [String]) -> YAML? {
+    package subscript(path: [String]) -> YAML? {
         path.reduce(self as YAML?) { $0?[$1] }
     }
 
-    var text: String? {
+    package var text: String? {
         guard case .scalar(let text) = self else { return nil }
         return text
     }
 
-    var list: [YAML] {
+    package var list: [YAML] {
         guard case .list(let list) = self else { return [] }
         return list
     }
 
-    var map: [String: YAML] {
+    package var map: [String: YAML] {
         guard case .map(let map) = self else { return [:] }
         return map
     }
 }
 
-/// Reads the part of YAML in which Docs/openapi.yaml is written: block maps and lists, scalars that are plain, in
+/// Reads the part of YAML in which those documents are written: block maps and lists, scalars that are plain, in
 /// single quotes or folded (`>-`), and one-line lists in brackets. Anything else is an error, so that the document and
 /// this reader cannot come to mean different things.
-struct YAMLReader {
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
+package struct YAMLReader {
+    package struct Failure: Error, CustomStringConvertible {
+        package var description: String
     }
 
     private struct Line {
@@ -49,7 +49,7 @@ struct YAMLReader {
     private var lines: [Line] = []
     private var next = 0
 
-    static func read(_ text: String) throws -> YAML {
+    package static func read(_ text: String) throws -> YAML {
         var reader = YAMLReader()
         for (index, raw) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let content = raw.drop { $0 == " " }

@@ -1,0 +1,248 @@
+import Foundation
+import Gateway
+import GatewayAPI
+import GatewayServer
+import Hummingbird
+import MeterModel
+import MeterTestKit
+import RecordingCore
+import SettingsCore
+import Testing
+import YAMLDocument
+
+/// Holds Docs/meterd-openapi.yaml against the program: its routes, its bodies, its words.
+struct MeterdOpenAPITests {
+    private static let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Docs/meterd-openapi.yaml")
+
+    /// These `WebResponder` answers by itself.
+    private static let sessionRoutes = ["DELETE /v1/session", "GET /v1/session", "POST /v1/session"]
+
+    private let document: YAML
+
+    init() throws { document = try YAMLReader.read(try String(contentsOf: Self.file, encoding: .utf8)) }
+
+    // MARK: Routes
+
+    @Test func document_hasEveryRouteOfTheControlSocket_andNoOther() throws {
+        #expect(documented(on: "socket") == routes(of: Self.routes.controlRouter(page: nil)))
+    }
+
+    @Test func document_hasEveryRouteOfThePage_andNoOther() throws {
+        let own = routes(of: Self.routes.pageRouter())
+
+        #expect(documented(on: "page") == (own + Self.sessionRoutes).sorted())
+    }
+
+    @Test func operations_haveNamesOfTheirOwn_andDeclareTheirPathParameters() throws {
+        var names: [String] = []
+        for (path, methods) in document["paths"]?.map ?? [:] {
+            for (method, operation) in methods.map {
+                names.append(try #require(operation["operationId"]?.text, "\(method) \(path)"))
+                let declared = try (operation["parameters"]?.list ?? []).map { try resolve($0) }
+                    .filter { $0["in"]?.text == "path" }.compactMap { $0["name"]?.text }
+                let wanted = path.split(separator: "/").filter { $0.hasPrefix("{") }
+                    .map { String($0.dropFirst().dropLast()) }
+                #expect(declared == wanted, "\(method) \(path)")
+                let statuses = Set(try #require(operation["responses"]).map.keys)
+                #expect(statuses.isSuperset(of: ["200", "400", "403", "500", "503"]), "\(method) \(path)")
+            }
+        }
+
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test func references_allLeadSomewhere() throws {
+        let text = try String(contentsOf: Self.file, encoding: .utf8)
+        for match in text.matches(of: /\$ref: '(#[^']+)'/) {
+            _ = try resolve(.map(["$ref": .scalar(String(match.output.1))]))
+        }
+    }
+
+    // MARK: Bodies
+
+    @Test func schemas_haveTheFieldsOfTheTypes() throws {
+        for (name, value) in Self.bodies {
+            let schema = try #require(document[["components", "schemas", name]], "\(name) is not in the document")
+            let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(value))
+            let keys = Set(try #require(object as? [String: Any], "\(name)").keys)
+            let required = Set((schema["required"]?.list ?? []).compactMap(\.text))
+            let all = Set(try #require(schema["properties"], "\(name)").map.keys)
+
+            #expect(required.isSubset(of: keys), "\(name)")
+            #expect(keys == all, "\(name)")
+        }
+    }
+
+    @Test func enumerations_areThoseOfTheCode() throws {
+        func values(_ path: String...) -> [String] {
+            (document[["components", "schemas"] + path + ["enum"]]?.list ?? []).compactMap(\.text)
+        }
+
+        #expect(values("ErrorBody", "properties", "code") == ErrorCode.allCases.map(\.rawValue))
+        #expect(values("LeaseStatus", "properties", "state") == LeaseStatus.State.allCases.map(\.rawValue))
+        #expect(values("AdapterStatus", "properties", "state") == AdapterStatus.State.allCases.map(\.rawValue))
+        #expect(values("CommandRequest", "properties", "command") == MeterCommand.Kind.allCases.map(\.rawValue))
+        let quantities = document[["components", "schemas", "ReadingBody", "properties"]]?.map.keys.sorted()
+        #expect(quantities == Quantity.allCases.map(\.key).sorted())
+    }
+
+    // MARK: What is compared
+
+    private static let routes: GatewayRoutes = {
+        let bench = ServerBench()
+        let series = SeriesService(
+            repository: bench.store, recorder: bench.recorder, wallNow: { [loop = bench.loop] in loop.wallNow })
+        let rebuild = RebuildService(
+            settings: bench.settings, wallNow: { [loop = bench.loop] in loop.wallNow }, hasFetched: { true },
+            logger: bench.log.logger)
+        return GatewayRoutes(
+            meters: bench.routes,
+            metrics: MetricsRoute(
+                routes: bench.routes, settings: bench.settings, engine: { nil }, storeBytes: { nil },
+                broker: { BrokerStatus() }, process: { nil }),
+            live: LiveRoutes(feed: WebBench().live), broker: BrokerRoutes { BrokerStatus() },
+            leases: LeaseRoutes(directory: bench.directory, settings: bench.settings, keeper: { nil }),
+            sync: SyncRoutes(settings: bench.settings, engine: { nil }),
+            parked: ParkedRoutes(parked: ParkedService(repository: bench.records, settings: bench.settings)),
+            history: HistoryRoutes(directory: bench.directory, settings: bench.settings, rebuild: rebuild),
+            series: SeriesRoutes(directory: bench.directory, series: series),
+            recordings: RecordingRoutes(directory: bench.directory, recordings: bench.recordings, series: series),
+            joining: ScriptedJoining())
+    }()
+
+    /// One of each body, with all of its fields.
+    private static let bodies: [(name: String, value: any Encodable & Sendable)] = {
+        var connect = ConnectRequest(wait_ms: 1, model: "m", id: "i")
+        (connect.takeover, connect.queue_ms, connect.no_lease, connect.over, connect.yes) = (true, 1, true, "ble", true)
+        var web = WebStatus(serving: true, enabled: true, listen: "l", urls: [], charts: true)
+        web.token = "t"
+        let author = HistoryLine.Author(at: "a", host: nil, host_id: nil)
+        let error = ErrorBody(code: .held, message: "m", next: "n")
+        let store = StoreStatus(path: "p", unsaved: 0, saved: 0, dropped: 0, error: nil)
+        let meter = MeterStatus(
+            id: "i", state: "offline", since: "s", local_only: true, wanted: true, counters: MeterStatus.Counters())
+        var reading = Reading()
+        for quantity in Quantity.allCases { reading[quantity] = 1 }
+        let values = ReadingBody(reading)
+        var live = LiveBody(at: 1)
+        (live.meters, live.adapters, live.store, live.refresh_version) = ([], [], store, 1)
+        live.cloud = CloudStatus(joined: false, host_id: "i", host_name: "n")
+        live.sync = SyncStatusBody(zone: "z", mode: "idle", stream: "open")
+        return requests(connect) + [
+            ("ErrorBody", error), ("VersionBody", VersionBody(version: "1", commit: "c", build: "debug")),
+            ("ReadingBody", values), ("ReadingLine", ReadingLine(time: "t", values: values, missed: 1)),
+            ("TrafficLine", TrafficLine(t: 1, dir: "in", hex: "00", missed: 1)),
+            ("SyncEventLine", SyncEventLine(number: 1, uptime_ms: 1, time: "t", event: "e", missed: 1)),
+            ("RefreshLine", RefreshLine(refresh_version: 1)), ("LeaseStatus", LeaseStatus(.held)),
+            ("DeviceBody", DeviceBody(serial: nil, firmware: nil, hardware: nil, power_on_count: nil)),
+            ("MeterCounters", meter.counters), ("MeterStatus", meter), ("StoreStatus", store),
+            ("AdapterStatus", AdapterStatus(address: "a", name: nil, state: .idle, since: "s")),
+            ("GatewayStatus", GatewayStatus(meters: [], store: store)), ("LiveBody", live), ("WebStatus", web),
+            ("ScanEntry", ScanEntry(id: "i", model: nil, name: nil, transport: "t", port: "p", state: "s")),
+            ("SettingsBody", SettingsBody(settings: [:], known: [])), ("ForgottenMeter", ForgottenMeter(id: "i")),
+            (
+                "MeterLogBody",
+                MeterLogBody(name: nil, samples: 1, interval_ms: 1, duration_s: 1, charge_mAh: 1, energy_Wh: 1)
+            ),
+            ("MeterLogSampleLine", MeterLogSampleLine(t: 1, values: values)), ("Author", author),
+            (
+                "HistoryLine",
+                HistoryLine(key: "k", old: nil, new: nil, deleted: false, written: author, overwritten: author)
+            ),
+            ("HistoryBody", HistoryBody(meter: "m", history: [])), ("BrokerStatus", BrokerStatus()),
+            ("WhoEntry", WhoEntry(meter: "m", state: "held", mine: true)),
+            ("WhoBody", WhoBody(joined: true, leases: [])),
+            ("CloudStatus", CloudStatus(joined: false, host_id: "i", host_name: "n")),
+            ("RetiredHost", RetiredHost(id: "i", name: "n", tokens: 1, leases: [])),
+            ("SessionBody", SessionBody(login: .none, may_change: true)),
+        ] + recordings + syncs(error)
+    }()
+
+    private static func requests(_ connect: ConnectRequest) -> [(name: String, value: any Encodable & Sendable)] {
+        [
+            ("ConnectRequest", connect), ("CommandRequest", CommandRequest(command: "rotate", number: 1)),
+            ("RecordingRequest", RecordingRequest(name: "n")),
+            ("RecordingTextRequest", RecordingTextRequest(name: "n", note: "n")),
+            ("CloudJoinRequest", CloudJoinRequest(urls: ["u"], token: "t", pin: "p", bring_all: true)),
+            ("SyncRequest", SyncRequest(detach: true)), ("RebuildRequest", RebuildRequest(dry_run: true)),
+            ("WebEnableRequest", WebEnableRequest(listen: "l")), ("LoginRequest", LoginRequest(token: "t")),
+        ]
+    }
+
+    private static var recordings: [(name: String, value: any Encodable & Sendable)] {
+        [
+            ("SeriesColumn", SeriesBody.Column(min: [], max: [], mean: [])),
+            (
+                "SeriesBody",
+                SeriesBody(meter: "m", start: "s", width_ms: 1, tier: "raw", gap_ms: 1, t_ms: [], series: [:])
+            ),
+            ("RecordingRange", RecordingBody.Range(min: 1, max: 1, mean: 1)),
+            ("RecordingGap", RecordingBody.Gap(start: "s", duration_ms: 1, cause: "link")),
+            (
+                "RecordingBody",
+                RecordingBody(
+                    id: "i", meter: "m", host_id: "h", mine: true, state: "ended", trigger: "hand", started: "s",
+                    until: "u")
+            ),
+            ("RecordingsBody", RecordingsBody(recordings: [])),
+        ]
+    }
+
+    private static func syncs(_ error: ErrorBody) -> [(name: String, value: any Encodable & Sendable)] {
+        let status = SyncStatusBody(zone: "z", mode: "idle", stream: "open")
+        return [
+            (
+                "SyncCounts",
+                SyncResultBody.Counts(type: "t", pushed: 1, fetched: 1, unchanged: 1, parked: 1)
+            ),
+            (
+                "SyncResultBody",
+                SyncResultBody(
+                    run: 1, trigger: "t", age_ms: 1, duration_ms: 1, end: "complete", was_cancelled: false, skipped: 0,
+                    types: [])
+            ),
+            ("SyncNetwork", SyncStatusBody.Network(satisfied: true, interface: nil, kind: nil)),
+            ("SyncCounters", status.counters), ("SyncStatusBody", status),
+            (
+                "ParkedEntry",
+                ParkedBody.Entry(
+                    id: "i", reason: "refused", words: "w", type: "t", name: "n", values: [:], own: true, zone: nil,
+                    at_ms: 1)
+            ),
+            ("ParkedBody", ParkedBody(entries: [])), ("ParkedAnswer", ParkedAnswer(id: "i", properties: 1)),
+            ("RebuildExample", RebuildReportBody.Example(type: "t", from: "f", into: "i", moved: [], kept: [])),
+            ("RebuildReportBody", RebuildReportBody(scanned: 0, folded: 0, examples: [])),
+            ("RebuildLine", RebuildLine(.failed, version: 1, scanned: 1, folded: 1, error: error)),
+        ]
+    }
+
+    @Test func everyObjectOfTheDocument_isCompared() throws {
+        let objects = try #require(document[["components", "schemas"]]).map.filter { $0.value["properties"] != nil }
+
+        #expect(Set(objects.keys) == Set(Self.bodies.map(\.name)))
+    }
+
+    // MARK: Reading both
+
+    private func documented(on listener: String) -> [String] {
+        (document["paths"]?.map ?? [:]).flatMap { path, methods in
+            methods.map.filter { $0.value["x-listeners"]?.list.contains(.scalar(listener)) == true }
+                .map { "\($0.key.uppercased()) \(path)" }
+        }.sorted()
+    }
+
+    /// As the document writes them: `{meter}` for `:meter`.
+    private func routes(of router: Router<BasicRequestContext>) -> [String] {
+        router.routes.map { route in
+            let parts = "\(route.path)".split(separator: "/")
+                .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
+            return "\(route.method.rawValue) /\(parts.joined(separator: "/"))"
+        }.sorted()
+    }
+
+    private func resolve(_ node: YAML) throws -> YAML {
+        guard let reference = node["$ref"]?.text else { return node }
+        return try #require(document[reference.split(separator: "/").dropFirst().map { String($0) }], "\(reference)")
+    }
+}

@@ -7,6 +7,8 @@ import NIOCore
 
 /// Turns every error into an `ErrorBody`, so that no client ever has to read prose to know what happened.
 struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
+    let routes: RouteMethods
+
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
@@ -20,6 +22,8 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
                 next: "see Docs/API.md for what \(request.uri.path) takes")
             return try JSON.response(body, status: .badRequest)
         } catch let error as HTTPError {
+            let allowed = error.status == .notFound ? routes.methods(of: request.uri.path) : []
+            guard allowed.isEmpty else { return try .wrongMethod(of: request, allowed: allowed) }
             let body = ErrorBody(
                 code: error.status == .notFound ? .notFound : .badRequest,
                 message: "\(request.method) \(request.uri.path): \(error.body ?? error.status.reasonPhrase)",
@@ -39,6 +43,19 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
                 code: .internalError, message: "meterd could not do it", next: "see the log of meterd for why")
             return try JSON.response(body, status: .internalServerError)
         }
+    }
+}
+
+extension Response {
+    /// 405: the path is there, and takes other methods.
+    static func wrongMethod(of request: Request, allowed: [String]) throws -> Response {
+        let methods = allowed.joined(separator: ", ")
+        let body = ErrorBody(
+            code: .notFound, message: "\(request.method) \(request.uri.path): it takes \(methods)",
+            next: "see Docs/API.md for the routes")
+        var response = try JSON.response(body, status: .methodNotAllowed)
+        response.headers[.allow] = methods
+        return response
     }
 }
 

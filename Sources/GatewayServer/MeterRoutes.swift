@@ -25,8 +25,16 @@ package struct MeterRoutes: Sendable {
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
+        // What says which methods a path takes has to be there before the routes are.
+        let list = Router(context: BasicRequestContext.self)
+        add(others, metrics, to: list)
         let router = Router(context: BasicRequestContext.self)
-        router.add(middleware: ErrorMiddleware())
+        router.add(middleware: ErrorMiddleware(routes: RouteMethods(of: list)))
+        add(others, metrics, to: router)
+        return router
+    }
+
+    private func add(_ others: [any RouteGroup], _ metrics: MetricsRoute?, to router: Router<BasicRequestContext>) {
         metrics?.add(to: router)
         let api = router.group("v1")
         api.get("version") { _, _ in try JSON.response(version) }
@@ -56,7 +64,6 @@ package struct MeterRoutes: Sendable {
         addStreams(to: meter)
         addLogs(to: meter)
         for group in others { group.add(to: api) }
-        return router
     }
 
     private func addSettings(to meter: RouterGroup<BasicRequestContext>) {

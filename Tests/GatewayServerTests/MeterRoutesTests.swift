@@ -278,8 +278,7 @@ struct MeterRoutesTests {
     }
 
     @Test(arguments: [
-        (HTTPRequest.Method.get, "/"), (.get, "/v1"), (.get, "/v2/status"), (.post, "/v1/status"),
-        (.put, "/v1/meters/bench"), (.get, "/v1/meters/a/b/c"),
+        (HTTPRequest.Method.get, "/"), (.get, "/v1"), (.get, "/v2/status"), (.get, "/v1/meters/a/b/c"),
     ])
     func unknownRoute_is404_inTheSameForm(method: HTTPRequest.Method, path: String) async throws {
         let answer = try await bench.request(method, path)
@@ -287,6 +286,21 @@ struct MeterRoutesTests {
         #expect(answer.status == 404)
         #expect(answer.error?.code == .notFound)
         #expect(answer.error?.message.hasPrefix("\(method) \(path):") == true)
+    }
+
+    @Test(arguments: [
+        (HTTPRequest.Method.post, "/v1/status", "GET"), (.trace, "/v1/meters/a", "DELETE, GET"),
+        (.put, "/v1/meters/a/settings", "GET, PATCH"),
+    ])
+    func wrongMethod_is405_andSaysWhichThereAre(
+        method: HTTPRequest.Method, path: String, allowed: String
+    ) async throws {
+        let answer = try await bench.request(method, path)
+
+        #expect(answer.status == 405)
+        #expect(answer.allow == allowed)
+        #expect(answer.error?.code == .notFound)
+        #expect(answer.error?.message == "\(method) \(path): it takes \(allowed)")
     }
 
     @Test(arguments: ["%", "%2", "%zz", "%ff%fe"])

@@ -69,7 +69,7 @@ struct ServerBench {
             try await client.execute(uri: uri, method: method, body: body.map { ByteBuffer(string: $0) }) { response in
                 Answer(
                     status: response.status.code, contentType: response.headers[.contentType],
-                    text: String(buffer: response.body))
+                    text: String(buffer: response.body), allow: response.headers[.allow])
             }
         }
     }
@@ -82,6 +82,8 @@ struct Answer {
     var status: Int
     var contentType: String?
     var text: String
+    /// The methods that its path takes, where it was asked with another.
+    var allow: String?
 
     func decode<Body: Decodable>(_ type: Body.Type = Body.self) throws -> Body {
         try JSONDecoder().decode(type, from: Data(text.utf8))

@@ -39,6 +39,14 @@ struct WebPageTests {
         }
     }
 
+    @Test func sessionWithAnotherMethod_is405() async throws {
+        try await web.serve { _, port in
+            let reply = try await WebBench.ask(port, "PUT", "/v1/session")
+            #expect(reply.status == 405)
+            #expect(reply.headers["allow"] == "DELETE, GET, POST")
+        }
+    }
+
     @Test func token_logsIn_byACookieThatScriptsDoNotSee() async throws {
         try await web.serve { page, _ in
             let (port, token) = try await enable(page)

@@ -84,8 +84,7 @@ package struct WebResponder: HTTPResponder {
             response.setCookie(WebDoor.noCookie)
             return response
         default:
-            throw GatewayError(
-                .badRequest, "/v1/session does not take \(request.method)", next: "it takes GET, POST and DELETE")
+            return try .wrongMethod(of: request, allowed: ["DELETE", "GET", "POST"])
         }
     }
 

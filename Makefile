@@ -78,9 +78,10 @@ web-test: build ## the web page in Chromium, phone and desktop, light and dark
 	@Scripts/setup chromium chromium-driver python3-selenium python3-venv fonts-dejavu-core
 	Tests/Web/run $(ARGS)
 
-fuzz-api: build ## the cloud's API, from its contract
+fuzz-api: build ## the APIs of the cloud, of meterd's socket and of its page, from their contracts
 	@Scripts/setup python3-venv
 	Tests/OpenAPI/run
+	Tests/OpenAPI/meterd
 
 prometheus: build ## a real Prometheus scrapes meterd and metercloud
 	@Scripts/setup prometheus python3 curl

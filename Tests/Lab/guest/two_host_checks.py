@@ -8,6 +8,8 @@ from two_hosts import LOCK_DELAY, TIME_TO_LIVE, TwoHosts
 
 # How long a meter that was taken over is looked for, seconds.
 SEARCH = 30
+# By how much what is shown of a lease may lag behind, seconds.
+SLACK = 3
 LINKED = ("connected", "ready", "communicating", "data-available")
 
 
@@ -143,19 +145,19 @@ def a_holder_that_is_killed_loses_the_meter(bench):
     """When its lease and the lock-delay are over, and not before; then to whoever waits."""
     hosts = two_hosts(bench)
     hosts.given_to(hosts.cellar)
-    lease = hosts.lease(hosts.attic)
     hosts.cellar.kill()
     killed = time.monotonic()
     bench.after(lambda: hosts.cellar.runs or hosts.cellar.start())
     wait("attic hears the meter again", lambda: hosts.attic.sighting(hosts.meter), 30)
     heard = time.monotonic() - killed
     refused = expect(hosts.attic.ctl("connect", hosts.meter), HELD, "cellar has")
+    # Seen after the kill: nothing renews it any more. What is shown may be older than it is by the answer's way here.
+    least = time.monotonic() - killed + hosts.lease(hosts.attic)["remaining_ms"] / 1000 + LOCK_DELAY - SLACK
     got = hosts.attic.must("connect", hosts.meter, f"--queue={TIME_TO_LIVE + LOCK_DELAY + 60}s", "--timeout", "60s",
                            seconds=240)
     took = time.monotonic() - killed
-    least = lease["remaining_ms"] / 1000 + LOCK_DELAY
     up = hosts.history()[-1]
-    if took < least - 1 or up[1:] != ("up", "attic"):
+    if took < least or up[1:] != ("up", "attic"):
         raise Failure(f"attic had data {took:.1f} s after the kill, and was to wait for {least:.1f} s;"
                       f" {hosts.history()[-3:]}")
     hosts.reads(hosts.attic)

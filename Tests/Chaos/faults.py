@@ -13,6 +13,8 @@ from cluster import COPIES, MEMBERS, Failure, now, wait
 
 # Longer than a lease and its lock-delay.
 LONG = 38
+# Seventy-three years, from 2026.
+TO_2099 = 73 * 365 * 86_400
 
 
 class Lane(threading.Thread):
@@ -239,6 +241,21 @@ class Lane(threading.Thread):
         process.kill()
         self.pause(0.2, 8)
         process.start()
+
+    def edge_hosts_started_in_2099(self):
+        """A start with a wrong calendar, as a bad answer gives it, set right while they run or with the next start."""
+        process = self.random.choice(self.cluster.hosts)
+        clock = self.cluster.clocks[process.name]
+        process.kill()
+        clock.set(TO_2099)
+        process.start()
+        self.pause(5, 15)
+        ends_with_a_start = self.random.random() < 0.5
+        if ends_with_a_start:
+            process.kill()
+        clock.set(0)
+        if ends_with_a_start:
+            process.start()
 
     def edge_hosts_killed_for_good_long(self):
         """So long that others get what they had."""

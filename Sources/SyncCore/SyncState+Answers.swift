@@ -19,6 +19,7 @@ extension SyncState {
     mutating func accountChecked(_ account: CloudAccount, _ sample: ClockSample, at now: MonotonicTime) {
         guard finish({ $0 == .checkAccount }) != nil else { return }
         self.account = account
+        accountAt = sample.localTime
         isZoneMissing = false
         measure(sample, at: now)
     }
@@ -127,6 +128,7 @@ extension SyncState {
         turn = .modify
         withRun { run in
             run.hasProgressed = true
+            if merge.toldAgain > 0 { run.isOutboxEmpty = false }
             run.progress?.tokens[page.type] = page.token
             if !page.moreComing {
                 run.progress?.refetching.remove(page.type)

@@ -44,6 +44,18 @@ struct SyncSessionTests {
         #expect(bench.operation == .fetch(.host, since: "t1", limit: 400))
     }
 
+    /// What was acknowledged and is not listed is told in the same run, not with whatever comes next.
+    @Test mutating func whatIsToldAgain_isTold_inTheSameRun() {
+        bench.begin()
+        bench.answer(.batchRead(nil))
+        bench.answer(.pageFetched(.page(.host)))
+        var merge = MergeOutcome()
+        merge.toldAgain = 1
+        bench.answer(.applied(merge))
+
+        #expect(bench.operation == .readBatch(recordsMax: 400, bytesMax: 1 << 20))
+    }
+
     @Test mutating func batchesAndPages_alternate() {
         bench.begin()
         for turn in 1...5 {

@@ -16,10 +16,21 @@ struct Replica {
         var wasTold: Bool
     }
 
+    /// What the cloud acknowledged and has not listed since.
+    struct Told {
+        var key: RecordKey
+        var property: String?
+        var stamp: Stamp
+        /// A reading of the type ended since.
+        var isAwaited = false
+        var isRepeated = false
+    }
+
     var clock: HybridClock
     var records: [RecordKey: Record] = [:]
     /// In the order in which they were made.
     var outbox: [Waiting] = []
+    var told: [Told] = []
     var epoch: String?
     /// By identity.
     var zone: String?
@@ -96,15 +107,16 @@ struct Replica {
             deletion: isDeletionPending ? record.deletion : nil)
     }
 
+    /// - Parameter bug: how it goes wrong on purpose.
     mutating func settle(
-        _ batch: OutboxBatch, _ outcome: PushOutcome, merge: Merge, settlesUnsent: Bool, wall: Int64
+        _ batch: OutboxBatch, _ outcome: PushOutcome, merge: Merge, bug: PlantedBug?, wall: Int64
     ) -> MergeOutcome {
         var changed: [RecordKey] = []
         for result in outcome.results {
             guard let sent = batch.records.first(where: { $0.key == result.key }) else { continue }
             outbox.removeAll { waiting in
                 guard waiting.key == sent.key else { return false }
-                if settlesUnsent { return true }
+                if bug == .settlesUnsent { return true }
                 let stamp = waiting.property.map { sent.properties[$0]?.stamp } ?? sent.deletion?.stamp
                 return stamp == waiting.stamp
             }
@@ -113,6 +125,7 @@ struct Replica {
                 continue
             }
             observe(sent)
+            if bug != .forgetsUnfetched { remember(sent) }
             // The cloud holds it, so a refetch that is under way will not find it missing.
             if refetching.contains(sent.key.type) { seen.insert(sent.key) }
             if let merged = result.merged, take(merged, merge, wall: wall) { changed.append(result.key) }
@@ -129,6 +142,7 @@ struct Replica {
         for record in page.records {
             if isRefetching { setAside(record.key, listed: record, drops: dropsUnlisted) }
             if take(record, merge, wall: wall) { outcome.changed.append(record.key) } else { outcome.unchanged += 1 }
+            confirm(record)
             if isRefetching { seen.insert(record.key) }
         }
         tokens[page.type] = page.token
@@ -139,14 +153,64 @@ struct Replica {
             refetching.remove(page.type)
             seen = seen.filter { $0.type != page.type }
         }
+        if !page.moreComing { outcome.toldAgain = repeatTold(of: page.type) }
         return outcome
+    }
+
+    // MARK: What the cloud acknowledged
+
+    private mutating func remember(_ sent: Record) {
+        var stamps: [(property: String?, stamp: Stamp)] = sent.properties.sorted { $0.key < $1.key }
+            .map { ($0.key, $0.value.stamp) }
+        if let deletion = sent.deletion { stamps.append((nil, deletion.stamp)) }
+        for (property, stamp) in stamps {
+            let known = told.firstIndex { $0.key == sent.key && $0.property == property }
+            let isRepeated = known.map { told[$0].isRepeated && told[$0].stamp == stamp } ?? false
+            if let known { told.remove(at: known) }
+            told.append(Told(key: sent.key, property: property, stamp: stamp, isRepeated: isRepeated))
+        }
+    }
+
+    /// A page has it: what was told and stands there is in the cloud's changes, and what waits as it stands need not be
+    /// told.
+    private mutating func confirm(_ listed: Record) {
+        func stands(_ property: String?) -> Stamp? {
+            property.map { listed.properties[$0]?.stamp } ?? listed.deletion?.stamp
+        }
+        outbox.removeAll { $0.key == listed.key && stands($0.property) == $0.stamp }
+        told.removeAll { entry in
+            entry.key == listed.key
+                && [stands(entry.property), listed.deletion?.stamp].contains { $0.map { $0 >= entry.stamp } ?? false }
+        }
+    }
+
+    /// - Returns: how many wait again.
+    private mutating func repeatTold(of type: RecordType) -> Int {
+        let before = outbox.count
+        told = told.compactMap { entry in
+            guard entry.key.type == type,
+                !outbox.contains(where: { $0.key == entry.key && $0.property == entry.property })
+            else { return entry }
+            let record = records[entry.key]
+            let stands = entry.property.map { record?.properties[$0]?.stamp } ?? record?.deletion?.stamp
+            guard stands == entry.stamp, !(entry.isAwaited && entry.isRepeated) else { return nil }
+            var entry = entry
+            if entry.isAwaited {
+                queue(entry.key, entry.property, entry.stamp)
+                (entry.isAwaited, entry.isRepeated) = (false, true)
+            } else {
+                entry.isAwaited = true
+            }
+            return entry
+        }
+        return outbox.count - before
     }
 
     /// In a refetch: sets aside what the cloud does not list and whose deletion was not seen, but for what waits to be
     /// told.
     private mutating func setAside(_ key: RecordKey, listed: Record?, drops: Bool) {
         guard let before = records[key] else { return }
-        let waiting = outbox.filter { $0.key == key }.map(\.property)
+        let waiting = outbox.filter { $0.key == key }.map(\.property) + told.filter { $0.key == key }.map(\.property)
         let gone = before.properties.filter { name, register in
             guard listed?.properties[name] == nil, !waiting.contains(name) else { return false }
             return drops || listed?.deletion.map { $0.stamp < register.stamp } ?? true
@@ -176,6 +240,7 @@ struct Replica {
             comeBack(to: zone.identity)
         }
         (epoch, self.zone, zoneName) = (zone.epoch, zone.identity, zone.name)
+        told = []
         accepted = nil
         tokens = [:]
         refetching = []

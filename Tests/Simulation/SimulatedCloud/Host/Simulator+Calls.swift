@@ -36,10 +36,6 @@ extension Simulator {
         note("\(hosts[index].name): \(open.call.request.name) answered: \(response.name)")
         let moment = hosts[index].clock.now(at: now)
         if let operation = open.operation {
-            if decision.generation != generation, case .push(let batch) = operation {
-                // The store that took it is gone, and the host does not know.
-                judge.losesUnfetched(batch.records.map(\.key), in: hosts[index].zone)
-            }
             exchanged(index, operation, response, roundTrip: moment - open.sentAt)
             return
         }

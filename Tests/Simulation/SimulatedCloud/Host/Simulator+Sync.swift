@@ -104,9 +104,9 @@ extension Simulator {
             coverage.note(.restamped)
             sync(index, .restamped)
         case .settle(let batch, let outcome):
-            let settlesUnsent = scenario.bug == .settlesUnsent
+            let bug = scenario.bug
             let merged = commit(index) {
-                $0.settle(batch, outcome, merge: merge, settlesUnsent: settlesUnsent, wall: wall)
+                $0.settle(batch, outcome, merge: merge, bug: bug, wall: wall)
             }
             guard let merged else { return }
             if outcome.results.contains(where: { $0.failure != nil }) { coverage.note(.parked) }

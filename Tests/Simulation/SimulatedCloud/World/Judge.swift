@@ -32,13 +32,6 @@ struct Judge {
         var key: RecordKey
     }
 
-    /// Finding of this simulation, open in the product (`SettingsLedger.accept`): a host counts what the cloud has
-    /// accepted as told for good. Where the cloud's store goes back to before that, and the host has read nothing
-    /// since that the store lost, no token of it shows the loss, and nobody tells the cloud again. With true, records
-    /// that this befalls are not judged. To be removed when the host keeps what it told until it has read past it; then
-    /// `Replica.settle` has to do the same, and `PlantedBug.forgetsUnfetched` what is done now.
-    static let toleratesLossOfUnfetched = true
-
     private(set) var violation: String?
     private(set) var history: [LeaseOperation] = []
     private var granted: [(token: FencingToken, session: SessionID?)]
@@ -54,14 +47,9 @@ struct Judge {
     /// Records that a host may have otherwise than the cloud at the end.
     private var excused: Set<Place> = []
 
-    /// Records that `toleratesLossOfUnfetched` is about.
-    private var unfetched: Set<Spot> = []
-    private let bug: PlantedBug?
-
-    init(meters: Int, bug: PlantedBug?) {
+    init(meters: Int) {
         granted = Array(repeating: (FencingToken(rawValue: 0), nil), count: meters)
         givenOut = Array(repeating: [:], count: meters)
-        self.bug = bug
     }
 
     /// A promise is broken.
@@ -138,6 +126,8 @@ struct Judge {
             changes[index].least = isCertain ? stamp : min(changes[index].least, stamp)
             if changes[index].property == nil { deletedIn[stamp] = changes[index].zone }
         }
+        // Whoever tells a restored cloud of it, whose calendar is behind, gives it an earlier stamp.
+        for (spot, stamp) in deletions { if let moved = new[stamp] { deletions[spot] = min(stamp, moved) } }
     }
 
     /// The cloud merged a batch: a record only grows, whatever came first.
@@ -186,12 +176,6 @@ struct Judge {
         }
     }
 
-    /// See `toleratesLossOfUnfetched`.
-    mutating func losesUnfetched(_ keys: [RecordKey], in zone: Int) {
-        guard Self.toleratesLossOfUnfetched, bug != .forgetsUnfetched else { return }
-        unfetched.formUnion(keys.map { Spot(zone: zone, key: $0) })
-    }
-
     /// Tombstones are purged.
     mutating func forgot(_ keys: [RecordKey]) { forgotten.formUnion(keys) }
 
@@ -216,14 +200,14 @@ struct Judge {
     mutating func excuses(_ key: RecordKey, at host: Int) { excused.insert(Place(host: host, key: key)) }
 
     func isExcused(_ key: RecordKey, at host: Int, in zone: Int) -> Bool {
-        excused.contains(Place(host: host, key: key)) || unfetched.contains(Spot(zone: zone, key: key))
+        excused.contains(Place(host: host, key: key))
     }
 
     /// After everything is healed and quiet.
     ///
     /// - Parameter whereabouts: by host, the zone in which it is.
     mutating func judgeEnd(_ cloud: CloudState, whereabouts: [Int]) {
-        for (spot, stamp) in deletions where !forgotten.contains(spot.key) && !unfetched.contains(spot) {
+        for (spot, stamp) in deletions where !forgotten.contains(spot.key) {
             let stored = cloud.zones[spot.zone].records[spot.key]?.record
             guard stored?.deletion.map({ $0.stamp < stamp }) ?? true else { continue }
             object("the deletion \(stamp) of \(spot.key.name) was accepted and is lost")
@@ -233,7 +217,6 @@ struct Judge {
 
     /// - Parameter zone: where its host is at the end, and where the change has to be: it comes along. A deletion does not.
     private mutating func judgeEnd(_ change: Change, _ cloud: CloudState, in zone: Int) {
-        guard !unfetched.contains(Spot(zone: zone, key: change.key)) else { return }
         guard let property = change.property else {
             guard change.zone == zone, !isDeleted(change, cloud, in: zone) else { return }
             object("the deletion \(change.least) of \(change.key.name) is lost")

@@ -28,7 +28,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case ignoresClaims
     /// The cloud renews a lease that its store, which went back, does not know.
     case renewsForgotten
-    /// No bug of its own: what `Judge.toleratesLossOfUnfetched` allows for is judged.
+    /// The host counts what the cloud acknowledged as told for good, though the cloud's store may go back.
     case forgetsUnfetched
     /// The host drops what a refetch does not list, as an old host does.
     case dropsUnlisted

@@ -163,7 +163,6 @@ extension Simulator {
         self.copy = nil
         judge.storeWentBack(to: copy)
         for index in hosts.indices { keepProtection(of: index, by: copy) }
-        for index in hosts.indices { judge.losesUnfetched(unfetched(at: index, in: copy), in: hosts[index].zone) }
     }
 
     /// Leases that the copy knows as they are protect as before.
@@ -175,18 +174,6 @@ extension Simulator {
             else { continue }
             hosts[index].decisions[meter]?.generation = generation
         }
-    }
-
-    /// What a host has told or heard and will not see that the cloud lost: `Judge.toleratesLossOfUnfetched`.
-    private func unfetched(at index: Int, in copy: CloudState) -> [RecordKey] {
-        let replica = hosts[index].store.value
-        let zone = copy.zones[hosts[index].zone]
-        return replica.records.values.filter { record in
-            let token = replica.tokens[record.key.type].flatMap { ChangeToken($0) }
-            guard token.map({ zone.knows($0, epoch: copy.epoch) }) ?? true else { return false }
-            let stored = zone.records[record.key]?.record ?? Record(key: record.key)
-            return stored.merged(with: record) != stored
-        }.map(\.key)
     }
 
     /// `metercloud zone set --policy strict`, while hosts hold leases.

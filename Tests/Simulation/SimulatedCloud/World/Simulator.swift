@@ -85,7 +85,7 @@ package struct Simulator {
         self.scenario = scenario
         trace = traces ? Trace() : nil
         grants = Array(repeating: [], count: scenario.meters)
-        judge = Judge(meters: scenario.meters, bug: bug)
+        judge = Judge(meters: scenario.meters)
         let ids = (0..<scenario.hosts).map { _ in HostID(using: &dice) }
         let meters = (0..<scenario.meters).compactMap { MeterID("usb:0483:5750:\($0)") }
         server = SimulatedServer(

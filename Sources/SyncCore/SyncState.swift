@@ -57,6 +57,8 @@ package struct SyncState: Hashable, Sendable {
     package internal(set) var lastPush: MonotonicTime?
 
     var isZoneMissing = false
+    /// This host's calendar when the cloud last said who it is.
+    var accountAt: WallTime?
     /// What the store was told of the clock; nil: nothing yet.
     var toldOffset: Duration?
     var turn = SyncRun.Turn.modify
@@ -79,8 +81,9 @@ package struct SyncState: Hashable, Sendable {
     /// How to begin with the zone that the cloud says this is; nil where the progress goes on, or is not known yet.
     func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
         guard let zone = account?.syncZone, let progress = run?.progress else { return nil }
-        return ZoneEntry.needed(for: zone, after: progress, bringsAll: bringsAll, wentBack: wentBack)
-            .map { (zone, $0) }
+        return ZoneEntry.needed(
+            for: zone, after: progress, at: accountAt, bringsAll: bringsAll, wentBack: wentBack
+        ).map { (zone, $0) }
     }
 
     /// Changes the run in place; nothing without one.

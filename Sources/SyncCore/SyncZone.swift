@@ -1,4 +1,4 @@
-import MeterModel
+package import MeterModel
 
 /// Which zone of which store the cloud says this is. Progress, and what this host has told, belong to one of them.
 package struct SyncZone: Hashable, Sendable {
@@ -46,9 +46,11 @@ extension ZoneEntry {
 
     /// How to begin with `zone`; nil where the progress is this zone's and goes on.
     ///
-    /// - Parameter wentBack: the cloud's store lacks changes that this host has seen.
+    /// - Parameters:
+    ///   - now: this host's calendar; nil where it is not known.
+    ///   - wentBack: the cloud's store lacks changes that this host has seen.
     package static func needed(
-        for zone: SyncZone, after progress: SyncProgress, bringsAll: Bool, wentBack: Bool = false
+        for zone: SyncZone, after progress: SyncProgress, at now: WallTime?, bringsAll: Bool, wentBack: Bool = false
     ) -> ZoneEntry? {
         let isAfterLong =
             progress.visits[zone.identity].map { isLong(since: $0.serverTime, until: zone.serverTime) } ?? false
@@ -57,7 +59,13 @@ extension ZoneEntry {
         case .unknown: return .own
         case .another: return isAfterLong ? .afterLong : .another(bringsAll: bringsAll)
         case .same:
-            if isAfterLong { return .afterLong }
+            // Half a year has to have gone by in both calendars: a cloud whose calendar jumped, or one copy of it, would
+            // else make every host keep to itself what the others may lack.
+            if isAfterLong, let now, let last = progress.record.lastSuccess,
+                now.millisecondsSince1970 - last.millisecondsSince1970 > absenceMax.milliseconds
+            {
+                return .afterLong
+            }
             return wentBack || progress.epoch != zone.epoch ? .everything : nil
         }
     }

@@ -6,16 +6,22 @@ import Testing
 /// How a host begins with a zone.
 struct ZoneEntryTests {
     private func entry(
-        _ zone: SyncZone, after progress: SyncProgress, bringsAll: Bool = false, wentBack: Bool = false
+        _ zone: SyncZone, after progress: SyncProgress, bringsAll: Bool = false, wentBack: Bool = false,
+        ownDays: UInt64? = nil
     ) -> ZoneEntry? {
-        ZoneEntry.needed(for: zone, after: progress, bringsAll: bringsAll, wentBack: wentBack)
+        ZoneEntry.needed(
+            for: zone, after: progress, at: ownDays.map { WallTime(millisecondsSince1970: Int64($0) * 86_400_000) },
+            bringsAll: bringsAll, wentBack: wentBack)
     }
 
     private func progress(
         _ zone: String?, name: String? = "home", epoch: String? = "e1", lastThere: UInt64? = nil
     ) -> SyncProgress {
         var progress = SyncProgress(epoch: epoch, zone: zone, zoneName: name)
-        if let lastThere { progress.visits["1"] = SyncVisit(identity: "1", name: "home", serverTime: lastThere) }
+        if let lastThere {
+            progress.visits["1"] = SyncVisit(identity: "1", name: "home", serverTime: lastThere)
+            progress.record = SyncRecord(lastSuccess: WallTime(millisecondsSince1970: 0))
+        }
         return progress
     }
 
@@ -59,12 +65,23 @@ struct ZoneEntryTests {
     func absenceOfHalfAYear_tellsOnlyWhatWaits(days: UInt64, isLong: Bool) {
         var zone = SyncZone.home(id: "1")
         zone.serverTime = 5000 + days * 86_400_000
-        #expect(entry(zone, after: progress("1", lastThere: 5000)) == (isLong ? .afterLong : nil))
+        #expect(entry(zone, after: progress("1", lastThere: 5000), ownDays: days) == (isLong ? .afterLong : nil))
         zone.epoch = "e2"
-        #expect(entry(zone, after: progress("1", lastThere: 5000)) == (isLong ? .afterLong : .everything))
+        #expect(
+            entry(zone, after: progress("1", lastThere: 5000), ownDays: days) == (isLong ? .afterLong : .everything))
         #expect(
             entry(zone, after: progress("2", name: "lab", lastThere: 5000))
                 == (isLong ? .afterLong : .another(bringsAll: false)))
+    }
+
+    /// A cloud, or one copy of it, whose calendar was behind by more than that or is ahead now; or a host whose own is.
+    @Test func absenceByOneCalendarAlone_isNone() {
+        var zone = SyncZone.home(epoch: "e2", id: "1")
+        zone.serverTime = 5000 + 400 * 86_400_000
+        #expect(entry(zone, after: progress("1", lastThere: 5000), ownDays: 1) == .everything)
+        #expect(entry(zone, after: progress("1", lastThere: 5000)) == .everything)
+        zone.serverTime = 5000 + 86_400_000
+        #expect(entry(zone, after: progress("1", lastThere: 5000), ownDays: 400) == .everything)
     }
 
     // MARK: In the session

@@ -24,7 +24,7 @@ extension StoreSchema {
     ///
     /// - Parameters:
     ///   - first: a column, or an expression of one.
-    ///   - cutoff: the placeholder of what is older than this goes, milliseconds since 1970.
+    ///   - cutoff: the parameter of what is older than this goes, milliseconds since 1970.
     static func isUndoubted(from first: String, to last: String, cutoff: String) -> String {
         """
         NOT EXISTS (

@@ -1,7 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// Progress belongs to a zone, and what a zone does not list is set aside (leases-and-sync.md, section 5).
+    /// Progress belongs to a zone, and what a zone does not list is set aside (Docs/Decisions/0013).
     ///
     /// Progress from before has no zone: which one it belongs to, nobody wrote down.
     static func createZoneTables(_ db: Database) throws {

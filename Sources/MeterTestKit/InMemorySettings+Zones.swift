@@ -194,10 +194,7 @@ extension InMemorySettings.State {
     /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
     mutating func outdateAside(_ listed: Record) {
         for index in aside.indices where aside[index].key == listed.key {
-            aside[index].registers = aside[index].registers.filter { property, register in
-                let stamps = [listed.deletion?.stamp, listed.properties[property]?.stamp].compactMap { $0 }
-                return !stamps.contains { $0 >= register.stamp }
-            }
+            aside[index].registers = aside[index].registers.filter { !listed.has($0, asNewAs: $1.stamp) }
         }
         aside.removeAll { $0.registers.isEmpty }
     }

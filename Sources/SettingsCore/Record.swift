@@ -102,6 +102,11 @@ package struct Record: Hashable, Sendable {
         [properties.values.map(\.stamp).max(), deletion?.stamp].compactMap { $0 }.max()
     }
 
+    /// Whether it has the property, or was deleted, at this stamp or later.
+    package func has(_ property: String, asNewAs stamp: Stamp) -> Bool {
+        [properties[property]?.stamp, deletion?.stamp].contains { $0.map { $0 >= stamp } ?? false }
+    }
+
     /// Takes over what is younger in `other`: per property the greater stamp wins, and so with the deletion.
     ///
     /// Commutative, associative, idempotent and total: no case is decided by the order of arrival. The keys are not

@@ -24,7 +24,7 @@ package struct SyncZone: Hashable, Sendable {
 }
 
 /// How a host begins with a zone: what it tells of what it has, and what it makes of what the zone does not list
-/// (leases-and-sync.md, section 5).
+/// (Docs/Decisions/0013).
 package enum ZoneEntry: Hashable, Sendable {
     /// The first zone, another epoch of the same one, or a store that went back: everything is fetched and everything
     /// is told, others' records and deletions too.

@@ -49,7 +49,8 @@ extension SettingsLedger {
             try db.cachedStatement(sql: "SELECT id FROM aside WHERE type = ? AND name = ?"),
             arguments: [listed.key.type.rawValue, listed.key.name])
         for entry in entries {
-            for (property, register) in try asideRegisters(of: entry) where listed.isAsNew(as: register, property) {
+            for (property, register) in try asideRegisters(of: entry)
+            where listed.has(property, asNewAs: register.stamp) {
                 try dropAside(property, of: entry)
             }
             try dropAsideIfEmpty(entry)
@@ -95,13 +96,5 @@ extension SettingsLedger {
         for property in merge.news { try dropAside(property, of: entry) }
         try dropAsideIfEmpty(entry)
         return .restored(properties: merge.news.count, MergeOutcome(changed: [key]))
-    }
-}
-
-extension Record {
-    /// Whether it has the property, or was deleted, at this stamp or later.
-    fileprivate func isAsNew(as register: Register, _ property: String) -> Bool {
-        if let deletion, deletion.stamp >= register.stamp { return true }
-        return properties[property].map { $0.stamp >= register.stamp } ?? false
     }
 }

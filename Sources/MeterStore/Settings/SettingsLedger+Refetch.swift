@@ -68,8 +68,8 @@ extension SettingsLedger {
         _ before: Record, _ row: Int64, listed: Record?, into result: inout MergeOutcome
     ) throws -> Bool {
         guard try !isParked(before.key) else { return false }
-        var waiting = Set(try pending(of: row).map(\.property))
-        for (property, _) in before.stamps where try isTold(property, of: row) { waiting.insert(property) }
+        let told = try told(of: row).map(\.property).filter { before.stamps.map(\.property).contains($0) }
+        let waiting = Set(try pending(of: row).map(\.property) + told)
         let gone = before.properties.filter { property, register in
             guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
             // A deletion that was seen hides it when it is merged, and the history says by whom.

@@ -6,9 +6,9 @@ import SyncCore
 import struct SettingsCore.Record
 
 // A cloud's answer to a change is not the last word: its store may go back to before it while this host's place in the
-// changes is older still, and then nothing else tells that the change is gone (leases-and-sync.md, section 5; found by the
-// model of timelines). So what was told is remembered until the cloud lists it, and told once more where a reading that
-// began after the answer ends without it.
+// changes is older still, and then nothing else tells that the change is gone (Docs/Decisions/0016; found by the model of
+// timelines). So what was told is remembered until the cloud lists it, and told once more where a reading that began after
+// the answer ends without it.
 
 extension SettingsLedger {
     /// The cloud took what waited of a property ('' for the deletion) with this stamp.
@@ -37,10 +37,8 @@ extension SettingsLedger {
         }
         if hasTold == nil { hasTold = try Int.fetchOne(db, sql: "SELECT 1 FROM told LIMIT 1") != nil }
         guard hasTold == true, let row = try row(of: listed.key) else { return }
-        for (property, stamp) in try told(of: row) {
-            let stands = property.isEmpty ? nil : listed.properties[property]?.stamp
-            let isListed = [stands, listed.deletion?.stamp].contains { $0.map { $0 >= stamp } ?? false }
-            if isListed { try forgetTold(property, of: row) }
+        for (property, stamp) in try told(of: row) where listed.has(property, asNewAs: stamp) {
+            try forgetTold(property, of: row)
         }
     }
 
@@ -81,12 +79,7 @@ extension SettingsLedger {
         return repeated
     }
 
-    func isTold(_ property: String, of row: Int64) throws -> Bool {
-        let statement = try db.cachedStatement(sql: "SELECT 1 FROM told WHERE record = ? AND property = ?")
-        return try Int.fetchOne(statement, arguments: [row, property]) != nil
-    }
-
-    private func told(of row: Int64) throws -> [(property: String, stamp: Stamp)] {
+    func told(of row: Int64) throws -> [(property: String, stamp: Stamp)] {
         let statement = try db.cachedStatement(
             sql: "SELECT property, stamp_ms, stamp_counter, stamp_host FROM told WHERE record = ?")
         return try Row.fetchAll(statement, arguments: [row]).map { ($0[0], try Stamp($0, at: 1)) }

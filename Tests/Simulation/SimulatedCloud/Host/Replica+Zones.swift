@@ -11,7 +11,7 @@ struct DeletionElsewhere {
     var isPending: Bool
 }
 
-/// Leaving a zone for another one: leases-and-sync.md, section 5.
+/// Leaving a zone for another one: Docs/Decisions/0013.
 extension Replica {
     /// What was made on this host comes along; deletions stay behind, and what else is known is set aside.
     mutating func leave(_ left: String, bug: PlantedBug?) {

@@ -1,5 +1,3 @@
-package import MeterModel
-
 /// The date from which the ages of what is stored count back, because a calendar alone is not to be trusted with
 /// deletions: a machine without a clock of its own starts in 1970, and one bad answer takes it to 2099.
 ///

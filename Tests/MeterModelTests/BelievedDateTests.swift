@@ -1,4 +1,3 @@
-import Gateway
 import MeterModel
 import Testing
 

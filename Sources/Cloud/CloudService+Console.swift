@@ -10,7 +10,7 @@ extension CloudService {
     /// Makes a zone, or returns the one that is there, as it is.
     ///
     /// - Parameter id: of a zone that has to be made; nil for a new one.
-    /// - Throws: `badRequest` for a name, or an identity, that is none.
+    /// - Throws: `badRequest` for a malformed name or identity.
     package func createZone(
         _ name: String, id: String? = nil, terms: LeaseTerms
     ) async throws(CloudFailure) -> Zone {

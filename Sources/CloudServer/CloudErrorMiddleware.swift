@@ -26,7 +26,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
             }
             return try Self.response(failure.content, status: CloudErrorStatus.of(failure.code))
         } catch let error as DecodingError {
-            let message = "the request's JSON cannot be read: \(Self.words(for: error))"
+            let message = "the request's JSON cannot be read: \(words(for: error))"
             return try Self.response(.init(code: .badRequest, message: message), status: .badRequest)
         } catch is NIOTooManyBytesError {
             let message = "the request's body is longer than \(JSON.bodyBytesMax) bytes; split it"
@@ -36,7 +36,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(error)"])
+            context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(words(for: error))"])
             let message = "the cloud could not do it; its log says why"
             return try Self.response(.init(code: .internalError, message: message), status: .internalServerError)
         }
@@ -65,22 +65,6 @@ struct CloudErrorMiddleware: RouterMiddleware {
         }
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
         return response
-    }
-
-    private static func words(for error: DecodingError) -> String {
-        switch error {
-        case .keyNotFound(let key, let context): "\(words(for: context.codingPath + [key])) is missing"
-        case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            "\(words(for: context.codingPath)) has the wrong type"
-        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
-            "\(words(for: context.codingPath)): \(context.debugDescription)"
-        case .dataCorrupted: "it is no valid JSON"
-        @unknown default: "it does not fit"
-        }
-    }
-
-    private static func words(for path: [any CodingKey]) -> String {
-        path.isEmpty ? "the whole" : path.map(\.stringValue).joined(separator: ".")
     }
 }
 

@@ -31,22 +31,18 @@ package struct ConnectionTable: Sendable {
         case refused
     }
 
-    private struct Entry {
-        var address: String
-        var isStranger: Bool
-    }
-
     private let bounds: ConnectionBounds
-    private var entries: [ID: Entry] = [:]
+    /// Where each is from.
+    private var addresses: [ID: String] = [:]
     private var counts: [String: Int] = [:]
-    /// The addresses of those that have not shown who they are from.
-    private var strangers: [ID: String] = [:]
+    /// Those that have not shown who they are from.
+    private var strangers: Set<ID> = []
     /// Rises with each connection, so that the least is the oldest.
     private var nextID: ID = 0
 
     package init(_ bounds: ConnectionBounds) { self.bounds = bounds }
 
-    package var count: Int { entries.count }
+    package var count: Int { addresses.count }
     package var strangerCount: Int { strangers.count }
 
     /// One more connection.
@@ -58,34 +54,31 @@ package struct ConnectionTable: Sendable {
         if counts[address, default: 0] >= most {
             closing = oldestStranger(from: address)
             guard closing != nil else { return .refused }
-        } else if entries.count >= bounds.all || (isStranger && strangers.count >= bounds.strangers) {
-            closing = strangers.keys.min()
+        } else if addresses.count >= bounds.all || (isStranger && strangers.count >= bounds.strangers) {
+            closing = strangers.min()
             guard closing != nil else { return .refused }
         }
         if let closing { close(closing) }
         let id = nextID
         nextID += 1
-        entries[id] = Entry(address: address, isStranger: isStranger)
+        addresses[id] = address
         counts[address, default: 0] += 1
-        if isStranger { strangers[id] = address }
+        if isStranger { strangers.insert(id) }
         return .admitted(id, closing: closing)
     }
 
     /// The client has shown who it is. Unknown ids are ignored: that connection gave way meanwhile.
-    package mutating func know(_ id: ID) {
-        entries[id]?.isStranger = false
-        strangers[id] = nil
-    }
+    package mutating func know(_ id: ID) { strangers.remove(id) }
 
     /// The connection is over. Closing one twice changes nothing.
     package mutating func close(_ id: ID) {
-        guard let entry = entries.removeValue(forKey: id) else { return }
-        strangers[id] = nil
-        let rest = counts[entry.address, default: 0] - 1
-        counts[entry.address] = rest > 0 ? rest : nil
+        guard let address = addresses.removeValue(forKey: id) else { return }
+        strangers.remove(id)
+        let rest = counts[address, default: 0] - 1
+        counts[address] = rest > 0 ? rest : nil
     }
 
     private func oldestStranger(from address: String) -> ID? {
-        strangers.lazy.filter { $0.value == address }.map(\.key).min()
+        strangers.lazy.filter { addresses[$0] == address }.min()
     }
 }

@@ -144,7 +144,7 @@ package final class RecordingService: Sendable {
     /// Begins to record a meter, whether it is connected or not.
     ///
     /// - Parameter name: 1 to 64 printable characters; nil: none.
-    /// - Throws: `refused` while it is recorded already, `badRequest` for a name that is none.
+    /// - Throws: `refused` while it is recorded already, `badRequest` for a name that cannot be one.
     package func start(_ meter: MeterID, name: String?) async throws(GatewayError) -> Recording {
         try Self.check(name: name)
         let track = track(for: meter)
@@ -179,7 +179,7 @@ package final class RecordingService: Sendable {
 
     /// Names a recording of this host, or writes a note to it. What is nil stays; an empty text takes it away.
     ///
-    /// - Throws: `badRequest` for a name that is none or a note beyond 1,000 characters; `refused` for another host's.
+    /// - Throws: `badRequest` for a name that cannot be one or a note beyond 1,000 characters; `refused` for another host's.
     package func describe(
         _ reference: String, name: String?, note: String?
     ) async throws(GatewayError) -> RecordingEntry {

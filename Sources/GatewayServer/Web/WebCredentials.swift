@@ -42,7 +42,7 @@ package struct WebCredentials: Hashable, Sendable {
     /// Compared by the hash: how long that takes tells of the hash alone, which is no help in finding the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
-    /// A login that begins now, and is no other that does: when it ends, a number, and the code of both.
+    /// A login that begins now: when it ends, a number that no other login has, and the code of both.
     package func login(at now: WallTime, using dice: inout some RandomNumberGenerator) -> String {
         let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(dice.next() as UInt64)"
         return "\(text).\(Hex.encode(Array(Self.code(for: text, key: key))))"

@@ -15,6 +15,7 @@ import time
 
 # A busy machine of two cores takes its time; how quick it is when quiet, make bench says.
 SOON = 120
+METER = "02:00:00:00:25:0C"
 
 
 class Failure(Exception):
@@ -329,3 +330,25 @@ class Cluster:
         for program in [*self.hosts, self.cloud, *self.others]:
             print(f"--- {program.name}")
             print("\n".join(program.log.splitlines()[-lines:]))
+
+
+def joined(cluster, configuration="", names=("attic", "bench"), ports_apart=False):
+    """Hosts of one cloud that know the meter and have not connected it: all with the same port to it, or each with one
+    of its own."""
+    cluster.start_cloud()
+    shared = None if ports_apart else cluster.meter()
+    hosts = [cluster.host(name, configuration) for name in names]
+    for host in hosts:
+        host.join()
+    for host in hosts:
+        host.ctl("connect", shared or cluster.meter(), "--model", "um25c", "--id", METER, "--detach")
+        host.ctl("disconnect", METER)
+    return hosts
+
+
+def seen(host, key, value):
+    wait(f"{host.name} sees {key}={value}", lambda: host.setting(METER, key) == value, SOON)
+
+
+def told(host):
+    wait(f"{host.name} has told everything", lambda: host.json("sync", "status")["pending"] == 0, SOON)

@@ -5,35 +5,15 @@ import shutil
 import subprocess
 import time
 
-from cluster import SOON, Cluster, Failure, ending_with_us, wait
+from cluster import METER, SOON, Cluster, Failure, ending_with_us, joined, seen, told, wait
 
-METER = "02:00:00:00:25:0C"
 # The shortest there is, so that a case need not wait for two minutes.
 SHORT = '[cloud]\nlease-ttl = "30s"\n'
 
 
-def hosts_of(cluster, configuration=""):
-    """Two hosts of one cloud, each with a port of its own to what is one meter to them; none has connected it."""
-    cluster.start_cloud()
-    hosts = [cluster.host(name, configuration) for name in ("attic", "bench")]
-    for host in hosts:
-        host.join()
-        host.ctl("connect", cluster.meter(), "--model", "um25c", "--id", METER, "--detach")
-        host.ctl("disconnect", METER)
-    return hosts
-
-
-def seen(host, key, value):
-    wait(f"{host.name} sees {key}={value}", lambda: host.setting(METER, key) == value, SOON)
-
-
-def told(host):
-    wait(f"{host.name} has told everything", lambda: host.json("sync", "status")["pending"] == 0, SOON)
-
-
 def zone_changed(cluster: Cluster):
     """A host moves to another zone of its cloud and back: what was set on it is everywhere it has been, nothing is lost."""
-    a, b = hosts_of(cluster)
+    a, b = joined(cluster, ports_apart=True)
     b.ctl("set", METER, "notes=of b, at home")
     a.ctl("set", METER, "name=of a, at home")
     seen(a, "notes", "of b, at home")
@@ -73,7 +53,7 @@ def zone_changed(cluster: Cluster):
 
 def store_went_back(cluster: Cluster):
     """The cloud's folder is an older copy: hosts bring back what it lacks, and no token is given out twice."""
-    a, b = hosts_of(cluster)
+    a, b = joined(cluster, ports_apart=True)
     a.ctl("set", METER, "name=before the copy")
     seen(b, "name", "before the copy")
     a.ctl("connect", METER)
@@ -123,7 +103,7 @@ def store_went_back(cluster: Cluster):
 
 def wish_during_an_outage(cluster: Cluster):
     """A take-over that was asked for while the cloud was away takes nothing when it is back."""
-    a, b = hosts_of(cluster, SHORT)
+    a, b = joined(cluster, SHORT, ports_apart=True)
     a.ctl("connect", METER)
     wait(f"{a.name} has data", lambda: a.state(METER) == "data-available", SOON)
     b.proxy.cut()
@@ -145,7 +125,7 @@ def wish_during_an_outage(cluster: Cluster):
 
 def policy_reaches_the_holder(cluster: Cluster):
     """A policy that becomes strict reaches a holder with its next heartbeat: cut off, it lets go before another has it."""
-    a, b = hosts_of(cluster, SHORT)
+    a, b = joined(cluster, SHORT, ports_apart=True)
     a.ctl("connect", METER)
     wait(f"{a.name} has data", lambda: a.state(METER) == "data-available", SOON)
     said = cluster.administer("zone", "set", "home", "--policy", "strict")
@@ -169,7 +149,7 @@ def policy_reaches_the_holder(cluster: Cluster):
 
 def dead_holder_revoked(cluster: Cluster):
     """The lease of a dead holder is revoked: that makes nobody wait longer; and a holder that comes back has it again."""
-    a, b = hosts_of(cluster, SHORT)
+    a, b = joined(cluster, SHORT, ports_apart=True)
     a.ctl("connect", METER)
     wait(f"{b.name} sees the lease", lambda: b.lease(METER).get("holder") == "attic", SOON)
     a.kill()

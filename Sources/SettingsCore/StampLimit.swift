@@ -3,8 +3,9 @@
 package enum StampLimit {
     /// Ahead of the cloud's own clock.
     package static let ahead: UInt64 = 60_000
-    /// Ahead of the greatest that was ever accepted, so that one accepted stamp does not lock the others out.
-    package static let step: UInt64 = 1000
+    /// Ahead of the greatest that was ever accepted: for a counter that runs over. With a second each, one host could walk
+    /// the limit into the future.
+    package static let step: UInt64 = 1
 
     /// The greatest milliseconds that are accepted.
     ///

@@ -71,7 +71,7 @@ struct StampLimitTests {
     }
 
     @Test func latest_isAStepAheadOfWhatWasAccepted_whereThatIsMore() {
-        #expect(StampLimit.latest(now: 1_000_000, accepted: 2_000_000) == 2_001_000)
+        #expect(StampLimit.latest(now: 1_000_000, accepted: 2_000_000) == 2_000_001)
     }
 
     @Test func latest_doesNotOverflow() {

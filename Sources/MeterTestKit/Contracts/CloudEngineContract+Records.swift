@@ -79,12 +79,12 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     outcomes.map(\.fate), [.changed(sequence: 1), .clockSkew, .changed(sequence: 2)], "fates")
                 try ContractViolation.requireEqual(outcomes[1].record, nil, "the refused one")
-                // From now on a second beyond the greatest accepted, and no more, even by a clock that went back.
+                // From now on a millisecond beyond the greatest accepted, and no more, even by a clock that went back.
                 let back = now + .seconds(-3600)
-                let next = try await engine.modify([record("m2", at: 61_000)], in: zone, now: back)
-                let beyond = try await engine.modify([record("m3", at: 62_001)], in: zone, now: back)
-                try ContractViolation.requireEqual(next.map(sequence), [3], "a second beyond")
-                try ContractViolation.requireEqual(beyond.map(\.fate), [.clockSkew], "more than a second beyond")
+                let next = try await engine.modify([record("m2", at: 60_001)], in: zone, now: back)
+                let beyond = try await engine.modify([record("m3", at: 60_003)], in: zone, now: back)
+                try ContractViolation.requireEqual(next.map(sequence), [3], "a millisecond beyond")
+                try ContractViolation.requireEqual(beyond.map(\.fate), [.clockSkew], "more than a millisecond beyond")
                 try ContractViolation.requireEqual(beyond.map(\.record), [record("m3", at: 60_000)], "as stored")
             },
             inZone("record_isRefused_whenItWouldHaveTooManyProperties") { engine in

@@ -35,15 +35,12 @@ package final class CloudService: Sendable {
     static let pingInterval = Duration.seconds(15)
     /// How often the lines are looked at: an offer that nobody took, or a lease that is over, is noticed this late.
     static let round = Duration.seconds(1)
-    /// leases-and-sync.md, section 2.
-    static let tombstoneAge = Duration.seconds(180 * 86_400)
-    static let purgeInterval = Duration.seconds(86_400)
 
     /// Offers meters whose lease is over to who waits for them, ends offers that nobody took, pings the event streams,
     /// and purges old tombstones. Until its task is cancelled.
     package func run() async {
-        // Not at once: a start is busy enough.
-        var purgeAt = clock.now() + .seconds(600)
+        let retention = CloudRetention(engine: engine, clock: clock, logger: logger)
+        var purgeAt = clock.now() + CloudRetention.firstAfter
         var pingAt = clock.now() + Self.pingInterval
         await readLines()
         while !Task.isCancelled {
@@ -55,31 +52,14 @@ package final class CloudService: Sendable {
                 await readLines()
             }
             if now >= purgeAt {
-                purgeAt = now + Self.purgeInterval
-                await purge()
+                purgeAt = now + CloudRetention.interval
+                await retention.purge()
             }
             do {
                 try await clock.sleep(now + Self.round)
             } catch {
                 // Cancelled, which the loop sees.
             }
-        }
-    }
-
-    private func purge() async {
-        guard clock.isConfirmed() else {
-            logger.notice(
-                "tombstones stay: nothing confirms this machine's calendar",
-                metadata: ["calendar": "\(clock.wallNow())"])
-            return
-        }
-        do {
-            let cutoff = WallTime(
-                millisecondsSince1970: clock.wallNow().millisecondsSince1970 - Self.tombstoneAge.milliseconds)
-            let count = try await engine.purgeTombstones(before: cutoff)
-            if count > 0 { logger.info("tombstones purged", metadata: ["count": "\(count)", "before": "\(cutoff)"]) }
-        } catch {
-            logger.warning("tombstones cannot be purged", metadata: ["error": "\(error)"])
         }
     }
 

@@ -30,9 +30,10 @@ package enum RecordIntake: Hashable, Sendable {
     /// What `accepted` is at least, after `record` was stored.
     package static func newestMilliseconds(of record: Record) -> UInt64 { record.newestStamp?.milliseconds ?? 0 }
 
-    /// From when on a tombstone's age counts; nil for a record that is none.
-    package static func tombstoneTime(of record: Record, now: WallTime) -> WallTime? {
-        guard record.isTombstone, let deletion = record.deletion else { return nil }
-        return max(now, WallTime(millisecondsSince1970: Int64(clamping: deletion.stamp.milliseconds)))
-    }
+    /// From when on a record's age as a tombstone counts, as it is stored first: never, until a confirmed calendar has
+    /// dated it. nil for a record that is no tombstone.
+    package static func tombstoneTime(of record: Record) -> WallTime? { record.isTombstone ? undated : nil }
+
+    /// Of a tombstone that no confirmed calendar has dated yet: no age is reached.
+    package static let undated = WallTime(millisecondsSince1970: .max)
 }

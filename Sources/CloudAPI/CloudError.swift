@@ -71,9 +71,12 @@ package struct HealthBody: Codable, Hashable, Sendable {
     package var status: String
     /// Of the program.
     package var version: String
+    /// What somebody ought to see to although the cloud works, in words.
+    package var warning: String?
 
-    package init(status: String, version: String) {
+    package init(status: String, version: String, warning: String? = nil) {
         self.status = status
         self.version = version
+        self.warning = warning
     }
 }

@@ -98,7 +98,8 @@ package struct HostedCloud: Sendable {
             service: service, gate: RequestGate(limits: serving.limits, now: clock.now), clock: clock,
             version: serving.version,
             health: StoreHealth(
-                look: { [store] writes in try await store.probe(writes: writes) }, now: clock.now, logger: logger),
+                look: { [store] writes in try await store.probe(writes: writes) },
+                warn: { [service] in await service.clockWarning() }, now: clock.now, logger: logger),
             makeToken: Self.makeToken,
             figures: { [store] page in
                 page.add(CloudMetrics.connections, count: connections.count)

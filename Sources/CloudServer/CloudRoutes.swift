@@ -98,7 +98,8 @@ package struct CloudRoutes: Sendable {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))
         }
-        return try JSON.response(HealthBody(status: "ok", version: version))
+        let warning = call.query("live") == nil ? await health.warning : nil
+        return try JSON.response(HealthBody(status: "ok", version: version, warning: warning))
     }
 
     private func metricsPage() async throws -> Response {

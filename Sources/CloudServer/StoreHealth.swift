@@ -11,21 +11,28 @@ package actor StoreHealth {
     private static let betweenWrites = Duration.seconds(10)
 
     private let look: @Sendable (_ writes: Bool) async throws -> Void
+    private let warn: @Sendable () async -> String?
     private let now: @Sendable () -> MonotonicTime
     private let logger: Logger
     /// Why the store is not well; nil where it is.
     private var reason: String?
+    /// What ought to be seen to although the store is well, as of the last look.
+    package private(set) var warning: String?
     private var needsWrite = false
     private var lookedAt: MonotonicTime?
     private var wroteAt: MonotonicTime?
     private var looking: Task<Void, Never>?
 
-    /// - Parameter look: throws where the store is not well; with `writes`, by a real write.
+    /// - Parameters:
+    ///   - look: throws where the store is not well; with `writes`, by a real write.
+    ///   - warn: what ought to be seen to where it is well, in words; nil: nothing.
     package init(
-        look: @escaping @Sendable (_ writes: Bool) async throws -> Void, now: @escaping @Sendable () -> MonotonicTime,
+        look: @escaping @Sendable (_ writes: Bool) async throws -> Void,
+        warn: @escaping @Sendable () async -> String? = { nil }, now: @escaping @Sendable () -> MonotonicTime,
         logger: Logger
     ) {
         self.look = look
+        self.warn = warn
         self.now = now
         self.logger = logger
     }
@@ -70,7 +77,14 @@ package actor StoreHealth {
             if writes { needsWrite = true }
             change(to: "\(error)")
         }
+        await lookForWarnings()
         lookedAt = now()
+    }
+
+    private func lookForWarnings() async {
+        let new = reason == nil ? await warn() : nil
+        if let new, warning == nil { logger.warning("the cloud needs somebody", metadata: ["cause": "\(new)"]) }
+        warning = new
     }
 
     private func change(to new: String?) {

@@ -236,6 +236,8 @@ enum Meta: String {
     case departed = "departed_ms"
     /// Written to find out whether anything can be.
     case probe
+    /// From which date ages count back, in milliseconds since 1970.
+    case believedDate = "believed_ms"
 
     func read(_ db: Database) throws -> String? {
         try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [rawValue])

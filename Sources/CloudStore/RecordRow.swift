@@ -81,16 +81,16 @@ enum RecordRow {
         case .changed(let merged):
             zone.zone.sequence += 1
             zone.accepted = max(zone.accepted, RecordIntake.newestMilliseconds(of: merged))
-            try write(merged, id: stored?.id, in: zone, now: now, db)
+            try write(merged, id: stored?.id, in: zone, db)
             return RecordOutcome(fate: .changed(sequence: zone.zone.sequence), record: merged)
         }
     }
 
     private static func write(
-        _ record: Record, id: Int64?, in zone: StoredZone, now: WallTime, _ db: Database
+        _ record: Record, id: Int64?, in zone: StoredZone, _ db: Database
     ) throws {
         let sequence = Int64(clamping: zone.zone.sequence)
-        let tombstone = RecordIntake.tombstoneTime(of: record, now: now)?.millisecondsSince1970
+        let tombstone = RecordIntake.tombstoneTime(of: record)?.millisecondsSince1970
         var body: [UInt8] = []
         RecordText.write(record, to: &body)
         if let id {

@@ -74,40 +74,6 @@ extension SQLiteCloudEngine {
             return records
         }
     }
-
-    package func purgeTombstones(before time: WallTime) async throws -> Int {
-        var total = 0
-        // In steps, so that others can write in between.
-        while case let count = try await purgeStep(before: time), count > 0 { total += count }
-        return total
-    }
-
-    private func purgeStep(before time: WallTime) async throws -> Int {
-        try await writer.write(weight: RecordRow.purgeStep) { batch in
-            let rows = try Row.fetchAll(
-                batch.db,
-                sql: """
-                    SELECT record.id, record.sequence, zone.name AS zone_name
-                    FROM record JOIN zone ON zone.id = record.zone
-                    WHERE tombstone_ms < ? ORDER BY tombstone_ms LIMIT \(RecordRow.purgeStep)
-                    """,
-                arguments: [time.millisecondsSince1970])
-            for row in rows {
-                var zone = try batch.zone(row["zone_name"])
-                zone.floor = max(zone.floor, UInt64(clamping: row["sequence"] as Int64))
-                batch.setZone(zone)
-                try batch.db.execute(sql: "DELETE FROM record WHERE id = ?", arguments: [row["id"] as Int64])
-            }
-            for name in Set(rows.map { $0["zone_name"] as String }) {
-                let zone = try batch.zone(name)
-                try batch.db.execute(
-                    sql: "UPDATE zone SET floor = ? WHERE id = ?", arguments: [Int64(clamping: zone.floor), zone.id])
-                try TimelineTable.removeOutdated(of: zone.id, floor: zone.floor, batch.db)
-            }
-            if !rows.isEmpty { try batch.db.execute(sql: "PRAGMA incremental_vacuum(\(RecordRow.purgeStep))") }
-            return rows.count
-        }
-    }
 }
 
 extension FeedState {

@@ -30,6 +30,7 @@ package final class InMemoryCloudEngine: CloudEngine {
         var zones: [String: StoredZone] = [:]
         var credentials: [String: Credential] = [:]
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: 0))
+        var believedDate: WallTime?
         var failure: CloudFailure?
         var dice = Dice(seed: 1)
     }
@@ -185,13 +186,31 @@ extension InMemoryCloudEngine {
         }
     }
 
-    package func purgeTombstones(before time: WallTime) async throws -> Int {
+    package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {
         try step { state in
             var count = 0
             for name in state.zones.keys {
+                state.zones[name]?.dateTombstones(dating)
                 count += state.zones[name]?.purgeTombstones(before: time) ?? 0
             }
             return count
+        }
+    }
+
+    package var believedDate: WallTime? { get async throws { try step { $0.believedDate } } }
+
+    package func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool {
+        try step { state in
+            guard state.believedDate == known else { return false }
+            state.believedDate = date
+            return true
+        }
+    }
+
+    package func newestStamp() async throws -> WallTime? {
+        try step { state in
+            let newest = state.zones.values.map(\.accepted).max() ?? 0
+            return newest > 0 ? WallTime(millisecondsSince1970: Int64(clamping: newest)) : nil
         }
     }
 }
@@ -208,7 +227,7 @@ extension InMemoryCloudEngine.StoredZone {
             accepted = max(accepted, RecordIntake.newestMilliseconds(of: merged))
             records[record.key] = InMemoryCloudEngine.StoredRecord(
                 record: merged, sequence: zone.sequence,
-                tombstoneTime: RecordIntake.tombstoneTime(of: merged, now: now))
+                tombstoneTime: RecordIntake.tombstoneTime(of: merged))
             return RecordOutcome(fate: .changed(sequence: zone.sequence), record: merged)
         }
     }
@@ -218,6 +237,12 @@ extension InMemoryCloudEngine.StoredZone {
         guard zone.sequence > sequence, !isMarked else { return }
         isMarked = true
         marks.append(TimelineMark(after: marks.last, at: sequence, id: dice.next()))
+    }
+
+    fileprivate mutating func dateTombstones(_ date: WallTime) {
+        for key in records.keys where records[key]?.tombstoneTime == RecordIntake.undated {
+            records[key]?.tombstoneTime = date
+        }
     }
 
     fileprivate mutating func purgeTombstones(before time: WallTime) -> Int {

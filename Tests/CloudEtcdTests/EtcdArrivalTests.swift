@@ -97,7 +97,7 @@ struct EtcdArrivalTests {
             in: "home", now: Self.now)
         _ = try await engine.modify([record("m3", 500), tombstone("m4", after: 600)], in: "home", now: Self.now)
         _ = try await engine.modify([record("only", 1)], in: "lab", now: Self.now)
-        _ = try await engine.purgeTombstones(before: Self.now + .seconds(-1))
+        _ = try await engine.purgeTombstones(before: Self.now + .seconds(-1), dating: Self.now)
         for meter in ["a", "b", "c"] { _ = try await acquire(meter, by: 1, of: engine) }
         guard case .granted(let freed) = try await acquire("d", by: 1, of: engine) else { return }
         _ = try await engine.decideLease(of: "d", in: "home") {

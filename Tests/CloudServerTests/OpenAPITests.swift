@@ -95,7 +95,10 @@ struct OpenAPITests {
                 "HostBody", HostBody(id: "h", name: "n", tokens: 1, leases: ["m"], listening: true),
                 HostBody(id: "h", name: "n", tokens: 0, leases: [], listening: false)
             ),
-            ("HealthBody", HealthBody(status: "ok", version: "1"), HealthBody(status: "ok", version: "1")),
+            (
+                "HealthBody", HealthBody(status: "ok", version: "1", warning: "w"),
+                HealthBody(status: "ok", version: "1")
+            ),
             (
                 "JoinRequest", JoinRequest(hostID: "h", hostName: "n", machine: "m"),
                 JoinRequest(hostID: "h", hostName: "n", machine: "m")

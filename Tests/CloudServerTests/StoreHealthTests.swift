@@ -56,6 +56,22 @@ struct StoreHealthTests {
         #expect(log.entries.map(\.message) == ["the store is not well"])
     }
 
+    @Test func warning_isThatOfTheLastLook_andOneLine() async {
+        let warning = Mutex<String?>("clock")
+        let health = StoreHealth(
+            look: { [store] in try store.look(writes: $0) }, warn: { warning.withLock { $0 } }, now: clock.cloud.now,
+            logger: log.logger)
+        for _ in 0..<2 {
+            #expect(await health.fault() == nil)
+            #expect(await health.warning == "clock")
+            clock.advance(by: .seconds(2))
+        }
+        #expect(log.entries.map(\.message) == ["the cloud needs somebody"])
+        warning.withLock { $0 = nil }
+        #expect(await health.fault() == nil)
+        #expect(await health.warning == nil)
+    }
+
     @Test func routeSaysSo_andLiveDoesNot() async throws {
         let bench = CloudBench()
         let host = try await bench.host("1")

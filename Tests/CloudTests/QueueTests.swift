@@ -188,17 +188,20 @@ struct QueueTests {
             ]), in: "home", by: one)
         let run = Task { await cloud.service.run() }
         await cloud.time.began(sleeps: 1)
+        // From here on it ages.
+        cloud.time.advance(by: .seconds(600))
+        await cloud.time.began(sleeps: 2)
 
         cloud.time.advance(by: .seconds(179 * 86_400))
-        await cloud.time.began(sleeps: 2)
+        await cloud.time.began(sleeps: 3)
         #expect(try await cloud.service.records(in: "home", type: nil).count == 1)
         cloud.time.confirm(false)
         cloud.time.advance(by: .seconds(2 * 86_400))
-        await cloud.time.began(sleeps: 3)
+        await cloud.time.began(sleeps: 4)
         #expect(try await cloud.service.records(in: "home", type: nil).count == 1, "nobody confirms the calendar")
         cloud.time.confirm(true)
         cloud.time.advance(by: .seconds(86_400))
-        await cloud.time.began(sleeps: 4)
+        await cloud.time.began(sleeps: 5)
 
         #expect(try await cloud.service.records(in: "home", type: nil).isEmpty)
         run.cancel()

@@ -57,11 +57,24 @@ package protocol CloudEngine: Sendable {
     func record(_ key: RecordKey, in zone: String) async throws -> Record?
     /// For the console: by type and name, tombstones too.
     func records(in zone: String, type: RecordType?) async throws -> [Record]
-    /// Deletes tombstones that are older, counted from their deletion's stamp or from when the cloud got it, whichever
-    /// is later (a host with a clock in 1970 deletes too); raises each zone's floor to their greatest sequence.
+
+    // MARK: What ages
+
+    /// Dates the tombstones that came since the last call, then deletes those whose date is before `time`, and raises
+    /// each zone's floor to their greatest sequence. What dates they have from hosts and from this machine's calendar is
+    /// of no account: either may have been wrong.
     ///
-    /// - Returns: how many.
-    func purgeTombstones(before time: WallTime) async throws -> Int
+    /// - Returns: how many were deleted.
+    func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int
+    /// The date from which ages count back (`BelievedDate`); nil where none was ever stored.
+    var believedDate: WallTime? { get async throws }
+    /// Stores it for all copies of this cloud.
+    ///
+    /// - Parameter known: what it was when it was read.
+    /// - Returns: false where another copy changed it meanwhile; nothing is stored then.
+    func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool
+    /// The greatest date of a stamp that any zone accepted; nil where none did.
+    func newestStamp() async throws -> WallTime?
 
     // MARK: Leases
 

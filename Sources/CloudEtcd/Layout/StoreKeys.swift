@@ -7,6 +7,7 @@ import SettingsCore
 ///
 /// ```
 /// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
+/// m/believed                          the date from which ages count back
 /// z/<zone>                            its terms
 /// d/<zone>                            its identity
 /// n/<zone>                            the newest mark of its timeline
@@ -39,6 +40,7 @@ struct StoreKeys: Sendable {
 
     var epoch: [UInt8] { key("m/epoch") }
     var tokenFloor: [UInt8] { key("m/floor") }
+    var believedDate: [UInt8] { key("m/believed") }
     var restoring: [UInt8] { key("m/restoring") }
     var arriving: [UInt8] { key("m/arriving") }
     /// What all keys begin with but those of the store itself.

@@ -59,7 +59,7 @@ struct RecordPlan: Sendable {
         case .changed(let merged):
             let next = StoredRecord(
                 record: merged, sequence: head.sequence + 1,
-                tombstoneTime: RecordIntake.tombstoneTime(of: merged, now: now))
+                tombstoneTime: RecordIntake.tombstoneTime(of: merged))
             let size = next.bytes.count + 4 * (record.key.name.utf8.count + 200)
             guard size <= Self.recordBytesMax else {
                 return RecordOutcome(fate: .tooManyProperties, record: present?.record)

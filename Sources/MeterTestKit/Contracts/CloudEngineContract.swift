@@ -10,7 +10,7 @@ package enum CloudEngineContract {
 
     package static var clauses: [Clause] {
         zoneClauses + credentialClauses + recordClauses + changeClauses + tokenClauses + timelineClauses + purgeClauses
-            + leaseClauses + renewalClauses + lineClauses + copyClauses
+            + believedDateClauses + leaseClauses + renewalClauses + lineClauses + copyClauses
     }
 
     static let zone = "home"

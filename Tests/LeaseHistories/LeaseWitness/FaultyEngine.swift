@@ -128,9 +128,14 @@ extension FaultyEngine {
     package func records(in zone: String, type: RecordType?) async throws -> [Record] {
         try await base.records(in: zone, type: type)
     }
-    package func purgeTombstones(before time: WallTime) async throws -> Int {
-        try await base.purgeTombstones(before: time)
+    package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {
+        try await base.purgeTombstones(before: time, dating: dating)
     }
+    package var believedDate: WallTime? { get async throws { try await base.believedDate } }
+    package func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool {
+        try await base.setBelievedDate(date, replacing: known)
+    }
+    package func newestStamp() async throws -> WallTime? { try await base.newestStamp() }
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await base.leases(in: zone)
     }

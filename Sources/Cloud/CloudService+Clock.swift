@@ -1,0 +1,16 @@
+import MeterModel
+import SettingsCore
+
+extension CloudService {
+    /// What the stamps that were accepted say against this machine's calendar; nil: nothing, or the store does not say.
+    ///
+    /// Stamps ahead of the cloud's clock are refused, so accepted ones are ahead only where the clock went back since.
+    package func clockWarning() async -> String? {
+        guard let newest = try? await engine.newestStamp() else { return nil }
+        let now = clock.wallNow()
+        guard newest > now + .milliseconds(Int64(StampLimit.ahead)) else { return nil }
+        return "this machine's clock is behind, or was ahead once: it says \(now), and changes dated up to \(newest) "
+            + "were accepted. Look at the clock (timedatectl): until it has caught up, the order of changes is counted on "
+            + "from there, and none is lost"
+    }
+}

@@ -1,0 +1,148 @@
+import Cloud
+package import MeterModel
+import SettingsCore
+
+extension EtcdCloudEngine {
+    package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {
+        try await finish { [self] in
+            var total = 0
+            for zone in try await zones() {
+                while try await dateStep(dating, in: zone.name) > 0 {}
+                let before = total
+                while case let count = try await purgeStep(before: time, in: zone.name), count > 0 { total += count }
+                if total > before { try await purgeMarks(of: zone.name) }
+            }
+            return total
+        }
+    }
+
+    /// Those that no good token names any more.
+    private func purgeMarks(of zone: String) async throws {
+        let found = try await client.read([EtcdRange(key: keys.head(zone)), EtcdRange(prefix: keys.marks(of: zone))])
+        guard let entry = found.ranges[0].entries.first else { return }
+        let marks = try found.ranges[1].entries.map { entry in try TimelineMark(entry) }
+        var outdated = TimelineMark.outdated(marks, floor: try StoredHead(entry).floor)
+        while !outdated.isEmpty {
+            let few = outdated.prefix(EtcdTransaction.operationsMax)
+            _ = try await client.commit(
+                EtcdTransaction(success: few.map { .delete(key: keys.mark($0.number, of: zone)) }))
+            outdated = outdated.dropFirst(few.count)
+        }
+    }
+
+    private func dateStep(_ date: WallTime, in zone: String) async throws -> Int {
+        var range = EtcdRange(prefix: keys.tombstones(in: zone, from: RecordIntake.undated))
+        range.limit = Self.tombstonesPerStep
+        return try await changeTombstones(range, in: zone) { tombstones, revision, _ in
+            let found = try await client.read(
+                tombstones.map { tombstone in
+                    var range = EtcdRange(key: keys.record(tombstone.record, in: zone))
+                    range.revision = revision
+                    return range
+                })
+            return try zip(tombstones, found.ranges).flatMap { tombstone, range throws(EtcdError) in
+                guard let entry = range.entries.first else {
+                    throw EtcdError(damaged: tombstone.key, "its record is missing")
+                }
+                var stored = try StoredRecord(entry)
+                stored.tombstoneTime = date
+                let puts = RecordPlan.puts(of: stored, in: zone, keys)
+                return [.delete(key: tombstone.key)] + puts.map { EtcdOperation.put(key: $0.key, value: $0.value) }
+            }
+        }
+    }
+
+    private func purgeStep(before time: WallTime, in zone: String) async throws -> Int {
+        var range = EtcdRange(prefix: keys.tombstones(in: zone))
+        range.end = keys.tombstones(in: zone, from: time)
+        range.limit = Self.tombstonesPerStep
+        return try await changeTombstones(range, in: zone) { tombstones, _, head in
+            for tombstone in tombstones { head.floor = max(head.floor, tombstone.sequence) }
+            return tombstones.flatMap { tombstone in
+                [
+                    .delete(key: tombstone.key), .delete(key: keys.record(tombstone.record, in: zone)),
+                    .delete(key: keys.place(tombstone.sequence, of: tombstone.record.type, in: zone)),
+                ]
+            }
+        }
+    }
+
+    /// With five operations each there is room for all in one transaction.
+    private static let tombstonesPerStep = 24
+
+    /// What lies under a key of `StoreKeys.tombstones`.
+    private struct Tombstone {
+        var key: [UInt8]
+        var record: RecordKey
+        var sequence: UInt64
+
+        init(_ entry: EtcdEntry) throws(EtcdError) {
+            guard let record = RecordPlan.recordKey(ofTombstone: entry.value),
+                let sequence = UInt64(String(decoding: entry.key.suffix(16), as: UTF8.self), radix: 16)
+            else { throw EtcdError(damaged: entry.key, "it names no record") }
+            (key, self.record, self.sequence) = (entry.key, record, sequence)
+        }
+    }
+
+    /// Changes the first of a range, a few at a time, so that others can write in between. The head is written with
+    /// them: whoever read one of these records before has to read it again.
+    ///
+    /// - Returns: how many; 0: there are none.
+    private func changeTombstones(
+        _ range: EtcdRange, in zone: String,
+        _ operations: ([Tombstone], _ revision: Int64, inout StoredHead) async throws -> [EtcdOperation]
+    ) async throws -> Int {
+        for _ in 0..<100 {
+            let found = try await client.read([EtcdRange(key: keys.head(zone)), range])
+            guard let entry = found.ranges[0].entries.first else { throw EtcdError(damaged: keys.head(zone), "it is missing") }
+            guard !found.ranges[1].entries.isEmpty else { return 0 }
+            var head = try StoredHead(entry)
+            let tombstones = try found.ranges[1].entries.map { entry throws(EtcdError) in try Tombstone(entry) }
+            var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
+            transaction.success = try await operations(tombstones, found.revision, &head)
+            head.before = head.sequence
+            head.types = []
+            head.writer = nextWriter()
+            transaction.success.append(.put(key: entry.key, value: try head.bytes))
+            if try await client.commit(transaction).succeeded { return tombstones.count }
+        }
+        throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
+    }
+
+    // MARK: - The date from which ages count back
+
+    package var believedDate: WallTime? {
+        get async throws { try await finish { [self] in try await readBelieved()?.date } }
+    }
+
+    package func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool {
+        try await finish { [self] in
+            let stored = try await readBelieved()
+            guard stored?.date == known else { return false }
+            let transaction = EtcdTransaction(
+                compares: [EtcdCompare(key: keys.believedDate, revision: stored?.revision ?? 0)],
+                success: [.put(key: keys.believedDate, value: Array("\(date.millisecondsSince1970)".utf8))])
+            return try await client.commit(transaction).succeeded
+        }
+    }
+
+    private func readBelieved() async throws(EtcdError) -> (date: WallTime, revision: Int64)? {
+        guard let entry = try await client.read([EtcdRange(key: keys.believedDate)]).ranges[0].entries.first else {
+            return nil
+        }
+        guard let milliseconds = Int64(String(decoding: entry.value, as: UTF8.self)) else {
+            throw EtcdError(damaged: entry.key, "it is no number")
+        }
+        return (WallTime(millisecondsSince1970: milliseconds), entry.revision)
+    }
+
+    package func newestStamp() async throws -> WallTime? {
+        try await finish { [self] in
+            var newest: UInt64 = 0
+            try await client.readAll(EtcdRange(prefix: keys.allHeads)) { entry in
+                newest = max(newest, try StoredHead(entry).accepted)
+            }
+            return newest > 0 ? WallTime(millisecondsSince1970: Int64(clamping: newest)) : nil
+        }
+    }
+}

@@ -71,8 +71,7 @@ struct EtcdStore: HostedStore {
 
     var engine: any CloudEngine { etcd }
 
-    /// A read that a majority answers: without one nothing is written either.
-    func probe(writes: Bool) async throws { _ = try await etcd.zones() }
+    func probe(writes: Bool) async throws { try await etcd.probe() }
 
     func backup(to path: String, at now: WallTime) async throws(CloudFailure) {
         throw CloudFailure(

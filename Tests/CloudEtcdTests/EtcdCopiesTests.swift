@@ -43,15 +43,15 @@ struct EtcdCopiesTests {
 
         func advance(_ seconds: Int) { time.advance(seconds) }
 
-        func acquire(_ meter: String, in zone: String, by host: UInt64, takeover: Bool = false) async throws
-            -> LeaseAnswer
-        {
+        func acquire(
+            _ meter: String, in zone: String, by host: UInt64, takeover: Bool = false, under terms: LeaseTerms = .standard
+        ) async throws -> LeaseAnswer {
             let request = LeaseAcquire(
                 requestID: .numbered(host), host: .numbered(host), hostName: "host \(host)", session: .numbered(host),
                 previousSession: nil, timeToLive: .seconds(120), transport: .ble, policy: .keep)
-            let circumstances = LeaseCircumstances(
-                now: now, wallNow: WallTime(millisecondsSince1970: 0), terms: .standard)
-            return try await engine.decideLease(of: meter, in: zone) {
+            return try await engine.decideLease(of: meter, in: zone) { [time] in
+                let circumstances = LeaseCircumstances(
+                    now: time.now, wallNow: WallTime(millisecondsSince1970: 0), terms: terms)
                 var request = request
                 // From whoever has it.
                 if takeover { request.takeover = $0?.token }
@@ -162,6 +162,27 @@ struct EtcdCopiesTests {
 
             #expect(token(taken) == FencingToken(rawValue: before.rawValue + 1))
             #expect(try await second.engine.lease(of: meter, in: zone)?.token == token(taken))
+        }
+    }
+
+    @Test func takeover_revokesAndGrantsNothing_underStrict_whenItsAnswerIsLost() async throws {
+        try await withRelayedCopy { relayed, relay, second in
+            let before = try #require(token(try await relayed.acquire(meter, in: zone, by: 1)))
+            // Over by the time that it asks again.
+            relay.loseNextAnswer { relayed.advance(200) }
+
+            let strict = LeaseTerms.standard.under(.strict)
+            let taken = try await relayed.acquire(meter, in: zone, by: 2, takeover: true, under: strict)
+
+            guard case .refused(let refusal) = taken else {
+                Issue.record("\(taken)")
+                return
+            }
+            #expect(refusal.reason == .revoking)
+            let lease = try #require(try await second.engine.lease(of: meter, in: zone))
+            #expect(lease.state == lease.holder.map { .revoking($0) })
+            #expect(lease.holder?.host == .numbered(1))
+            #expect(lease.token == before)
         }
     }
 

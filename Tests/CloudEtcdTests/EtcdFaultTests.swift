@@ -114,12 +114,21 @@ struct EtcdFaultTests {
         }
     }
 
+    private func raiseAlarm(_ engine: EtcdCloudEngine) async throws {
+        let _: Anything = try await engine.client.call(
+            "/v3/maintenance/alarm", body: Array(#"{"action":"ACTIVATE","memberID":"0","alarm":"NOSPACE"}"#.utf8))
+    }
+
+    private func disarm(_ engine: EtcdCloudEngine) async throws {
+        let _: Anything = try await engine.client.call(
+            "/v3/maintenance/alarm", body: Array(#"{"action":"DEACTIVATE","alarm":"NOSPACE"}"#.utf8))
+    }
+
     @Test func writes_areRefused_andReadsGoOn_whenTheQuotaIsReached() async throws {
         let server = try EtcdServer()
         try server.start()
         try await withEngine(server) { engine in
-            let _: Anything = try await engine.client.call(
-                "/v3/maintenance/alarm", body: Array(#"{"action":"ACTIVATE","memberID":"0","alarm":"NOSPACE"}"#.utf8))
+            try await raiseAlarm(engine)
 
             let failure = await #expect(throws: CloudFailure.self) {
                 _ = try await engine.modify([record("m2")], in: zone, now: now)
@@ -128,10 +137,54 @@ struct EtcdFaultTests {
             #expect(failure?.code == .serviceUnavailable)
             #expect(failure?.message.contains("quota") == true)
             #expect(try await engine.records(in: zone, type: nil).map(\.key.name) == ["m1"])
-            #expect(try await engine.client.status().errors?.joined().contains("NOSPACE") == true)
-            let _: Anything = try await engine.client.call(
-                "/v3/maintenance/alarm", body: Array(#"{"action":"DEACTIVATE","alarm":"NOSPACE"}"#.utf8))
+            try await disarm(engine)
             #expect(try await engine.modify([record("m2")], in: zone, now: now).map(\.fate) == [.changed(sequence: 2)])
+        }
+    }
+
+    @Test func copy_starts_andReads_whenTheQuotaIsReached() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            try await raiseAlarm(engine)
+
+            let second = try await EtcdCloudEngine.open(server.settings)
+
+            #expect(try await second.records(in: zone, type: nil).map(\.key.name) == ["m1"])
+            #expect(try await second.lease(of: "112233445566", in: zone) == nil)
+            try await disarm(second)
+            #expect(try await second.modify([record("m2")], in: zone, now: now).map(\.fate) == [.changed(sequence: 2)])
+            await second.close()
+        }
+    }
+
+    @Test func newStore_isNotBegun_whenTheQuotaIsReached() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            try await raiseAlarm(engine)
+            var other = server.settings
+            other.prefix = "other/"
+
+            let error = await failure { _ = try await EtcdCloudEngine.open(other) }
+
+            #expect(error?.code == .noSpace)
+        }
+    }
+
+    @Test func probe_saysWhy_untilTheQuotaIsMended() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            try await engine.probe()
+            try await raiseAlarm(engine)
+
+            let failure = await #expect(throws: CloudFailure.self) { try await engine.probe() }
+
+            #expect(failure?.code == .serviceUnavailable)
+            #expect(failure?.message.contains("NOSPACE") == true)
+            try await disarm(engine)
+            try await engine.probe()
         }
     }
 

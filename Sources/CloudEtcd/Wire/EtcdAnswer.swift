@@ -193,8 +193,11 @@ struct EtcdStatus: EtcdReadable {
     var dbSizeInUse: EtcdNumber?
     /// `0`, or nothing, where the members have none.
     var leader: String?
-    /// `alarm:NOSPACE ` …
+    /// `memberID:10276657743932975437 alarm:NOSPACE ` …
     var errors: [String]?
+
+    /// The quota of a member is reached.
+    var hasNoSpace: Bool { errors?.contains { $0.contains("alarm:NOSPACE") } ?? false }
 
     // A member's own, which may be behind the others'.
     var storeRevision: Int64 { 0 }

@@ -6,12 +6,20 @@ import Testing
 /// Histories whose verdict a person can see, one rule each.
 struct LeaseRegisterTests {
     private func verdict(
-        _ policy: LeasePolicy = .keep, _ tell: (inout LeaseHistory) -> Void
+        _ policy: LeasePolicy = .keep, policies: PolicyHistory? = nil, _ tell: (inout LeaseHistory) -> Void
     ) -> LinearizabilityChecker.Verdict {
         var history = LeaseHistory()
         tell(&history)
         let terms = LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)
-        return LinearizabilityChecker(terms: terms).check(history.operations)
+        return LinearizabilityChecker(terms: terms, policies: policies).check(history.operations)
+    }
+
+    /// `keep` until the change to `strict` between 100 s and 101 s, and again from that between 200 s and 201 s.
+    private var strictForAWhile: PolicyHistory {
+        var policies = PolicyHistory(.keep)
+        policies.change(to: .strict, calledAt: LeaseHistory.at(100), returnedAt: LeaseHistory.at(101))
+        policies.change(to: .keep, calledAt: LeaseHistory.at(200), returnedAt: LeaseHistory.at(201))
+        return policies
     }
 
     @Test func handOver_isLinearizable_whenReleasedFirst() {
@@ -151,6 +159,81 @@ struct LeaseRegisterTests {
         #expect(verdict(.strict, tell).isRefusal)
     }
 
+    @Test func takeoverWithoutAnswer_mayBeGrantedUnderStrict_whereItCameOnceTheHoldersTimeWasOver() {
+        let held = verdict(.strict) {
+            $0.acquire(1, 0...1, .granted(1))
+            $0.acquire(2, 5...5, .unknown, takeover: 1)
+            $0.read(140...141, .of(2, 2))
+        }
+        let tooEarly = verdict(.strict) {
+            $0.acquire(1, 0...1, .granted(1))
+            $0.acquire(2, 5...5, .unknown, takeover: 1)
+            $0.read(100...101, .of(2, 2))
+        }
+        let both = verdict(.strict) {
+            $0.acquire(1, 0...1, .granted(1))
+            $0.acquire(2, 5...5, .unknown, takeover: 1)
+            $0.renew(1, 1, 20...21, .lost(.revoking))
+            $0.read(160...161, .of(2, 2))
+        }
+        #expect(held == .linearizable)
+        #expect(tooEarly.isRefusal)
+        #expect(both.isRefusal)
+    }
+
+    @Test(arguments: [(50.0, true), (100.5, true), (150.0, false), (250.0, true)])
+    func takeover_isAtOnce_whileThePolicyMayBeKeep(calledAt: Double, isAllowed: Bool) {
+        let verdict = verdict(policies: strictForAWhile) {
+            $0.acquire(1, (calledAt - 20)...(calledAt - 19), .granted(1))
+            $0.acquire(1, (calledAt - 1)...(calledAt - 0.5), .granted(1))
+            $0.acquire(2, calledAt...(calledAt + 0.1), .granted(2), takeover: 1)
+        }
+        #expect((verdict == .linearizable) == isAllowed)
+    }
+
+    @Test func lease_staysStrict_untilItsNextAcquire() {
+        let renewed = verdict(policies: strictForAWhile) {
+            $0.acquire(1, 90...91, .granted(1))
+            $0.renew(1, 1, 150...151)
+            $0.acquire(2, 210...211, .granted(2), takeover: 1)
+        }
+        let acquired = verdict(policies: strictForAWhile) {
+            $0.acquire(1, 90...91, .granted(1))
+            $0.renew(1, 1, 150...151)
+            $0.acquire(1, 205...206, .granted(1))
+            $0.acquire(2, 210...211, .granted(2), takeover: 1)
+        }
+        let perhapsAcquired = verdict(policies: strictForAWhile) {
+            $0.acquire(1, 90...91, .granted(1))
+            $0.renew(1, 1, 150...151)
+            $0.acquire(1, 205...205, .unknown)
+            $0.acquire(2, 210...211, .granted(2), takeover: 1)
+        }
+        #expect(renewed.isRefusal)
+        #expect(acquired == .linearizable)
+        #expect(perhapsAcquired == .linearizable)
+    }
+
+    @Test func takeoverWithoutAnswer_mayHaveRevoked_whileThePolicyMayBeStrict() {
+        let tell: (inout LeaseHistory) -> Void = {
+            $0.acquire(1, 90...91, .granted(1))
+            $0.acquire(2, 95...95, .unknown, takeover: 1)
+            $0.renew(1, 1, 105...106, .lost(.revoking))
+        }
+        #expect(verdict(policies: strictForAWhile, tell) == .linearizable)
+        #expect(verdict(.keep, tell).isRefusal)
+    }
+
+    @Test func change_withoutAnswer_leavesThePolicyOpen() {
+        var policies = strictForAWhile
+        policies.changeWithoutAnswer(calledAt: LeaseHistory.at(300))
+        #expect(policies.policy(from: LeaseHistory.at(150), to: LeaseHistory.at(160)) == .strict)
+        #expect(policies.policy(from: LeaseHistory.at(150), to: LeaseHistory.at(200)) == nil)
+        #expect(policies.policy(from: LeaseHistory.at(250), to: LeaseHistory.at(260)) == .keep)
+        #expect(policies.policy(from: LeaseHistory.at(250), to: nil) == nil)
+        #expect(policies.policy(from: LeaseHistory.at(400), to: LeaseHistory.at(401)) == nil)
+    }
+
     @Test func revokedHolder_cannotRenew() {
         let told = verdict(.strict) {
             $0.acquire(1, 0...1, .granted(1))
@@ -232,6 +315,21 @@ struct LeaseRegisterTests {
             $0.read(7...8, .of(1, 1))
         }
         #expect(verdict == .linearizable)
+    }
+
+    @Test(arguments: [(7, true), (8, false)])
+    func repeatedRequest_isNotGrantedAnew_asLongAsItIsRemembered(others: Int, isRefused: Bool) {
+        let verdict = verdict {
+            $0.acquire(1, 0...1, .granted(1), request: 5)
+            $0.release(1, 1, 2...3)
+            for other in 1...others {
+                let time = Double(10 * other)
+                $0.acquire(2, time...(time + 1), .granted(UInt64(other + 1)))
+                $0.release(2, UInt64(other + 1), (time + 2)...(time + 3))
+            }
+            $0.acquire(1, 100...101, .granted(UInt64(others + 2)), request: 5)
+        }
+        #expect(verdict.isRefusal == isRefused)
     }
 
     @Test func releaseWithoutAnswer_mayTakeEffectLate() {

@@ -7,7 +7,7 @@ package import MeterModel
 /// - one holder at a time; each change of holder or session has a token greater than any before;
 /// - a grant to another session needs a release, its own `previousSession` as the holder on the same host, a take-over
 ///   under `keep` that is aimed at the present grant, or that time to live and lock-delay could have passed since the
-///   last grant or renewal;
+///   last grant or renewal; a lease that was granted or renewed under `strict` stays so until its next acquire;
 /// - a renewal is good for the holding session and token only, never after a release or a revocation;
 /// - a release is terminal, and of no effect for anybody but the holder;
 /// - an answer that shows the lease shows it as it is at that point.
@@ -45,6 +45,8 @@ package struct LeaseRegister: Hashable, Sendable {
         /// The earliest moment of its last grant or renewal.
         package var renewedAt: MonotonicTime
         package var isRevoked: Bool
+        /// Granted or renewed when the zone was `strict` for certain.
+        package var isStrict: Bool
     }
 
     package private(set) var holder: Holder?
@@ -62,16 +64,21 @@ package struct LeaseRegister: Hashable, Sendable {
     /// What the register may be after an operation that took effect here; nil if it cannot have.
     ///
     /// An operation with an unknown outcome that would change nothing gives nil too: that it never took effect says the
-    /// same.
-    package func after(_ operation: LeaseOperation, terms: LeaseTerms, slack: Duration) -> LeaseRegister? {
+    /// same. A take-over without an answer may also have had the effect that `afterGrant` or `afterRevocation` tells.
+    ///
+    /// - Parameter policy: the zone's when it took effect; nil: may be either. The terms' own unless given.
+    package func after(
+        _ operation: LeaseOperation, terms: LeaseTerms, slack: Duration, under policy: LeasePolicy?
+    ) -> LeaseRegister? {
         var next = self
         next.earliest = max(earliest, operation.calledAt)
         let isKnown = operation.outcome != .unknown
+        let rules = Rules(terms: terms, slack: slack, policy: policy)
         switch operation.request {
         case .acquire(let acquire):
-            guard next.acquire(acquire, operation.outcome, terms: terms, slack: slack) else { return nil }
+            guard next.acquire(acquire, operation.outcome, rules) else { return nil }
         case .renew(let session, let token):
-            guard next.renew(session, token, operation.outcome) else { return nil }
+            guard next.renew(session, token, operation.outcome, rules) else { return nil }
         case .release(let session, let token):
             let released = next.release(session, token)
             guard isKnown ? operation.outcome == .done : released else { return nil }
@@ -84,10 +91,53 @@ package struct LeaseRegister: Hashable, Sendable {
         return isKnown && next.earliest > operation.returnedAt ? nil : next
     }
 
+    /// As above, in a zone whose policy never changes.
+    package func after(_ operation: LeaseOperation, terms: LeaseTerms, slack: Duration) -> LeaseRegister? {
+        after(operation, terms: terms, slack: slack, under: terms.policy)
+    }
+
+    /// A take-over without an answer that did not revoke the lease, as `after` under `strict` has it: it came once the
+    /// holder's time was over, and was granted. Nil under any other policy, where `after` grants it.
+    package func afterGrant(
+        _ operation: LeaseOperation, terms: LeaseTerms, slack: Duration, under policy: LeasePolicy?
+    ) -> LeaseRegister? {
+        guard policy == .strict, let acquire = unansweredTakeover(operation), holder?.isRevoked == false else {
+            return nil
+        }
+        var next = self
+        next.earliest = max(earliest, operation.calledAt)
+        next.give(to: acquire, Rules(terms: terms, slack: slack, policy: policy))
+        next.token = .above(token?.floor ?? FencingToken(rawValue: 0))
+        return next
+    }
+
+    /// A take-over without an answer that revoked the lease, in a zone whose policy may have been either. Nil under a
+    /// policy that is known, which `after` goes by.
+    package func afterRevocation(_ operation: LeaseOperation, under policy: LeasePolicy?) -> LeaseRegister? {
+        guard policy == nil, let acquire = unansweredTakeover(operation) else { return nil }
+        var next = self
+        next.earliest = max(earliest, operation.calledAt)
+        return next.aims(acquire) && next.revoke() ? next : nil
+    }
+
+    private func unansweredTakeover(_ operation: LeaseOperation) -> LeaseOperation.Acquire? {
+        guard operation.outcome == .unknown, case .acquire(let acquire) = operation.request,
+            acquire.takeover != nil, !isHeld(by: acquire)
+        else { return nil }
+        return acquire
+    }
+
+    private struct Rules {
+        var terms: LeaseTerms
+        var slack: Duration
+        /// nil: either.
+        var policy: LeasePolicy?
+    }
+
     // MARK: One operation each; false: it cannot have had this outcome here
 
     private mutating func acquire(
-        _ acquire: LeaseOperation.Acquire, _ outcome: LeaseOperation.Outcome, terms: LeaseTerms, slack: Duration
+        _ acquire: LeaseOperation.Acquire, _ outcome: LeaseOperation.Outcome, _ rules: Rules
     ) -> Bool {
         switch outcome {
         case .granted(let granted):
@@ -95,18 +145,24 @@ package struct LeaseRegister: Hashable, Sendable {
                 // The holding session again, or the repetition of its request: the token stays.
                 guard let same = token?.pinned(to: granted) else { return false }
                 token = same
+                holder?.isStrict = rules.policy == .strict
                 return true
             }
             guard granted > (token?.floor ?? FencingToken(rawValue: 0)) else { return false }
-            give(to: acquire, terms: terms, slack: slack)
+            give(to: acquire, rules)
             token = .exactly(granted)
             return true
         case .refused(let reason, let sight):
             return refuse(acquire, reason) && (sight.map { shows($0) } ?? true)
         case .unknown:
-            if isHeld(by: acquire), holder?.isRevoked == false { return false }
-            if terms.policy == .strict, holder?.isRevoked == false, aims(acquire) { return revoke() }
-            give(to: acquire, terms: terms, slack: slack)
+            if isHeld(by: acquire), let holder, !holder.isRevoked {
+                // All that it can have changed is that a laxer policy is in force again.
+                guard holder.isStrict, rules.policy != .strict else { return false }
+                self.holder?.isStrict = false
+                return true
+            }
+            if rules.policy == .strict, holder?.isRevoked == false, aims(acquire) { return revoke() }
+            give(to: acquire, rules)
             token = .above(token?.floor ?? FencingToken(rawValue: 0))
             return true
         case .renewed, .lost, .done, .seen:
@@ -137,20 +193,19 @@ package struct LeaseRegister: Hashable, Sendable {
         holder.host == acquire.host && holder.session == acquire.previousSession
     }
 
-    private mutating func give(to acquire: LeaseOperation.Acquire, terms: LeaseTerms, slack: Duration) {
-        if let holder, !mayFollow(holder, acquire, terms) {
-            earliest = max(earliest, holder.renewedAt + terms.over - slack)
+    private mutating func give(to acquire: LeaseOperation.Acquire, _ rules: Rules) {
+        if let holder, !mayFollow(holder, acquire, rules) {
+            earliest = max(earliest, holder.renewedAt + rules.terms.over - rules.slack)
         }
         holder = Holder(
-            host: acquire.host, session: acquire.session, renewedAt: earliest, isRevoked: false)
+            host: acquire.host, session: acquire.session, renewedAt: earliest, isRevoked: false,
+            isStrict: rules.policy == .strict)
     }
 
     /// At once, without waiting for the end of the holder's time.
-    private mutating func mayFollow(
-        _ holder: Holder, _ acquire: LeaseOperation.Acquire, _ terms: LeaseTerms
-    ) -> Bool {
+    private mutating func mayFollow(_ holder: Holder, _ acquire: LeaseOperation.Acquire, _ rules: Rules) -> Bool {
         if isSuccessor(acquire, of: holder) { return true }
-        return !holder.isRevoked && terms.policy == .keep && aims(acquire)
+        return !holder.isRevoked && !holder.isStrict && rules.policy != .strict && aims(acquire)
     }
 
     private mutating func refuse(
@@ -174,7 +229,7 @@ package struct LeaseRegister: Hashable, Sendable {
     }
 
     private mutating func renew(
-        _ session: SessionID, _ renewed: FencingToken, _ outcome: LeaseOperation.Outcome
+        _ session: SessionID, _ renewed: FencingToken, _ outcome: LeaseOperation.Outcome, _ rules: Rules
     ) -> Bool {
         let isMine = holder?.session == session
         let mine = isMine ? token?.pinned(to: renewed) : nil
@@ -183,6 +238,7 @@ package struct LeaseRegister: Hashable, Sendable {
             guard let mine, holder?.isRevoked == false else { return false }
             token = mine
             holder?.renewedAt = earliest
+            if rules.policy == .strict { holder?.isStrict = true }
             return true
         case .lost(.revoking):
             guard let mine, holder?.isRevoked == true else { return false }

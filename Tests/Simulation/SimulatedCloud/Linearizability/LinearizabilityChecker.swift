@@ -18,11 +18,17 @@ package struct LinearizabilityChecker: Sendable {
     package var slack: Duration
     /// After this many configurations of one meter the search gives up.
     package var configurationsMax: Int
+    /// The zone's policy over time. That of the terms alone where it never changes.
+    package var policies: PolicyHistory
 
-    package init(terms: LeaseTerms, slack: Duration = .zero, configurationsMax: Int = 2_000_000) {
+    /// - Parameter policies: nil: that of the terms, all the time.
+    package init(
+        terms: LeaseTerms, slack: Duration = .zero, configurationsMax: Int = 2_000_000, policies: PolicyHistory? = nil
+    ) {
         self.terms = terms
         self.slack = slack
         self.configurationsMax = configurationsMax
+        self.policies = policies ?? PolicyHistory(terms.policy)
     }
 
     package enum Verdict: Hashable, Sendable {
@@ -64,14 +70,19 @@ package struct LinearizabilityChecker: Sendable {
         return .linearizable
     }
 
-    /// A request that is repeated gets its answer again, and is never granted anew: one request, one token.
+    /// A request that is repeated gets its answer again, and is never granted anew: one request, one token. Only the last
+    /// `LeaseRecord.grantsMax` requests of a lease are remembered, so one is not judged that as many others may have
+    /// pushed out meanwhile.
     private func decidedTwice(_ history: [LeaseOperation]) -> Counterexample? {
         var granted: [RequestID: (token: FencingToken, operation: LeaseOperation)] = [:]
         for operation in history {
             guard case .acquire(let acquire) = operation.request, case .granted(let token) = operation.outcome else {
                 continue
             }
-            if let first = granted[acquire.requestID], first.token != token {
+            if let first = granted[acquire.requestID], first.token != token,
+                otherRequests(than: acquire, between: first.operation, and: operation, in: history)
+                    < LeaseRecord.grantsMax
+            {
                 return Counterexample(
                     meter: operation.meter, lastPlaced: [first.operation], stuck: [operation],
                     register: LeaseRegister())
@@ -79,6 +90,26 @@ package struct LinearizabilityChecker: Sendable {
             granted[acquire.requestID] = (token, operation)
         }
         return nil
+    }
+
+    /// How many other requests may have been granted between the two.
+    private func otherRequests(
+        than acquire: LeaseOperation.Acquire, between one: LeaseOperation, and other: LeaseOperation,
+        in history: [LeaseOperation]
+    ) -> Int {
+        let (from, to) = (min(one.calledAt, other.calledAt), max(one.returnedAt, other.returnedAt))
+        var requests: Set<RequestID> = []
+        for operation in history {
+            guard case .acquire(let rival) = operation.request, rival.requestID != acquire.requestID,
+                operation.calledAt <= to
+            else { continue }
+            switch operation.outcome {
+            case .granted where operation.returnedAt >= from: requests.insert(rival.requestID)
+            case .unknown: requests.insert(rival.requestID)
+            default: break
+            }
+        }
+        return requests.count
     }
 }
 
@@ -90,6 +121,9 @@ package struct LinearizabilityChecker: Sendable {
 private struct Search {
     private let known: [LeaseOperation]
     private let unknown: [LeaseOperation]
+    /// For each of `known` and of `unknown` the zone's policy when it took effect; nil: either.
+    private let knownPolicies: [LeasePolicy?]
+    private let unknownPolicies: [LeasePolicy?]
     /// For each of `unknown` the one before it that asks for the same; nil: none.
     private let twin: [Int?]
     private let checker: LinearizabilityChecker
@@ -138,6 +172,8 @@ private struct Search {
         known = history.filter { $0.outcome != .unknown }.sorted { $0.calledAt < $1.calledAt }
         unknown = history.filter { $0.outcome == .unknown && $0.hasEffectWithoutAnswer }
             .sorted { $0.calledAt < $1.calledAt }
+        knownPolicies = known.map { checker.policies.policy(from: $0.calledAt, to: $0.returnedAt) }
+        unknownPolicies = unknown.map { checker.policies.policy(from: $0.calledAt, to: nil) }
         var last: [Effect: Int] = [:]
         twin = unknown.enumerated().map { last.updateValue($0.offset, forKey: Effect($0.element)) }
     }
@@ -164,16 +200,32 @@ private struct Search {
 
     private mutating func take(_ candidate: Int, from step: Step) {
         let operation = operation(candidate)
-        if candidate < 0, !mayHaveHappened(operation, step) { return }
-        if candidate < 0, case .acquire(let acquire) = operation.request {
-            // A restart without an answer: it was granted, or it left the meter to somebody else.
-            var left = step.place.register
-            if left.leave(for: acquire, since: operation.calledAt) { place(candidate, left, from: step) }
+        let (register, policy) = (step.place.register, policy(of: candidate))
+        if candidate < 0 {
+            guard mayHaveHappened(operation, step) else { return }
+            for other in otherEffects(of: operation, on: register, under: policy) {
+                place(candidate, other, from: step)
+            }
         }
-        guard let register = step.place.register.after(operation, terms: checker.terms, slack: checker.slack) else {
-            return
-        }
-        place(candidate, register, from: step)
+        let next = register.after(operation, terms: checker.terms, slack: checker.slack, under: policy)
+        if let next { place(candidate, next, from: step) }
+    }
+
+    /// Besides the one that `LeaseRegister.after` tells.
+    private func otherEffects(
+        of operation: LeaseOperation, on register: LeaseRegister, under policy: LeasePolicy?
+    ) -> [LeaseRegister] {
+        guard case .acquire(let acquire) = operation.request else { return [] }
+        var effects: [LeaseRegister] = []
+        // A restart without an answer: it was granted, or it left the meter to somebody else.
+        var left = register
+        if left.leave(for: acquire, since: operation.calledAt) { effects.append(left) }
+        let granted = register.afterGrant(operation, terms: checker.terms, slack: checker.slack, under: policy)
+        return effects + [granted, register.afterRevocation(operation, under: policy)].compactMap { $0 }
+    }
+
+    private func policy(of candidate: Int) -> LeasePolicy? {
+        candidate < 0 ? unknownPolicies[~candidate] : knownPolicies[candidate]
     }
 
     private mutating func place(_ candidate: Int, _ register: LeaseRegister, from step: Step) {
@@ -202,6 +254,7 @@ private struct Search {
         switch operation.request {
         case .acquire(let acquire):
             if acquire.takeover != nil || acquire.previousSession == holder.session { return true }
+            if holder.session == acquire.session, holder.isStrict { return true }
             guard let firstReturn = step.firstReturn else { return true }
             return holder.renewedAt + checker.terms.over - checker.slack <= firstReturn
         case .release(let session, _): return session == holder.session

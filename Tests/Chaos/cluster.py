@@ -19,8 +19,10 @@ from proxy import Net, raft_sender
 
 MEMBERS, COPIES = 3, 3
 # By process: its zone, its first host and how many it has.
-HOSTS = [("home", 1, 5), ("home", 6, 5), ("lab", 11, 5), ("lab", 16, 5)]
-WILD_USERS = 8
+HOSTS = [("home", 1, 5), ("home", 6, 5), ("lab", 11, 5), ("lab", 16, 5), ("mixed", 21, 3)]
+# By zone: its policy. That of "mixed" changes while its hosts run.
+ZONES = {"home": "keep", "lab": "strict", "mixed": "keep"}
+WILD_USERS = 9
 # How long the same meters are used, in seconds. A planted bug may take longer to show.
 GENERATION, GENERATION_PLANTED = 60, 600
 
@@ -159,10 +161,9 @@ class Cluster:
         origin = [f"origin={self.origin}", f"generation={GENERATION_PLANTED if self.planted else GENERATION}",
                   f"enrolment={self.folder}/enrolment"]
         for index, (zone, first, count) in enumerate(HOSTS):
-            self.hosts.append(self._host_process(f"p{index}", origin + [
-                f"zone={zone}", f"first={first}", f"count={count}", "wild=0"]))
-        self.wild = self._host_process("wild", origin + [
-            "zone=home", "first=0", "count=0", f"wild={WILD_USERS}"])
+            self.hosts.append(self._host_process(f"p{index}", zone, origin + [
+                f"first={first}", f"count={count}", "wild=0"]))
+        self.wild = self._host_process("wild", "home", origin + ["first=0", "count=0", f"wild={WILD_USERS}"])
         for process in [*self.hosts, self.wild]:
             process.start()
         for process in [*self.hosts, self.wild]:
@@ -198,9 +199,18 @@ class Cluster:
             self.disks.append(index)
 
     def _learn_member_ids(self):
-        answer = self.gateway(self.leader(), "/v3/cluster/member/list", {})
+        """A member has a name in the list once it has told it to the others."""
+        def named():
+            leader = self.leader()
+            try:
+                members = [] if leader is None else self.gateway(leader, "/v3/cluster/member/list", {})["members"]
+            except OSError:
+                return False
+            return members if len(members) == MEMBERS and all("name" in member for member in members) else False
+
+        members = wait("every member of etcd has a name", named)
         self.member_ids.clear()
-        for member in answer["members"]:
+        for member in members:
             self.member_ids[format(int(member["ID"]), "x")] = member["name"]
 
     def data(self, index):
@@ -261,7 +271,7 @@ class Cluster:
         self.copies = []
 
     def _make_zones(self):
-        for zone, policy in (("home", "keep"), ("lab", "strict")):
+        for zone, policy in ZONES.items():
             terms = ["--policy", policy, "--ttl", "30s", "--lock-delay", "4s"]
             self._run(self.metercloud(f"zone create {zone}", 0, []) + terms, may_fail=zone == "home")
             self._run(self.metercloud(f"zone set {zone}", 0, []) + terms)
@@ -276,13 +286,48 @@ class Cluster:
             raise Failure(f"{' '.join(arguments)}: {done.returncode}: {done.stderr.strip()[-400:]}")
         return done.stdout
 
-    def _host_process(self, name, arguments):
+    def _host_process(self, name, zone, arguments):
         urls = ",".join(f"http://127.0.0.1:{self.net.proxy(name, f'c{index}', port)}"
                         for index, port in enumerate(self.copy_ports))
         environment = self.clock(name, self.random.choice([0, 20, -3600, -86_400 * 3000, 86_400 * 30]))
-        return Program(name, [
+        process = Program(name, [
             f"{self.bin}/Chaos", "hosts", f"folder={self.folder}", f"journal={self.folder}/{name}.journal",
-            f"urls={urls}", f"seed={self.seed}", f"fault={self.planted or '-'}", *arguments], self.folder, environment)
+            f"urls={urls}", f"seed={self.seed}", f"fault={self.planted or '-'}", *arguments, f"zone={zone}"],
+            self.folder, environment)
+        process.zone = zone
+        return process
+
+    @staticmethod
+    def move(process, zone):
+        """Its hosts are in that zone from its next start on."""
+        kept = [word for word in process.arguments if not word.startswith(("zone=", "visit="))]
+        process.arguments = kept + [f"zone={zone}", f"visit={'no' if zone == process.zone else 'yes'}"]
+
+    def set_policy(self, zone, policy, index=0):
+        """Through the copy with that number. What came of it is in a journal, for the judge."""
+        began = now()
+        if self.planted in PLANTED_COPIES:
+            self.copies[index].order(f"{zone} {policy}")
+            self.await_word(self.copies[index], f"{zone}-is-{policy}")
+            is_answered = True
+        else:
+            is_answered = self._is_done(self.metercloud(f"zone set {zone}", index, []) + ["--policy", policy])
+        with open(f"{self.folder}/cluster.journal", "a", encoding="ascii") as journal:
+            journal.write(f"policy {began} {now() if is_answered else '-'} {zone} {policy}\n")
+        return is_answered
+
+    @staticmethod
+    def _is_done(arguments):
+        try:
+            return subprocess.run(arguments, capture_output=True, check=False, timeout=60).returncode == 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    def observe(self):
+        """Writes down what the cloud has in the end, as a new host sees it."""
+        urls = ",".join(f"http://127.0.0.1:{port}" for port in self.copy_ports)
+        self._run([f"{self.bin}/Chaos", "observer", f"journal={self.folder}/observer.journal", f"urls={urls}",
+                   f"enrolment={self.folder}/enrolment"])
 
     @staticmethod
     def await_word(process, word, seconds=180):
@@ -324,33 +369,48 @@ class Cluster:
 
     # The end
 
-    def restore(self):
-        """Puts etcd back to a snapshot under everybody, as Docs/Scale.md says. Returns when, for the judge."""
-        snapshot = f"{self.folder}/snapshot"
+    def go_back(self, is_told):
+        """Puts etcd back to a snapshot under everybody: as Docs/Scale.md says, or without a word to the cloud, as nobody
+        should. Returns when, for the judge."""
+        snapshot = f"{self.folder}/snapshot-{now()}"
         self.etcdctl(self.leader(), "snapshot", "save", snapshot)
         # What happens now will not have been.
         time.sleep(4)
         for program in [*self.copies, *self.members]:
             program.kill()
-        restored = now()
+        gone_back = now()
         for index in range(MEMBERS):
             shutil.rmtree(self.data(index))
             self._run([
                 "etcdctl", "snapshot", "restore", snapshot, "--name", f"m{index}", "--data-dir", self.data(index),
-                "--initial-cluster", self.initial_cluster, "--initial-cluster-token", f"restored-{os.getpid()}",
+                "--initial-cluster", self.initial_cluster, "--initial-cluster-token", f"restored-{gone_back}",
                 "--initial-advertise-peer-urls", f"http://127.0.0.1:{self.peer_proxies[index]}"],
                 environment={"ETCDCTL_API": "3"})
         for member in self.members:
             member.start()
         wait("the restored etcd has a leader", self.leader)
         self._learn_member_ids()
-        environment = self.clock("restore", 600)
-        self._run(self.metercloud("restore", 0, [self.client_url(index) for index in range(MEMBERS)]),
-                  environment=environment)
+        if is_told:
+            environment = self.clock("restore", 600)
+            self._run(self.metercloud("restore", 0, [self.client_url(index) for index in range(MEMBERS)]),
+                      environment=environment)
         for index, copy in enumerate(self.copies):
             copy.start()
             self.await_copy(index)
-        return restored
+        return gone_back
+
+    def await_notice(self, seconds):
+        """Until hosts of every zone were told that the store went back, or no longer than that: the judge says so then."""
+        def zones():
+            found = set()
+            for path in self.journals:
+                with open(path, encoding="utf-8", errors="replace") as journal:
+                    found |= {line.split()[2] for line in journal if line.startswith("timeline ")}
+            return found
+
+        deadline = time.monotonic() + seconds
+        while zones() != set(ZONES) and time.monotonic() < deadline:
+            time.sleep(0.5)
 
     def drain(self):
         for process in self.hosts:
@@ -361,6 +421,7 @@ class Cluster:
             process.order("finish")
         for process in self.hosts:
             self.await_word(process, "finished", 300)
+        self.observe()
 
     @property
     def journals(self):
@@ -378,6 +439,9 @@ class Cluster:
 
 # Those that are in a copy of the cloud (FaultyEngine); and the same copy without any, in which none may be found.
 PLANTED_COPIES = (
-    "nothing", "forgetsDecisions", "decidesByOldState", "expiresEarly", "renewsForOthers", "goesByTheCalendar", "forgetsRecords")
+    "nothing", "forgetsDecisions", "decidesByOldState", "expiresEarly", "renewsForOthers", "goesByTheCalendar", "forgetsRecords",
+    "decidesAnew", "ignoresPolicy", "forgetsTimeline")
 # Those that are in the hosts (MeterDriver).
 PLANTED_HOSTS = ("usesOn",)
+# Those that take long to show, left out of a quick run. The histories of `make lease-histories` have the first too.
+PLANTED_SLOW = ("decidesAnew", "forgetsTimeline", *PLANTED_HOSTS)

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from cluster import COPIES, MEMBERS, Failure, now, wait
+from cluster import COPIES, MEMBERS, ZONES, Failure, now, wait
 
 # Longer than a lease and its lock-delay.
 LONG = 38
@@ -256,6 +256,26 @@ class Lane(threading.Thread):
         clock.set(0)
         if ends_with_a_start:
             process.start()
+
+    def edge_hosts_moved_to_another_zone(self):
+        """They join it for a while, with all that they have, and then their own again."""
+        process = self.random.choice(self.cluster.hosts)
+        for zone in (self.random.choice([zone for zone in ZONES if zone != process.zone]), process.zone):
+            process.kill()
+            self.cluster.move(process, zone)
+            process.start()
+            self.pause(8, 20)
+
+    def edge_policy_changed(self):
+        """A zone becomes strict while its hosts run, and after a while it is as it was. An administrator whose command
+        got no answer gives it again."""
+        for policy in ("strict", ZONES["mixed"]):
+            while not self.cluster.set_policy("mixed", policy, self.random.randrange(COPIES)):
+                self.pause(1, 2)
+                if self.stopped.is_set() or now() > self.until:
+                    return False
+            self.pause(8, 20)
+        return None
 
     def edge_hosts_killed_for_good_long(self):
         """So long that others get what they had."""

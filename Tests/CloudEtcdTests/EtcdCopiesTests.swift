@@ -44,7 +44,8 @@ struct EtcdCopiesTests {
         func advance(_ seconds: Int) { time.advance(seconds) }
 
         func acquire(
-            _ meter: String, in zone: String, by host: UInt64, takeover: Bool = false, under terms: LeaseTerms = .standard
+            _ meter: String, in zone: String, by host: UInt64, takeover: Bool = false,
+            under terms: LeaseTerms = .standard
         ) async throws -> LeaseAnswer {
             let request = LeaseAcquire(
                 requestID: .numbered(host), host: .numbered(host), hostName: "host \(host)", session: .numbered(host),

@@ -27,17 +27,23 @@ final class ChaosHost: Sendable {
     private let session: SessionID
     private let journal: Journal
     private let dice: SeededDice
+    /// A guest in a zone may leave it before the zone was told of what it wrote, which then is not lost: it goes with it.
+    private let ownProduct: String
 
     struct Place {
         var folder: String
         var urls: [String]
+        /// The zone to be in, and the token that lets a host join it.
+        var zone: String
         var enrolment: String
+        /// Whether its hosts are in this zone for a while only.
+        var isVisit: Bool
         var generations: Generations
         /// Whether a bug is planted in its hosts (`MeterDriver`).
         var usesOn: Bool
     }
 
-    /// Joins where it is not a member yet.
+    /// Joins where it is not a member yet, and joins the other zone where it is one of that.
     init(_ name: String, at place: Place, journal: Journal, seed: UInt64) async throws {
         let folder = "\(place.folder)/\(name)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -67,6 +73,7 @@ final class ChaosHost: Sendable {
             dice: SeededDice(seed: seed), usesOn: place.usesOn)
         (self.name, self.journal, zone) = (name, journal, membership.zone)
         dice = SeededDice(seed: seed &+ 1)
+        ownProduct = place.isVisit ? Judge.guestProduct : Judge.ownProduct
     }
 
     private static func membership(
@@ -75,14 +82,34 @@ final class ChaosHost: Sendable {
         let path = "\(folder)/membership"
         if let text = try? String(contentsOfFile: path, encoding: .utf8) {
             let words = text.split(separator: " ").map(String.init)
-            guard words.count == 2 else { throw ChaosFailure("\(path) is none") }
-            return CloudMembership(urls: place.urls, zone: words[0], token: Secret(words[1]), pin: nil)
+            guard words.count == 2 else { throw ChaosFailure("\(path) is not a zone and a token") }
+            if words[0] == place.zone {
+                return CloudMembership(urls: place.urls, zone: words[0], token: Secret(words[1]), pin: nil)
+            }
         }
-        let joined = try await CloudClient.join(
-            urls: place.urls, token: Secret(place.enrolment), pin: nil,
-            as: JoinRequest(hostID: host.description, hostName: name, machine: "machine of \(name)"))
+        let joined = try await join(name, host, place)
         try "\(joined.zone) \(joined.token.text)".write(toFile: path, atomically: true, encoding: .utf8)
         return joined
+    }
+
+    /// Asks again as long as the cloud cannot be reached.
+    private static func join(_ name: String, _ host: HostID, _ place: Place) async throws -> CloudMembership {
+        var urls = place.urls
+        while true {
+            do throws(SyncFailure) {
+                var joined = try await CloudClient.join(
+                    urls: urls, token: Secret(place.enrolment), pin: nil,
+                    as: JoinRequest(hostID: host.description, hostName: name, machine: "machine of \(name)"))
+                joined.urls = place.urls
+                return joined
+            } catch {
+                switch error.kind {
+                case .network, .serviceUnavailable, .rateLimited: urls.append(urls.removeFirst())
+                default: throw error
+                }
+            }
+            try await Task.sleep(for: .milliseconds(300))
+        }
     }
 
     /// Runs until `drain` ends, then until `finish` does.
@@ -92,7 +119,7 @@ final class ChaosHost: Sendable {
     ///   - drained: called when the cloud has all that was written here.
     ///   - finish: returns when that is so everywhere.
     func run(
-        isObserver: Bool, until drain: @escaping @Sendable () async -> Void, drained: @Sendable () -> Void,
+        until drain: @escaping @Sendable () async -> Void, drained: @Sendable () -> Void,
         finish: @escaping @Sendable () async -> Void
     ) async throws {
         loop.start()
@@ -114,7 +141,7 @@ final class ChaosHost: Sendable {
         drained()
         await finish()
         await synchronise()
-        try await tellAll(isObserver: isObserver)
+        try await tellAll()
         await keeper.shutdown()
         keeper.grants.finish()
         await engine.stop()
@@ -149,7 +176,7 @@ final class ChaosHost: Sendable {
         var number = Journal.now
         while !isOver.isSet {
             number += 1
-            let own = RecordKey(type: .deviceSettings, name: "usb:0485:0001:\(zone)-\(name)-\(number / 8)")
+            let own = RecordKey(type: .deviceSettings, name: "usb:0485:\(ownProduct):\(zone)-\(name)-\(number / 8)")
             let shared = RecordKey(
                 type: .deviceSettings, name: "usb:0485:0002:\(zone)-shared-\(dice.number(below: 4))")
             _ = try await store.write(
@@ -164,15 +191,13 @@ final class ChaosHost: Sendable {
         await waiting
     }
 
-    private func tellAll(isObserver: Bool) async throws {
+    private func tellAll() async throws {
         let records = try await store.records(of: .deviceSettings)
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325
         for record in records.sorted(by: { $0.key.name < $1.key.name }) {
             var line = record.key.name
             for (property, register) in record.properties.sorted(by: { $0.key < $1.key }) {
                 line += " \(property)=\(register.value)@\(register.stamp)"
-                guard isObserver, case .int(let value) = register.value else { continue }
-                journal.found(record.key.name, property, value, in: zone)
             }
             for byte in line.utf8 { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
         }

@@ -22,7 +22,9 @@ struct HostProcess {
         let journal = try Journal(path: try options.text("journal"))
         let place = ChaosHost.Place(
             folder: try options.text("folder"), urls: try options.text("urls").split(separator: ",").map(String.init),
+            zone: try options.text("zone"),
             enrolment: try Self.enrolment(in: try options.text("enrolment"), zone: try options.text("zone")),
+            isVisit: options.values["visit"] == "yes",
             generations: Generations(
                 origin: MonotonicTime(sinceOrigin: .nanoseconds(try options.number("origin"))),
                 length: .seconds(try options.number("generation"))),
@@ -48,7 +50,7 @@ struct HostProcess {
             for host in hosts {
                 group.addTask {
                     try await host.run(
-                        isObserver: host.name == "host\(first)", until: { await orders.wait(for: "drain") },
+                        until: { await orders.wait(for: "drain") },
                         drained: { if left.isOverAfterOneMore() { say("drained") } },
                         finish: { await orders.wait(for: "finish") })
                 }
@@ -95,7 +97,8 @@ private struct WildCrowd {
     }
 
     private func join(_ user: Int, _ generation: Int, seed: UInt64) async throws -> LeaseUser? {
-        let (index, zone) = user % 2 == 0 ? (0, WitnessZones.all[0]) : (1, WitnessZones.all[1])
+        let index = user % Judge.zones.count
+        let zone = Judge.zones[index]
         let enrolment = try HostProcess.enrolment(in: try options.text("enrolment"), zone: zone.name)
         let journal = journal
         let history = LeaseHistory(

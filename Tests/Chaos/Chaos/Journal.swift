@@ -107,6 +107,9 @@ final class Journal: Sendable {
         write("ended \(zone) \(host) \(records) \(digest)")
     }
 
+    /// The cloud said that its store went back.
+    func lostTimeline(in zone: String) { write("timeline \(Self.now) \(zone)") }
+
     /// An answer that no fault explains.
     func surprise(_ words: String) { write("surprise \(words.replacing("\n", with: " "))") }
 }

@@ -24,6 +24,10 @@ struct JournalReader {
     /// By zone: each host's number of records and their digest.
     var ends: [String: [(host: String, state: String)]] = [:]
     var surprises: [String] = []
+    /// By zone: how its policy changed.
+    var policies: [String: PolicyHistory] = [:]
+    /// When a host was told that the store went back, and the zone.
+    var timelinesLost: [(time: MonotonicTime, zone: String)] = []
     private(set) var lines = 0
     /// What is later is as if it had not been: files that are still written to are read one after the other. nil: all.
     var until: MonotonicTime?
@@ -68,11 +72,27 @@ struct JournalReader {
             case "found": found[words[1...3].joined(separator: " ")] = Int64(words[4])
             case "ended":
                 ends[String(words[1]), default: []].append((String(words[2]), "\(words[3]) records, \(words[4])"))
+            case "timeline": timelinesLost.append((try time(words[1]), String(words[2])))
+            case "policy": try addPolicy(words)
             case "surprise": surprises.append(words.dropFirst().joined(separator: " "))
             default: throw ChaosFailure("no line of a journal: \(words)")
             }
         }
         for (number, operation) in open { add(operation, in: zones[number] ?? "") }
+    }
+
+    /// `policy CALLED RETURNED ZONE POLICY`, `-` for a change that got no answer.
+    private mutating func addPolicy(_ words: [Substring]) throws {
+        guard let policy = LeasePolicy(rawValue: String(words[4])) else { throw ChaosFailure("no policy: \(words)") }
+        let zone = String(words[3])
+        var history = policies[zone] ?? PolicyHistory(WitnessZones.changing.terms.policy)
+        let calledAt = try time(words[1])
+        if words[2] == "-" {
+            history.changeWithoutAnswer(calledAt: calledAt)
+        } else {
+            history.change(to: policy, calledAt: calledAt, returnedAt: try time(words[2]))
+        }
+        policies[zone] = history
     }
 
     private func isSeen(_ time: MonotonicTime) -> Bool { until.map { time < $0 } ?? true }

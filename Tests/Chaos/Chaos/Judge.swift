@@ -6,8 +6,14 @@ import SimulatedCloud
 
 /// Whether a run kept the rules (Docs/Chaos.md names them).
 struct Judge {
+    static let zones = WitnessZones.all + [WitnessZones.changing]
+    /// In the names of the records that one host writes; and of those that it writes while it is a guest in their zone.
+    static let (ownProduct, guestProduct) = ("0001", "0003")
+
     var journal = JournalReader()
-    /// When the store was put back to a snapshot, on the boot-time clock; nil: it was not.
+    /// When the store was put back to a snapshot without a word to the cloud, on the boot-time clock; nil: it was not.
+    var wentBackAt: MonotonicTime?
+    /// When that was done as Docs/Scale.md says, later; nil: it was not.
     var restoredAt: MonotonicTime?
     /// Whether hosts were asked in the end what they have.
     var hasEnd = true
@@ -16,20 +22,44 @@ struct Judge {
     /// - Returns: what is wrong.
     mutating func complaints() -> [String] {
         var found = journal.surprises.prefix(3).map { "an answer that no fault explains: \($0)" }
-        for zone in WitnessZones.all {
+        for zone in Self.zones {
             let all = journal.operations[zone.name] ?? []
+            let end = wentBackAt ?? restoredAt
             // A call that began before may have been answered after it.
-            let before = all.filter { operation in restoredAt.map { operation.returnedAt < $0 } ?? true }
-            let history = LeaseHistory(terms: zone.terms, now: { LinuxClock.now })
+            let before = all.filter { operation in end.map { operation.returnedAt < $0 } ?? true }
+            let history = LeaseHistory(
+                terms: zone.terms, policies: journal.policies[zone.name], now: { LinuxClock.now })
             history.add(before)
             figures = figures + history.figures
             if let complaint = history.complaint() { found.append("\(zone.name): \(complaint)") }
-            found += tokensUsedTwice(all, zone.name)
-            if let restoredAt { found += afterRestore(all.filter { $0.returnedAt >= restoredAt }, before, zone.name) }
+            found += tokensUsedTwice(all.filter { !isForgiven($0) }, zone.name)
+            if let restoredAt {
+                let after = all.filter { $0.returnedAt >= restoredAt }
+                found += afterRestore(after, all.filter { $0.returnedAt < restoredAt }, zone.name)
+            }
         }
-        found += twoAtOneMeter()
+        found += twoAtOneMeter() + timelines()
         if hasEnd { found += lostSettings() + differences() }
         return found
+    }
+
+    /// A store that went back without a word may give a meter away that it forgot to be held, until the holder's next
+    /// renewal (Docs/ThreatModel.md).
+    private func isForgiven(_ operation: LeaseOperation) -> Bool {
+        guard let wentBackAt, operation.returnedAt >= wentBackAt else { return false }
+        return restoredAt.map { operation.returnedAt < $0 } ?? true
+    }
+
+    /// Hosts are told that the store went back where it did, in each zone, and never where it did not.
+    private func timelines() -> [String] {
+        let wentBackAt = wentBackAt ?? MonotonicTime(sinceOrigin: .nanoseconds(Int64.max))
+        if let early = journal.timelinesLost.first(where: { $0.time < wentBackAt }) {
+            return ["\(early.zone): a host was told that the store went back, and it had not"]
+        }
+        guard self.wentBackAt != nil else { return [] }
+        let told = Set(journal.timelinesLost.map(\.zone))
+        return Self.zones.map(\.name).filter { !told.contains($0) }
+            .map { "\($0): the store went back, and no host was told" }
     }
 
     /// One token, one session: over the whole run, whatever was restored.
@@ -67,11 +97,13 @@ struct Judge {
         return []
     }
 
-    /// Under `strict`: whoever speaks with a meter has a token that nobody before had a greater one than.
+    /// Under `strict`: whoever speaks with a meter has a token that nobody before had a greater one than. In a zone that
+    /// becomes strict, a lease is protected only from the renewal that carried it, which a use does not tell.
     private func twoAtOneMeter() -> [String] {
-        for (zone, uses) in journal.uses {
+        let end = wentBackAt?.sinceOrigin.nanoseconds ?? .max
+        for (zone, uses) in journal.uses where zone != WitnessZones.changing.name {
             var last: [String: JournalReader.Use] = [:]
-            for use in uses.sorted(by: { $0.time < $1.time }) {
+            for use in uses.sorted(by: { $0.time < $1.time }) where use.time < end {
                 if let other = last[use.meter],
                     use.token < other.token || (use.token == other.token && use.host != other.host)
                 {
@@ -87,17 +119,21 @@ struct Judge {
     }
 
     private func lostSettings() -> [String] {
-        func lost(_ kept: [String: Int64], _ who: String) -> [String] {
-            let missing = kept.filter { $0.key.contains("usb:0485:0001:") && journal.found[$0.key] != $0.value }
+        func lost(_ kept: [String: Int64], _ products: [String], _ who: String) -> [String] {
+            let missing = kept.filter { setting in
+                journal.found[setting.key] != setting.value
+                    && products.contains { setting.key.contains("usb:0485:\($0):") }
+            }
             guard let first = missing.keys.min() else { return [] }
             return ["\(missing.count) of \(kept.count) settings that \(who) are lost, one is \(first)"]
         }
-        return lost(journal.acknowledged, "the cloud acknowledged") + lost(journal.written, "hosts wrote")
+        return lost(journal.acknowledged, [Self.ownProduct, Self.guestProduct], "the cloud acknowledged")
+            + lost(journal.written, [Self.ownProduct], "hosts wrote")
     }
 
     /// All hosts of a zone have the same in the end.
     private func differences() -> [String] {
-        WitnessZones.all.compactMap { zone in
+        Self.zones.compactMap { zone in
             let ends = journal.ends[zone.name] ?? []
             guard ends.count > 1 else { return "\(zone.name): \(ends.count) hosts told what they have in the end" }
             let states = Dictionary(grouping: ends, by: \.state)
@@ -118,6 +154,7 @@ extension Judge {
             ("successions", figures.successions), ("expiries", figures.expiries),
             ("grants", grants), ("uses", journal.uses.values.reduce(0) { $0 + $1.count }),
             ("written", journal.written.count), ("acknowledged", journal.acknowledged.count),
+            ("timelines", journal.timelinesLost.count),
             ("hosts", journal.ends.values.reduce(0) { $0 + $1.count }),
         ]
     }

@@ -2,6 +2,7 @@ import Cloud
 import CloudAPI
 import CloudEtcd
 import CloudServer
+import Foundation
 import LeaseCore
 import LeaseWitness
 import LinuxIO
@@ -39,11 +40,32 @@ struct PlantedCopy {
             })
         let application = CloudApplication(
             routes: routes, host: "127.0.0.1", port: Int(try options.number("port")), tls: nil, logger: logger)
+        listen(for: engine)
         let group = ServiceGroup(
             services: [
                 CloudRounds(service: service), try application.service { _ in say("running") },
                 CloudStreamEnder(service: service),
             ], logger: logger)
         try await group.run()
+    }
+
+    /// Takes a zone's new policy from this process's input, `ZONE POLICY`, as there is no console to tell it to.
+    private func listen(for engine: EtcdCloudEngine) {
+        let (lines, line) = AsyncStream.makeStream(of: String.self)
+        Thread.detachNewThread {
+            while let words = readLine() { line.yield(words) }
+            line.finish()
+        }
+        Task {
+            for await words in lines {
+                let parts = words.split(separator: " ").map(String.init)
+                guard parts.count == 2, let policy = LeasePolicy(rawValue: parts[1]),
+                    let terms = try await engine.zone(parts[0])?.terms
+                else { throw ChaosFailure("no policy of a zone: \(words)") }
+                try await engine.setTerms(
+                    LeaseTerms(timeToLive: terms.timeToLive, lockDelay: terms.lockDelay, policy: policy), of: parts[0])
+                say("\(parts[0])-is-\(policy.rawValue)")
+            }
+        }
     }
 }

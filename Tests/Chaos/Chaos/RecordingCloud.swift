@@ -20,6 +20,9 @@ struct RecordingCloud: Sendable {
     func note(_ failure: SyncFailure) {
         switch failure.kind {
         case .network, .serviceUnavailable, .changeTokenExpired, .clockSkew, .rateLimited: break
+        case .timelineLost: journal.lostTimeline(in: zone)
+        // After a move: what it had read was the other zone's.
+        case .anotherZone: break
         default: journal.surprise("\(host): \(failure)")
         }
     }
@@ -106,7 +109,12 @@ extension RecordingCloud: CloudLink {
     }
 
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage {
-        try await client.changes(of: type, since: token, limit: limit)
+        do throws(SyncFailure) {
+            return try await client.changes(of: type, since: token, limit: limit)
+        } catch {
+            note(error)
+            throw error
+        }
     }
 
     func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome {

@@ -1,7 +1,7 @@
 import Foundation
 import MeterModel
 
-// usage: Chaos hosts|copy|judge NAME=VALUE… [JOURNAL…]
+// usage: Chaos hosts|copy|observer|judge NAME=VALUE… [JOURNAL…]
 //
 // The parts of the fault suite that speak with the cloud, and the judge. Tests/Chaos/run starts them; see README.md.
 
@@ -26,17 +26,19 @@ struct ChaosOptions {
         guard let number = Int64(try text(name)) else { throw ChaosFailure("\(name)= takes a number") }
         return number
     }
+
+    /// A moment in nanoseconds; nil where none is given.
+    func time(_ name: String) throws -> MonotonicTime? {
+        values[name] == nil ? nil : MonotonicTime(sinceOrigin: .nanoseconds(try number(name)))
+    }
 }
 
 func judge(_ options: ChaosOptions) throws -> Bool {
     var judge = Judge()
     judge.hasEnd = options.values["end"] != "no"
-    if options.values["restored"] != nil {
-        judge.restoredAt = MonotonicTime(sinceOrigin: .nanoseconds(try options.number("restored")))
-    }
-    if options.values["until"] != nil {
-        judge.journal.until = MonotonicTime(sinceOrigin: .nanoseconds(try options.number("until")))
-    }
+    judge.wentBackAt = try options.time("wentback")
+    judge.restoredAt = try options.time("restored")
+    judge.journal.until = try options.time("until")
     for path in options.others { try judge.journal.read(path) }
     let complaints = judge.complaints()
     for (name, number) in judge.numbers { say("\(name) \(number)") }
@@ -49,8 +51,9 @@ do {
     switch CommandLine.arguments.dropFirst().first {
     case "hosts": try await HostProcess(options: options).run()
     case "copy": try await PlantedCopy(options: options).run()
+    case "observer": try await ZoneObserver(options: options).run()
     case "judge": exit(try judge(options) ? 0 : 2)
-    default: throw ChaosFailure("usage: Chaos hosts|copy|judge NAME=VALUE… [JOURNAL…]")
+    default: throw ChaosFailure("usage: Chaos hosts|copy|observer|judge NAME=VALUE… [JOURNAL…]")
     }
 } catch {
     say("failure \(error)")

@@ -20,10 +20,16 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case goesByTheCalendar
     /// Answers, and does not keep, one change of a record in five.
     case forgetsRecords
+    /// Forgets which requests it granted, and decides one that is repeated anew.
+    case decidesAnew
+    /// Goes on with the policy that a zone had at first.
+    case ignoresPolicy
+    /// Takes every change token for one of the store as it is, also after that went back.
+    case forgetsTimeline
 
     /// Those that a history of leases shows at any speed of the clock.
     package static let ofLeases: [PlantedFault] = [
-        .forgetsDecisions, .decidesByOldState, .expiresEarly, .renewsForOthers,
+        .forgetsDecisions, .decidesByOldState, .expiresEarly, .renewsForOthers, .decidesAnew,
     ]
 }
 
@@ -43,6 +49,8 @@ package struct FaultyEngine: CloudEngine {
         let calls = Atomic<UInt64>(0)
         /// By meter, the lease before its last change.
         let before = Mutex<[String: LeaseRecord?]>([:])
+        /// By zone, the policy at first.
+        let policies = Mutex<[String: LeasePolicy]>([:])
     }
 
     package func decideLease<Answer: Sendable>(
@@ -52,7 +60,13 @@ package struct FaultyEngine: CloudEngine {
         let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
         return try await base.decideLease(of: meter, in: zone) { [memory, fault] record in
             switch fault {
-            case nil, .renewsForOthers, .forgetsRecords: return rule(record)
+            case nil, .renewsForOthers, .forgetsRecords, .ignoresPolicy, .forgetsTimeline: return rule(record)
+            case .decidesAnew:
+                return rule(
+                    record.map {
+                        LeaseRecord(
+                            state: $0.state, token: $0.token, terms: $0.terms, renewedAt: $0.renewedAt, grants: [])
+                    })
             case .forgetsDecisions:
                 let decision = rule(record)
                 return strikes ? LeaseDecision(record: nil, answer: decision.answer) : decision
@@ -87,6 +101,30 @@ package struct FaultyEngine: CloudEngine {
             if case .lost(_, let record?) = renewal { .renewed(record) } else { renewal }
         }
     }
+
+    package func zone(_ name: String) async throws -> Zone? {
+        var zone = try await base.zone(name)
+        if fault == .ignoresPolicy, let terms = zone?.terms {
+            let policy = memory.policies.withLock { policies in
+                defer { policies[name] = policies[name] ?? terms.policy }
+                return policies[name] ?? terms.policy
+            }
+            zone?.terms = LeaseTerms(timeToLive: terms.timeToLive, lockDelay: terms.lockDelay, policy: policy)
+        }
+        return zone
+    }
+
+    package func changes(
+        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
+    ) async throws -> ChangeList {
+        guard fault == .forgetsTimeline, let token, let sequence = try await base.zone(zone)?.sequence else {
+            return try await base.changes(of: type, in: zone, after: token, limit: limit)
+        }
+        // As a token without an origin, of a version without timelines.
+        let known = ChangeToken(
+            epoch: token.epoch, sequence: min(token.sequence, sequence), key: token.key, floor: token.floor)
+        return try await base.changes(of: type, in: zone, after: known, limit: limit)
+    }
 }
 
 /// Everything else is the base's.
@@ -97,7 +135,6 @@ extension FaultyEngine {
         try await base.createZone(name, id: id, terms: terms)
     }
     package func zones() async throws -> [Zone] { try await base.zones() }
-    package func zone(_ name: String) async throws -> Zone? { try await base.zone(name) }
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
         try await base.setTerms(terms, of: zone)
     }
@@ -116,11 +153,6 @@ extension FaultyEngine {
             return records.map { RecordOutcome(fate: .unchanged, record: $0) }
         }
         return try await base.modify(records, in: zone, now: now)
-    }
-    package func changes(
-        of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int
-    ) async throws -> ChangeList {
-        try await base.changes(of: type, in: zone, after: token, limit: limit)
     }
     package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
         try await base.record(key, in: zone)

@@ -7,6 +7,8 @@ import Synchronization
 package final class LeaseHistory: Sendable {
     /// Those of the zone.
     package let terms: LeaseTerms
+    /// The zone's policy over time.
+    package let policies: PolicyHistory
     /// The clock of every moment here. It must run as the cloud's own does.
     package let now: @Sendable () -> MonotonicTime
     private let operations = Mutex<[LeaseOperation]>([])
@@ -16,14 +18,16 @@ package final class LeaseHistory: Sendable {
     private let surprise: @Sendable (String) -> Void
 
     /// - Parameters:
+    ///   - policies: nil: that of the terms, all the time.
     ///   - tell: is told of each call as soon as it is over.
     ///   - surprise: is told of each answer that no fault explains.
     package init(
-        terms: LeaseTerms, now: @escaping @Sendable () -> MonotonicTime,
+        terms: LeaseTerms, policies: PolicyHistory? = nil, now: @escaping @Sendable () -> MonotonicTime,
         tell: @escaping @Sendable (LeaseOperation) -> Void = { _ in },
         surprise: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.terms = terms
+        self.policies = policies ?? PolicyHistory(terms.policy)
         self.now = now
         self.tell = tell
         self.surprise = surprise
@@ -56,8 +60,10 @@ package final class LeaseHistory: Sendable {
 
     /// Whether no order of its calls explains it.
     package var isRefuted: Bool {
-        if case .notLinearizable = LinearizabilityChecker(terms: terms).check(all) { true } else { false }
+        if case .notLinearizable = checker.check(all) { true } else { false }
     }
+
+    private var checker: LinearizabilityChecker { LinearizabilityChecker(terms: terms, policies: policies) }
 
     /// What may have changed a lease about then, to look for the cause.
     private func changes(
@@ -75,7 +81,7 @@ package final class LeaseHistory: Sendable {
     /// - Returns: what is wrong with it; nil for a history that calls one at a time explain.
     package func complaint() -> String? {
         if let surprise = firstSurprise { return "an answer that should not be: \(surprise)" }
-        switch LinearizabilityChecker(terms: terms).check(all) {
+        switch checker.check(all) {
         case .linearizable: return nil
         case .undecided(let meter): return "undecided: too many orders to try for \(meter)"
         case .notLinearizable(let found):

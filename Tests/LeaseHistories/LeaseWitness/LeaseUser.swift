@@ -29,9 +29,18 @@ package actor LeaseUser {
     private var seen: [MeterID: FencingToken] = [:]
     /// Requests without an answer, to be repeated.
     private var unanswered: [MeterID: LeaseAcquire] = [:]
+    /// Requests that were answered, oldest first, to be sent once more as a network does that delivers twice.
+    private var answered: [Answered] = []
     /// Meters that it left without releasing them, and never asks for again: their leases run out.
     private var abandoned: Set<MeterID> = []
     private var offered: [MeterID] = []
+
+    private struct Answered {
+        var meter: MeterID
+        var request: LeaseAcquire
+        var calledAt: MonotonicTime
+        var isGranted: Bool
+    }
 
     /// Joins the cloud.
     package init(
@@ -105,12 +114,13 @@ package actor LeaseUser {
     }
 
     private func want(_ meter: MeterID) async {
-        switch dice.number(below: 10) {
+        switch dice.number(below: 11) {
         case 0..<3 where !abandoned.contains(meter): await acquire(meter)
         case 3..<6 where !meters.quiet.contains(meter): await takeOver(meter)
         case 6 where !abandoned.contains(meter): await queue(for: meter)
         case 7: await renewOldOne()
         case 8: await releaseOldOne()
+        case 9: await repeatOldOne()
         default: await list()
         }
     }
@@ -145,24 +155,59 @@ package actor LeaseUser {
             requestID: RequestID(using: &dice), host: host, hostName: name, session: session,
             previousSession: previous, timeToLive: history.terms.timeToLive, transport: .usb, takeover: takeover)
         if let before = unanswered.removeValue(forKey: meter), dice.happens(permille: 700) { request = before }
-        let acquire = LeaseOperation.Acquire(
-            requestID: request.requestID, host: host, session: request.session,
-            previousSession: request.previousSession, takeover: request.takeover)
         let calledAt = history.now()
+        let operation = LeaseOperation.Request.acquire(LeaseOperation.Acquire(request))
         do throws(SyncFailure) {
-            switch try await client.acquire(request, of: meter) {
+            let outcome = try await client.acquire(request, of: meter)
+            remember(request, of: meter, since: calledAt, outcome)
+            switch outcome {
             case .granted(let lease):
-                history.add(.acquire(acquire), of: meter, since: calledAt, .granted(lease.token))
+                history.add(operation, of: meter, since: calledAt, .granted(lease.token))
                 held[meter] = lease.token
             case .refused(let reason, let lease, _):
                 let sight = lease.map { LeaseOperation.Sight($0) }
-                history.add(.acquire(acquire), of: meter, since: calledAt, .refused(reason, sight))
+                history.add(operation, of: meter, since: calledAt, .refused(reason, sight))
                 seen[meter] = sight?.token
                 drop(meter)
             }
         } catch {
-            history.add(.acquire(acquire), of: meter, since: calledAt, .unknown)
+            history.add(operation, of: meter, since: calledAt, .unknown)
             unanswered[meter] = request
+            note(error)
+        }
+    }
+
+    private func remember(
+        _ request: LeaseAcquire, of meter: MeterID, since calledAt: MonotonicTime, _ outcome: AcquireOutcome
+    ) {
+        var isGranted = false
+        if case .granted = outcome { isGranted = true }
+        answered.append(Answered(meter: meter, request: request, calledAt: calledAt, isGranted: isGranted))
+        if answered.count > 50 { answered.removeFirst() }
+    }
+
+    /// Sends a request once more, whoever was granted the meter since.
+    private func repeatOldOne() async {
+        let since = history.now() - LeaseTiming.repetitionAge
+        let young = answered.filter {
+            // What was refused may be granted now, which an earlier session could not release.
+            $0.calledAt >= since && ($0.isGranted || $0.request.session == session) && !abandoned.contains($0.meter)
+        }
+        guard let old = dice.pick(young) else { return }
+        let (meter, request) = (old.meter, old.request)
+        let calledAt = history.now()
+        let operation = LeaseOperation.Request.acquire(LeaseOperation.Acquire(request))
+        do throws(SyncFailure) {
+            switch try await client.acquire(request, of: meter) {
+            case .granted(let lease):
+                history.add(operation, of: meter, since: calledAt, .granted(lease.token))
+                if request.session == session { held[meter] = lease.token }
+            case .refused(let reason, let lease, _):
+                history.add(
+                    operation, of: meter, since: calledAt, .refused(reason, lease.map { LeaseOperation.Sight($0) }))
+            }
+        } catch {
+            history.add(operation, of: meter, since: calledAt, .unknown)
             note(error)
         }
     }
@@ -288,6 +333,15 @@ package struct ZoneMeters: Sendable {
     package init(zone: UInt8, generation: Int = 0) {
         all = (1...5).map { .usb(vendor: 0x0483, product: UInt16(zone), serial: "\(generation)-\($0)") }
         quiet = Set(all.prefix(2))
+    }
+}
+
+extension LeaseOperation.Acquire {
+    /// What of a request decides about it.
+    fileprivate init(_ request: LeaseAcquire) {
+        self.init(
+            requestID: request.requestID, host: request.host, session: request.session,
+            previousSession: request.previousSession, takeover: request.takeover)
     }
 }
 

@@ -7,4 +7,9 @@ package enum WitnessZones {
         (name: "home", terms: LeaseTerms(timeToLive: .seconds(30), lockDelay: .seconds(4), policy: .keep)),
         (name: "lab", terms: LeaseTerms(timeToLive: .seconds(30), lockDelay: .seconds(4), policy: .strict)),
     ]
+
+    /// A zone whose policy changes while its hosts run; this is the one that it begins with.
+    package static let changing = (
+        name: "mixed", terms: LeaseTerms(timeToLive: .seconds(30), lockDelay: .seconds(4), policy: .keep)
+    )
 }

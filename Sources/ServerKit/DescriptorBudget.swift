@@ -27,11 +27,11 @@ package struct DescriptorBudget: Hashable, Sendable {
 
     /// The limits of the cloud's port.
     ///
-    /// - Parameter perAddress: connections from one address. Loopback and proxies have eight times as many, and so have
-    ///   all together that have not shown a token: 512 of those cost about 50 MB.
+    /// - Parameter perAddress: connections from one address. Loopback and proxies have eight times as many. Of those
+    ///   that have not shown a token there are four times as many in all: 256 of them cost about 25 MB, most of it TLS.
     package func cloudBounds(perAddress: Int) -> ConnectionBounds {
         ConnectionBounds(
-            all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 8, cloud)
+            all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 4, cloud)
         )
     }
 }

@@ -145,8 +145,11 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     package var dropped: Int
     /// Why the last write failed, null while writes succeed.
     package var error: String?
+    /// What takes the room, where the file is larger than it may be though readings were deleted for that; else null.
+    package var crowding: String?
 
-    package init(path: String, unsaved: Int, saved: Int, dropped: Int, error: String?) {
+    package init(path: String, unsaved: Int, saved: Int, dropped: Int, error: String?, crowding: String? = nil) {
+        self.crowding = crowding
         self.path = path
         self.unsaved = unsaved
         self.saved = saved
@@ -162,5 +165,6 @@ package struct StoreStatus: Codable, Hashable, Sendable {
         try container.encode(saved, forKey: .saved)
         try container.encode(dropped, forKey: .dropped)
         try container.encode(error, forKey: .error)
+        try container.encode(crowding, forKey: .crowding)
     }
 }

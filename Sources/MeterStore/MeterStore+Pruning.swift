@@ -138,15 +138,16 @@ extension MeterStore {
 
     /// Gives free pages back to the file system, some at a time.
     ///
-    /// Only where the file is too large or an eighth of it is free. Otherwise the next readings take those pages:
-    /// giving back a page means moving another into its place, so doing it for each day's few would write every
-    /// reading twice.
+    /// Only where the file is too large, and could be small enough, or an eighth of it is free. Otherwise the next
+    /// readings take those pages: giving back a page means moving another into its place, so doing it for each day's few
+    /// would write every reading twice.
     ///
     /// - Returns: whether there was anything to do.
     private func shrinkStep(maxBytes: Int64) async throws(StoreError) -> Bool {
         try await access("written") { db in
             let before = try Pages(db)
-            guard before.free > 0, before.file > maxBytes || before.free * 8 > before.file else { return false }
+            let isTooLarge = before.file > maxBytes && before.used <= maxBytes
+            guard before.free > 0, isTooLarge || before.free * 8 > before.file else { return false }
             try db.execute(sql: "PRAGMA incremental_vacuum(\(Self.stepLength))")
             return try Pages(db).file < before.file
         }
@@ -159,7 +160,7 @@ extension MeterStore {
     }
 
     /// The file's size in bytes, and how much of it is not in use.
-    private struct Pages {
+    struct Pages {
         let file: Int64
         let free: Int64
         var used: Int64 { file - free }

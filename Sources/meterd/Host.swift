@@ -54,8 +54,8 @@ struct Host {
                 now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, isConfirmed: { await confirmation.isGiven }),
             logger: logger)
         recorder = SampleRecorder(
-            repository: store, tiers: store, calendar: calendar, loop: loop, limits: configuration.recorderLimits,
-            logger: logger)
+            repository: store, tiers: store, space: store, calendar: calendar, loop: loop,
+            limits: configuration.recorderLimits, logger: logger)
         storeWatch = StoreWatch(store, recorder: recorder, logger: logger)
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import Logging
 import MeterModel
 import MeterTestKit
 import Synchronization
@@ -178,6 +179,55 @@ struct SampleRecorderTests {
 
         #expect(cutoff == WallTime(millisecondsSince1970: 1_780_000_000_000 + 60_000 - 86_400_000))
         #expect(maxBytes == 12_345)
+    }
+
+    @Test func crowdedStore_isSaidOnce_andInTheStatus_untilItIsNot() async throws {
+        let space = ScriptedSpace()
+        var limits = SampleRecorder.Limits()
+        limits.maxBytes = 16 << 20
+        let recorder = SampleRecorder(
+            repository: store, space: space, loop: loop, limits: limits, logger: log.logger)
+        async let running: Void = recorder.run()
+        await loop.timers(reach: 1)
+        let crowding = StoreCrowding(part: "settings", partBytes: 57 << 20, usedBytes: 60 << 20, maxBytes: 16 << 20)
+        for answer in [nil, crowding, crowding, nil] {
+            space.answer(with: answer)
+            loop.advance(by: .seconds(3600))
+            await space.wasAsked()
+            // What it said is kept once the recorder waits again.
+            await loop.timers(reach: 1)
+            while recorder.status(path: "").crowding != answer.map({ "\($0)" }) { await Task.yield() }
+        }
+        recorder.finish()
+        await running
+
+        let begin = log.entries(saying: "the store is larger than it may be")
+        #expect(begin.map(\.level) == [.warning])
+        #expect(
+            begin.first?.values["cause"]
+                == "settings take 57.0 MB of the 60.0 MB in use, where max-megabytes allows 16.0 MB; readings keep half of that"
+        )
+        #expect(log.entries(saying: "the store is no larger than it may be again").count == 1)
+    }
+}
+
+private final class ScriptedSpace: SpaceRepository {
+    private let crowding = Mutex<StoreCrowding?>(nil)
+    private let questions: AsyncStream<Void>
+    private let asked: AsyncStream<Void>.Continuation
+
+    init() { (questions, asked) = AsyncStream.makeStream() }
+
+    func answer(with answer: StoreCrowding?) { crowding.withLock { $0 = answer } }
+
+    func wasAsked() async {
+        var iterator = questions.makeAsyncIterator()
+        await iterator.next()
+    }
+
+    func crowding(maxBytes: Int64) -> StoreCrowding? {
+        defer { asked.yield() }
+        return crowding.withLock { $0 }
     }
 }
 

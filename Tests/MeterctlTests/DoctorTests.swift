@@ -176,6 +176,17 @@ struct DoctorTests {
             findings(answers([], store: lossy)).contains { $0.verdict == .note && $0.message.contains("12 readings") })
     }
 
+    @Test func crowdedStore_isNoted_withWhatTakesTheRoom() {
+        let store = StoreStatus(
+            path: "/m", unsaved: 0, saved: 0, dropped: 0, error: nil, crowding: "settings take 57.0 MB")
+
+        let finding = findings(answers([], store: store)).first { $0.check == "store" }
+
+        #expect(finding?.verdict == .note)
+        #expect(finding?.message == "/m is larger than it may be: settings take 57.0 MB")
+        #expect(finding?.next?.contains("max-megabytes") == true)
+    }
+
     @Test func cloudThatIsAway_andAClockThatIsWrong_areProblems() {
         var cloud = CloudStatus(joined: true, host_id: "6f1c", host_name: "pi")
         cloud.zone = "home"

@@ -32,11 +32,14 @@ package final class SampleRecorder: Sendable {
         var saved = 0
         var dropped = 0
         var error: String?
+        /// As the log has it.
+        var crowding: StoreCrowding?
     }
 
     private let state = Mutex(State())
     private let repository: any SampleRepository
     private let tiers: (any TierRepository)?
+    private let space: (any SpaceRepository)?
     private let calendar: RetentionCalendar?
     private let loop: any SessionLoop
     private let limits: Limits
@@ -46,11 +49,13 @@ package final class SampleRecorder: Sendable {
 
     /// - Parameters:
     ///   - tiers: where readings are summed up for long times; nil: they are not.
+    ///   - space: says what takes the room where readings may not; nil: nobody says it.
     ///   - calendar: from which ages count; nil: from the loop's own calendar, which is for tests.
     package init(
-        repository: any SampleRepository, tiers: (any TierRepository)? = nil, calendar: RetentionCalendar? = nil,
-        loop: any SessionLoop, limits: Limits = Limits(), logger: Logger
+        repository: any SampleRepository, tiers: (any TierRepository)? = nil, space: (any SpaceRepository)? = nil,
+        calendar: RetentionCalendar? = nil, loop: any SessionLoop, limits: Limits = Limits(), logger: Logger
     ) {
+        self.space = space
         self.repository = repository
         self.tiers = tiers
         self.calendar = calendar
@@ -80,6 +85,7 @@ package final class SampleRecorder: Sendable {
                 let today = await today()
                 await condense(today)
                 await prune(today)
+                await lookAtSpace()
             }
         }
         flushing.stop()
@@ -97,7 +103,8 @@ package final class SampleRecorder: Sendable {
         state.withLock { state in
             let waiting = state.tracks.reduce(0) { $0 + $1.count } + state.pending.reduce(0) { $0 + $1.count }
             return StoreStatus(
-                path: path, unsaved: waiting, saved: state.saved, dropped: state.dropped, error: state.error)
+                path: path, unsaved: waiting, saved: state.saved, dropped: state.dropped, error: state.error,
+                crowding: state.crowding.map { "\($0)" })
         }
     }
 
@@ -205,6 +212,27 @@ package final class SampleRecorder: Sendable {
             try await tiers.expire(.minute, before: today + (.zero - limits.retention.minutes))
         } catch {
             logger.warning("readings not summed up", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// Readings are deleted for the limit only as far as they may be; what else takes the room is said once.
+    private func lookAtSpace() async {
+        guard let space else { return }
+        let crowding: StoreCrowding?
+        do {
+            crowding = try await space.crowding(maxBytes: limits.maxBytes)
+        } catch {
+            return logger.warning("what takes the room in the store is not known", metadata: ["cause": "\(error)"])
+        }
+        let before = state.withLock { state in
+            defer { state.crowding = crowding }
+            return state.crowding
+        }
+        guard crowding?.part != before?.part else { return }
+        if let crowding {
+            logger.warning("the store is larger than it may be", metadata: ["cause": "\(crowding)"])
+        } else {
+            logger.notice("the store is no larger than it may be again", metadata: ["bytes": "\(limits.maxBytes)"])
         }
     }
 

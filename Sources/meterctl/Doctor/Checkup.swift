@@ -82,6 +82,11 @@ struct Checkup {
             return Finding(
                 "store", .problem, "\(store.path): \(error)", next: "readings wait in memory until it is mended")
         }
+        if let crowding = store.crowding {
+            return Finding(
+                "store", .note, "\(store.path) is larger than it may be: \(crowding)",
+                next: "raise max-megabytes in meterd.toml, or see who fills the zone: metercloud zone show")
+        }
         guard store.dropped == 0 else {
             return Finding(
                 "store", .note, "\(store.path): \(store.dropped) readings were given up since the start",

@@ -1,0 +1,33 @@
+/// What takes the room in the file that readings share with everything else.
+package protocol SpaceRepository: Sendable {
+    /// - Returns: nil where the file has room for `maxBytes`, readings included.
+    func crowding(maxBytes: Int64) async throws -> StoreCrowding?
+}
+
+/// The file is larger than it may be, though readings were deleted as far as they may be for that.
+package struct StoreCrowding: Hashable, Sendable {
+    /// What takes the most of it besides readings, and how much.
+    package var part: String
+    package var partBytes: Int64
+    package var usedBytes: Int64
+    package var maxBytes: Int64
+
+    package init(part: String, partBytes: Int64, usedBytes: Int64, maxBytes: Int64) {
+        self.part = part
+        self.partBytes = partBytes
+        self.usedBytes = usedBytes
+        self.maxBytes = maxBytes
+    }
+}
+
+extension StoreCrowding: CustomStringConvertible {
+    package var description: String {
+        "\(part) take \(Self.megabytes(partBytes)) MB of the \(Self.megabytes(usedBytes)) MB in use, where "
+            + "max-megabytes allows \(Self.megabytes(maxBytes)) MB; readings keep half of that"
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String {
+        let tenths = bytes / (1 << 20) * 10 + bytes % (1 << 20) * 10 / (1 << 20)
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

@@ -1,0 +1,71 @@
+import Gateway
+import MeterModel
+import MeterStore
+import MeterTestKit
+import SettingsCore
+import SyncCore
+import Testing
+
+import struct SettingsCore.Record
+
+/// A store that is full of something else than readings.
+struct SpaceTests {
+    private let folder: TemporaryFolder
+    private let never = WallTime(millisecondsSince1970: .min)
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// What another host's token wrote into the zone, as pages bring it.
+    private func flood(_ store: MeterStore, megabytes: Int) async throws {
+        let text = SettingValue.string(String(repeating: "x", count: 16_000))
+        let stamp = Stamp(milliseconds: 1_795_000_000_000, counter: 0, host: HostID(high: 7, low: 7))
+        for page in 0..<megabytes {
+            let records = (0..<66).map { number in
+                Record(
+                    key: RecordKey(type: .recording, name: "\(HostID(high: 7, low: 7))/\(page)-\(number)"),
+                    properties: ["note": Register(value: text, stamp: stamp)])
+            }
+            _ = try await store.apply(
+                ChangesPage(type: .recording, records: records, token: "t\(page)", moreComing: true, epoch: "e1"))
+        }
+    }
+
+    @Test func readings_stay_beside57MegabytesOfSettings_underASmallLimit() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append((0..<1500).map { .minute($0) })
+        try await flood(store, megabytes: 57)
+        #expect(try await store.fileBytes() > 57 << 20)
+
+        let removed = try await store.prune(before: never, maxBytes: 16 << 20)
+
+        #expect(removed == 0)
+        #expect(try await store.allSamples().count == 1500 * 120)
+        let crowding = try #require(try await store.crowding(maxBytes: 16 << 20))
+        #expect(crowding.part == "settings")
+        #expect(crowding.partBytes > 57 << 20)
+        #expect(crowding.description.hasSuffix("where max-megabytes allows 16.0 MB; readings keep half of that"))
+        #expect(try await store.crowding(maxBytes: 1 << 30) == nil)
+    }
+
+    /// Half of the limit is theirs in any case, and no more than that where settings are what is too much.
+    @Test func readings_areDeletedDownToHalfOfTheLimit_andNotFurther() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        try await store.append((0..<3000).map { .minute($0) })
+        try await flood(store, megabytes: 2)
+
+        for _ in 0..<3 { _ = try await store.prune(before: never, maxBytes: 1 << 20) }
+
+        let kept = try await store.allSamples().count / 120 * SampleChunk.minute(0).bytes.count
+        #expect(kept > (1 << 19) - 2 * SampleChunk.minute(0).bytes.count)
+        #expect(kept <= 1 << 19)
+    }
+
+    @Test func whatWasOverwritten_isNamed_whereItIsTheMost() async throws {
+        let store = try MeterStore.open(path: folder.store)
+        for number in 0..<40 {
+            try await store.set(["note": String(repeating: "\(number % 10)", count: 16_000)], for: .one)
+        }
+
+        #expect(try await store.crowding(maxBytes: 100_000)?.part == "overwritten settings")
+    }
+}

@@ -27,6 +27,14 @@ extension CloudService {
         try await ask { try await engine.setTerms(terms, of: zone) }
     }
 
+    package func setQuota(_ quota: ZoneQuota, of zone: String) async throws(CloudFailure) {
+        try await ask { try await engine.setQuota(quota, of: zone) }
+    }
+
+    package func usage(of zone: String) async throws(CloudFailure) -> ZoneUsage {
+        try await ask { try await engine.usage(of: zone) }
+    }
+
     /// - Parameter type: nil: all.
     package func records(in zone: String, type: String?) async throws(CloudFailure) -> [Record] {
         try await ask { try await engine.records(in: zone, type: type.map { RecordType(rawValue: $0) }) }

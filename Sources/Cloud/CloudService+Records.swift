@@ -22,15 +22,23 @@ extension CloudService {
         try await keepHostsOwn(&batch, from: member, in: zone)
         for index in batch.accepted { try await prepare(&batch, index, in: zone) }
         let now = clock.wallNow()
-        let (records, places) = batch.toStore
-        let outcomes =
-            records.isEmpty ? [] : try await ask { try await engine.modify(records, in: zone, now: now) }
-        let changed = batch.take(outcomes, at: places, now: now)
+        var changed: Set<RecordType> = []
+        for step in [\RecordBatch.toStore, \.toStoreAfter] {
+            let (records, places) = batch[keyPath: step]
+            guard !records.isEmpty else { continue }
+            let outcomes = try await ask { try await engine.modify(records, in: zone, now: now) }
+            changed.formUnion(batch.take(outcomes, at: places, now: now, zone: zone))
+        }
         if !changed.isEmpty {
             // What folding made is news to the writer too.
-            hub.tellChange(of: changed, by: batch.hasFolds ? nil : member.host, in: zone)
+            hub.tellChange(of: Self.inSyncOrder(changed), by: batch.hasFolds ? nil : member.host, in: zone)
         }
         return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)
+    }
+
+    private static func inSyncOrder(_ types: Set<RecordType>) -> [String] {
+        let known = RecordType.known.filter(types.contains)
+        return (known + types.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
     }
 
     /// What a host says of itself is taken from that host alone while it is enrolled. Another's copy of it, which comes

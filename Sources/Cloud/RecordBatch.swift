@@ -9,6 +9,8 @@ struct RecordBatch {
     private(set) var results: [ModifyAnswer.Result]
     /// For each record what to store; nil: it was refused, or is answered already.
     private var stores: [[Record]?]
+    /// What an older form of a name leaves behind, stored only once what it had is stored under the canonical one.
+    private var leftovers: [Int: Record] = [:]
     private(set) var hasFolds = false
 
     init(_ records: [Record]) {
@@ -65,7 +67,9 @@ struct RecordBatch {
         let ingest = Ingest(records[index], current: current)
         guard ingest.fold != nil else { return }
         hasFolds = true
-        stores[index] = ingest.merges.map(\.after)
+        let name = records[index].key
+        stores[index] = ingest.merges.map(\.after).filter { $0.key != name }
+        leftovers[index] = ingest.merges.map(\.after).first { $0.key == name }
     }
 
     /// The meter id that a settings record says it is one with from now on.
@@ -82,10 +86,18 @@ struct RecordBatch {
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
+    /// To be sent to the engine after it took `toStore`, without what was refused then.
+    var toStoreAfter: (records: [Record], places: [Int]) {
+        let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
+        return (kept.map(\.value), kept.map(\.key))
+    }
+
     /// Takes the engine's outcomes into the results.
     ///
-    /// - Returns: the types of which something changed, in the order in which they sync.
-    mutating func take(_ outcomes: [RecordOutcome], at places: [Int], now: WallTime) -> [String] {
+    /// - Returns: the types of which something changed.
+    mutating func take(
+        _ outcomes: [RecordOutcome], at places: [Int], now: WallTime, zone: String
+    ) -> Set<RecordType> {
         var changed: Set<RecordType> = []
         for (outcome, index) in zip(outcomes, places) {
             switch outcome.fate {
@@ -96,6 +108,8 @@ struct RecordBatch {
                 tell(outcome.record, at: index)
             case .clockSkew:
                 refuse(index, .clockSkew, Self.skew(of: records[index], now: now))
+            case .quotaExceeded(let excess):
+                refuse(index, .quotaExceeded, Self.words(for: excess, of: records[index], in: zone))
             case .tooManyProperties:
                 refuse(
                     index, .badRequest,
@@ -103,13 +117,22 @@ struct RecordBatch {
                         + "that others wrote")
             }
         }
-        let known = RecordType.known.filter(changed.contains)
-        return (known + changed.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
+        return changed
     }
 
     private mutating func tell(_ stored: Record?, at index: Int) {
         guard let stored, stored.key == records[index].key, stored != records[index] else { return }
         results[index].merged = stored
+    }
+
+    private static func words(for excess: QuotaExcess, of record: Record, in zone: String) -> String {
+        let (unit, option) = excess.resource == .bytes ? ("bytes", "megabytes") : ("records", "records")
+        let who = excess.isHostsShare ? "this host's share of the zone \(zone)" : "the zone \(zone)"
+        let flag = excess.isHostsShare ? "--host-\(option)" : "--max-\(option)"
+        return
+            "\(who) has \(excess.used) of \(excess.limit) \(unit), and \(record.key.name) needs \(excess.needed) more; "
+            + "delete what is not needed, or have the limit raised on the cloud's machine: "
+            + "metercloud zone set \(zone) \(flag) N"
     }
 
     private static func skew(of record: Record, now: WallTime) -> String {

@@ -6,16 +6,18 @@ package import SettingsCore
 package enum RecordIntake: Hashable, Sendable {
     /// Nothing in it was news.
     case unchanged
-    /// Store this one, under the zone's next sequence.
-    case changed(Record)
+    /// Store this one, under the zone's next sequence, and change what the zone has used, in the same step.
+    case changed(Record, usage: ZoneUsage)
     case clockSkew
     case tooManyProperties
+    case quotaExceeded(QuotaExcess)
 
     /// - Parameters:
     ///   - accepted: the greatest milliseconds of a stamp that the zone ever accepted, 0 for none. The caller raises it
     ///     by each record that it stores (`newestMilliseconds`).
+    ///   - usage: of the zone, with all that was stored before.
     package static func decide(
-        _ incoming: Record, onto stored: Record?, now: WallTime, accepted: UInt64
+        _ incoming: Record, onto stored: Record?, now: WallTime, accepted: UInt64, usage: ZoneUsage, quota: ZoneQuota
     ) -> RecordIntake {
         // Nothing to store, and nothing to refuse.
         guard let newest = incoming.newestStamp else { return .unchanged }
@@ -24,7 +26,9 @@ package enum RecordIntake: Hashable, Sendable {
         let merged = stored?.merged(with: incoming) ?? incoming
         guard merged != stored else { return .unchanged }
         guard merged.properties.count <= CloudLimits.propertiesPerRecord else { return .tooManyProperties }
-        return .changed(merged)
+        let change = ZoneUsage.change(from: stored, to: merged)
+        if let excess = usage.excess(adding: change, under: quota) { return .quotaExceeded(excess) }
+        return .changed(merged, usage: change)
     }
 
     /// What `accepted` is at least, after `record` was stored.

@@ -19,6 +19,9 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case rateLimited
     /// 503, perhaps with `retryAfter`.
     case serviceUnavailable
+    /// Per record: the zone, or this host's share of it, has no room for what the record adds. Nothing else of the batch is
+    /// concerned, and what needs no more room is always taken.
+    case quotaExceeded
     /// Per record: a stamp too far ahead. The result carries the cloud's time.
     case clockSkew
     /// 400, and per record.

@@ -19,6 +19,7 @@ extension SyncFailure {
             case .timelineLost: .timelineLost(epoch: error.epoch ?? "", zoneID: error.zoneID)
             case .anotherZone: .anotherZone(epoch: error.epoch ?? "", zoneID: error.zoneID)
             case .limitExceeded: .limitExceeded
+            case .quotaExceeded: .quotaExceeded
             case .rateLimited: .rateLimited
             case .serviceUnavailable, .internalError: .serviceUnavailable
             case .clockSkew: .clockSkew
@@ -36,6 +37,7 @@ extension SyncFailure {
             case 403: .permissionDenied
             case 413: .limitExceeded
             case 429: .rateLimited
+            case 507: .quotaExceeded
             case 500...: .serviceUnavailable
             default: .other
             }

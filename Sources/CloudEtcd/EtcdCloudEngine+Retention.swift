@@ -56,18 +56,41 @@ extension EtcdCloudEngine {
         var range = EtcdRange(prefix: keys.tombstones(in: zone))
         range.end = keys.tombstones(in: zone, from: time)
         range.limit = Self.tombstonesPerStep
-        return try await changeTombstones(range, in: zone) { tombstones, _, head in
+        return try await changeTombstones(range, in: zone) { tombstones, revision, head in
             for tombstone in tombstones { head.floor = max(head.floor, tombstone.sequence) }
-            return tombstones.flatMap { tombstone in
+            let deletions: [EtcdOperation] = tombstones.flatMap { tombstone in
                 [
                     .delete(key: tombstone.key), .delete(key: keys.record(tombstone.record, in: zone)),
                     .delete(key: keys.place(tombstone.sequence, of: tombstone.record.type, in: zone)),
                 ]
             }
+            return deletions + (try await release(tombstones, at: revision, of: &head, in: zone))
         }
     }
 
-    /// With five operations each there is room for all in one transaction.
+    /// Takes what is purged off the amounts that the zone and its hosts use. Where nothing was counted, nothing is taken.
+    private func release(
+        _ purged: [Tombstone], at revision: Int64, of head: inout StoredHead, in zone: String
+    ) async throws -> [EtcdOperation] {
+        let ranges = [EtcdRange(prefix: keys.shares(in: zone))]
+            + purged.map { EtcdRange(key: keys.record($0.record, in: zone)) }
+        let found = try await client.read(
+            ranges.map { range in
+                var range = range
+                range.revision = revision
+                return range
+            }
+        ).ranges
+        guard let before = try ZoneUsage(head, shares: found[0].entries) else { return [] }
+        var usage = before
+        for entry in found.dropFirst().flatMap(\.entries) {
+            usage.add(.change(from: try StoredRecord(entry).record, to: nil))
+        }
+        head.used = StoredAmount(usage.total)
+        return try usage.operations(from: before, in: zone, keys)
+    }
+
+    /// With five operations each, or three and the shares of hosts, there is room for all in one transaction.
     private static let tombstonesPerStep = 24
 
     /// What lies under a key of `StoreKeys.tombstones`.

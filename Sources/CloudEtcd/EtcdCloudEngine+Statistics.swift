@@ -6,15 +6,15 @@ extension EtcdCloudEngine {
         try await finish { [self] in
             var records = EtcdRange(prefix: keys.allRecords)
             records.isCountOnly = true
-            var zones = EtcdRange(prefix: keys.allZones)
-            zones.isCountOnly = true
-            let found = try await client.read([zones, records]).ranges
+            let found = try await client.read([
+                EtcdRange(prefix: keys.allZones), records, EtcdRange(prefix: keys.allHeads),
+            ]).ranges
             let status = try await client.status()
             let counts = leaseDesk.counts
             return CloudStatistics(
-                zones: Int(clamping: found[0].count), records: Int(clamping: found[1].count), leases: sights.heldCount,
+                zones: found[0].entries.count, records: Int(clamping: found[1].count), leases: sights.heldCount,
                 commits: counts.requests &+ recordDesk.writeCount, writes: counts.decisions &+ recordDesk.writeCount,
-                bytes: status.dbSize?.value ?? 0)
+                bytes: status.dbSize?.value ?? 0, usages: try usages(zones: found[0].entries, heads: found[2].entries))
         }
     }
 
@@ -33,5 +33,19 @@ extension EtcdCloudEngine {
                         + "defragment it, disarm the alarm, or raise --quota-backend-bytes")
             }
         }
+    }
+
+    private func usages(
+        zones: [EtcdEntry], heads: [EtcdEntry]
+    ) throws(EtcdError) -> [CloudStatistics.ZoneFigures] {
+        var figures: [CloudStatistics.ZoneFigures] = []
+        for entry in zones {
+            guard let name = StoreKeys.text(of: entry.key, after: keys.allZones),
+                let head = heads.first(where: { $0.key == keys.head(name) }), let used = try StoredHead(head).used
+            else { continue }
+            let quota = try StoredTerms(entry).quota?.quota ?? .standard
+            figures.append(CloudStatistics.ZoneFigures(zone: name, used: used.amount, limit: quota.zone))
+        }
+        return figures
     }
 }

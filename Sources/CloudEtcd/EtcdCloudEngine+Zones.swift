@@ -11,7 +11,7 @@ extension EtcdCloudEngine {
             var transaction = EtcdTransaction(compares: [EtcdCompare(key: keys.zone(name), revision: 0)])
             transaction.success = [
                 .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
-                .put(key: keys.head(name), value: try StoredHead().bytes),
+                .put(key: keys.head(name), value: try StoredHead(used: StoredAmount(.zero)).bytes),
                 .put(key: keys.identity(of: name), value: Array(id.description.utf8)),
             ]
             _ = try await client.commit(transaction)
@@ -50,17 +50,18 @@ extension EtcdCloudEngine {
     private func zone(
         _ name: String, _ id: Zone.ID, _ entry: EtcdEntry, head: EtcdEntry?
     ) throws(EtcdError) -> Zone {
-        guard let terms = try StoredTerms(entry).terms else { throw EtcdError(damaged: entry.key, "no such policy") }
+        let stored = try StoredTerms(entry)
+        guard let terms = stored.terms else { throw EtcdError(damaged: entry.key, "no such policy") }
         return Zone(
-            name: name, id: id, terms: terms,
+            name: name, id: id, terms: terms, quota: stored.quota?.quota ?? .standard,
             sequence: try head.map { head throws(EtcdError) in try StoredHead(head) }?.sequence ?? 0)
     }
 
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
-        try await finish { [self] in
-            try await check(zone)
-            let value = try StoredTerms(terms).bytes
-            _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.zone(zone), value: value)]))
+        try await changeZone(zone) { stored in
+            let quota = stored.quota
+            stored = StoredTerms(terms)
+            stored.quota = quota
         }
     }
 }

@@ -10,5 +10,11 @@ extension MetricsPage {
         add(CloudMetrics.commits, count: figures.commits)
         add(CloudMetrics.writes, count: figures.writes)
         add(CloudMetrics.storeBytes, count: figures.bytes)
+        for figures in figures.usages {
+            add(CloudMetrics.zoneBytes, [figures.zone], count: figures.used.bytes)
+            add(CloudMetrics.zoneBytesMax, [figures.zone], count: figures.limit.bytes)
+            add(CloudMetrics.zoneRecords, [figures.zone], count: figures.used.records)
+            add(CloudMetrics.zoneRecordsMax, [figures.zone], count: figures.limit.records)
+        }
     }
 }

@@ -81,6 +81,7 @@ package enum CloudErrorStatus {
         case .serviceUnavailable: .serviceUnavailable
         case .badRequest: .badRequest
         case .clockSkew: .unprocessableContent
+        case .quotaExceeded: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
         case .leaseHeld, .leaseLost, .duplicateHost: .conflict
         case .internalError: .internalServerError
         }

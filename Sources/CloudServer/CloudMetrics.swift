@@ -28,12 +28,23 @@ package enum CloudMetrics {
     package static let storeBytes = MetricDefinition.gauge(
         "metercloud_store_size_bytes", "The store's file, without its log.")
 
+    // MARK: Of each zone's quota
+
+    package static let zoneBytes = MetricDefinition.gauge(
+        "metercloud_zone_used_bytes", ["zone"], "Bytes that the zone's records count towards its limit.")
+    package static let zoneBytesMax = MetricDefinition.gauge(
+        "metercloud_zone_limit_bytes", ["zone"], "Bytes that the zone's records may have.")
+    package static let zoneRecords = MetricDefinition.gauge(
+        "metercloud_zone_used_records", ["zone"], "Records of the zone, deleted ones too.")
+    package static let zoneRecordsMax = MetricDefinition.gauge(
+        "metercloud_zone_limit_records", ["zone"], "Records that the zone may have.")
+
     /// Every metric there is.
     package static let all: [MetricDefinition] =
         [
             build, requests, durations, streams, storeHealthy, connections, refusedConnections, zones, records, leases,
             commits,
-            writes, storeBytes,
+            writes, storeBytes, zoneBytes, zoneBytesMax, zoneRecords, zoneRecordsMax,
         ]
         + ProcessMetrics.all
 }

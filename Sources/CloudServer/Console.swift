@@ -26,13 +26,19 @@ package struct Console: Sendable {
         switch request {
         case .createZone(let name, let id, let terms):
             let terms = try terms.applied(to: .standard)
-            return .zone(ConsoleZone(try await service.createZone(name, id: id, terms: terms)))
-        case .zones: return .zones(try await service.zones().map(ConsoleZone.init))
-        case .zone(let name): return .zone(ConsoleZone(try await zone(name)))
+            return .zone(try await described(try await service.createZone(name, id: id, terms: terms)))
+        case .zones:
+            var zones: [ConsoleZone] = []
+            for zone in try await service.zones() { zones.append(try await described(zone)) }
+            return .zones(zones)
+        case .zone(let name): return .zone(try await described(try await zone(name)))
         case .setTerms(let name, let terms):
             let terms = try terms.applied(to: try await zone(name).terms)
             try await service.setTerms(terms, of: name)
-            return .zone(ConsoleZone(try await zone(name)))
+            return .zone(try await described(try await zone(name)))
+        case .setQuota(let name, let quota):
+            try await service.setQuota(try quota.applied(to: try await zone(name).quota), of: name)
+            return .zone(try await described(try await zone(name)))
         case .records(let zone, let type): return .records(try await service.records(in: zone, type: type))
         case .record(let zone, let type, let name):
             guard let record = try await service.record(type: type, name: name, in: zone) else {
@@ -68,6 +74,10 @@ package struct Console: Sendable {
         }
     }
 
+    private func described(_ zone: Zone) async throws(CloudFailure) -> ConsoleZone {
+        ConsoleZone(zone, try await service.usage(of: zone.name))
+    }
+
     private func zone(_ name: String) async throws -> Zone {
         guard let zone = try await service.zones().first(where: { $0.name == name }) else {
             throw CloudFailure(.zoneNotFound, "there is no zone \"\(name)\"; metercloud zone create \(name) makes it")
@@ -92,12 +102,37 @@ extension ConsoleTerms {
     }
 }
 
+extension ConsoleQuota {
+    func applied(to quota: ZoneQuota) throws(CloudFailure) -> ZoneQuota {
+        for limit in [bytes, records, hostBytes, hostRecords].compactMap({ $0 }) {
+            guard (0...ZoneQuota.limitMax).contains(limit) else {
+                throw CloudFailure(
+                    .badRequest, "\(limit) is no limit of a zone; one is from 0 to \(ZoneQuota.limitMax)")
+            }
+        }
+        let zone = QuotaAmount(bytes: bytes ?? quota.zone.bytes, records: records ?? quota.zone.records)
+        let quarter = ZoneQuota(zone: zone).host
+        return ZoneQuota(
+            zone: zone,
+            host: QuotaAmount(
+                bytes: hostBytes ?? (bytes == nil ? quota.host.bytes : quarter.bytes),
+                records: hostRecords ?? (records == nil ? quota.host.records : quarter.records)))
+    }
+}
+
 extension ConsoleZone {
-    init(_ zone: Zone) {
+    init(_ zone: Zone, _ usage: ZoneUsage) {
         self.init(
             name: zone.name, id: zone.id.description, policy: zone.terms.policy.rawValue,
             ttl: zone.terms.timeToLive.milliseconds,
             lockDelay: zone.terms.lockDelay.milliseconds, sequence: zone.sequence)
+        quota = ConsoleQuota(
+            bytes: zone.quota.zone.bytes, records: zone.quota.zone.records, hostBytes: zone.quota.host.bytes,
+            hostRecords: zone.quota.host.records)
+        used = ConsoleUsage(bytes: usage.total.bytes, records: usage.total.records)
+        hosts = usage.hosts
+            .map { ConsoleUsage(hostID: $0.key.description, bytes: $0.value.bytes, records: $0.value.records) }
+            .sorted { ($1.bytes, $0.hostID ?? "") < ($0.bytes, $1.hostID ?? "") }
     }
 }
 

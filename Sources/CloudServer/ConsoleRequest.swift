@@ -10,6 +10,8 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case zone(name: String)
     /// What is nil stays as it is.
     case setTerms(zone: String, terms: ConsoleTerms)
+    /// What is nil stays as it is; a host's limits that are nil become a quarter of a zone's that is not.
+    case setQuota(zone: String, quota: ConsoleQuota)
     case records(zone: String, type: String?)
     case record(zone: String, type: String, name: String)
     case deleteRecord(zone: String, type: String, name: String)
@@ -39,6 +41,35 @@ package struct ConsoleTerms: Codable, Hashable, Sendable {
     }
 }
 
+/// What a zone, and one host in it, may have of records; or some of it.
+package struct ConsoleQuota: Codable, Hashable, Sendable {
+    package var bytes: Int?
+    package var records: Int?
+    package var hostBytes: Int?
+    package var hostRecords: Int?
+
+    package init(bytes: Int? = nil, records: Int? = nil, hostBytes: Int? = nil, hostRecords: Int? = nil) {
+        self.bytes = bytes
+        self.records = records
+        self.hostBytes = hostBytes
+        self.hostRecords = hostRecords
+    }
+}
+
+/// What a zone, or one host in it, has of records.
+package struct ConsoleUsage: Codable, Hashable, Sendable {
+    /// nil: the whole zone.
+    package var hostID: String?
+    package var bytes: Int
+    package var records: Int
+
+    package init(hostID: String? = nil, bytes: Int, records: Int) {
+        self.hostID = hostID
+        self.bytes = bytes
+        self.records = records
+    }
+}
+
 package enum ConsoleAnswer: Codable, Hashable, Sendable {
     case zone(ConsoleZone)
     case zones([ConsoleZone])
@@ -65,6 +96,11 @@ package struct ConsoleZone: Codable, Hashable, Sendable {
     package var lockDelay: Int64
     /// Accepted changes so far.
     package var sequence: UInt64
+    /// nil: the server is of a version without quotas.
+    package var quota: ConsoleQuota?
+    package var used: ConsoleUsage?
+    /// The shares of those hosts that have one, the largest first.
+    package var hosts: [ConsoleUsage]?
 }
 
 package struct ConsoleToken: Codable, Hashable, Sendable {

@@ -14,6 +14,7 @@ enum CloudSchema {
         migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
         migrator.registerMigration("2 leases remember their grants", migrate: rememberGrants)
         migrator.registerMigration("3 identities and timelines of zones", migrate: addTimelines)
+        migrator.registerMigration("4 quotas", migrate: addQuotas)
         return migrator
     }
 
@@ -122,7 +123,14 @@ enum CloudSchema {
     /// The columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         ("meta", ["key", "value"]),
-        ("zone", ["id", "name", "ttl_ms", "lock_delay_ms", "policy", "sequence", "floor", "accepted_ms", "identity"]),
+        (
+            "zone",
+            [
+                "id", "name", "ttl_ms", "lock_delay_ms", "policy", "sequence", "floor", "accepted_ms", "identity",
+                "bytes_max", "records_max", "host_bytes_max", "host_records_max",
+            ]
+        ),
+        ("usage", ["zone", "host", "bytes", "records"]),
         ("timeline", ["zone", "number", "id", "first"]),
         (
             "credential",

@@ -74,12 +74,16 @@ enum RecordRow {
         _ record: Record, into zone: inout StoredZone, now: WallTime, _ db: Database
     ) throws -> RecordOutcome {
         let stored = try fetch(record.key, in: zone.id, db)
-        switch RecordIntake.decide(record, onto: stored?.record, now: now, accepted: zone.accepted) {
+        let intake = RecordIntake.decide(
+            record, onto: stored?.record, now: now, accepted: zone.accepted, usage: zone.usage, quota: zone.zone.quota)
+        switch intake {
         case .unchanged: return RecordOutcome(fate: .unchanged, record: stored?.record)
         case .clockSkew: return RecordOutcome(fate: .clockSkew, record: stored?.record)
         case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: stored?.record)
-        case .changed(let merged):
+        case .quotaExceeded(let excess): return RecordOutcome(fate: .quotaExceeded(excess), record: stored?.record)
+        case .changed(let merged, let change):
             zone.zone.sequence += 1
+            zone.usage.add(change)
             zone.accepted = max(zone.accepted, RecordIntake.newestMilliseconds(of: merged))
             try write(merged, id: stored?.id, in: zone, db)
             return RecordOutcome(fate: .changed(sequence: zone.zone.sequence), record: merged)

@@ -24,6 +24,7 @@ extension SQLiteCloudEngine {
             try statement.execute(arguments: [
                 Int64(clamping: stored.zone.sequence), Int64(clamping: stored.accepted), stored.id,
             ])
+            try UsageTable.update(stored.id, from: before.usage, to: stored.usage, batch.db)
             batch.setZone(stored)
             return outcomes
         }

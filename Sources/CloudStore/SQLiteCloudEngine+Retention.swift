@@ -30,21 +30,26 @@ extension SQLiteCloudEngine {
             let rows = try Row.fetchAll(
                 batch.db,
                 sql: """
-                    SELECT record.id, record.sequence, zone.name AS zone_name
+                    SELECT record.id, record.sequence, record.type, record.name, record.body, zone.name AS zone_name
                     FROM record JOIN zone ON zone.id = record.zone
                     WHERE tombstone_ms < ? ORDER BY tombstone_ms LIMIT \(RecordRow.purgeStep)
                     """,
                 arguments: [time.millisecondsSince1970])
+            var befores: [String: ZoneUsage] = [:]
+            for name in Set(rows.map { $0["zone_name"] as String }) { befores[name] = try batch.zone(name).usage }
             for row in rows {
                 var zone = try batch.zone(row["zone_name"])
                 zone.floor = max(zone.floor, UInt64(clamping: row["sequence"] as Int64))
+                // One that cannot be read never counted.
+                if let record = try? RecordRow.record(row) { zone.usage.add(.change(from: record, to: nil)) }
                 batch.setZone(zone)
                 try batch.db.execute(sql: "DELETE FROM record WHERE id = ?", arguments: [row["id"] as Int64])
             }
-            for name in Set(rows.map { $0["zone_name"] as String }) {
+            for (name, before) in befores {
                 let zone = try batch.zone(name)
                 try batch.db.execute(
                     sql: "UPDATE zone SET floor = ? WHERE id = ?", arguments: [Int64(clamping: zone.floor), zone.id])
+                try UsageTable.update(zone.id, from: before, to: zone.usage, batch.db)
                 try TimelineTable.removeOutdated(of: zone.id, floor: zone.floor, batch.db)
             }
             if !rows.isEmpty { try batch.db.execute(sql: "PRAGMA incremental_vacuum(\(RecordRow.purgeStep))") }

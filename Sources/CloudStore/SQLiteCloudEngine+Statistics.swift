@@ -17,6 +17,9 @@ extension SQLiteCloudEngine {
         let counts = writer.counts
         return CloudStatistics(
             zones: zones.count, records: records, leases: leaseTable.heldCount, commits: counts.commits,
-            writes: counts.commands, bytes: bytes)
+            writes: counts.commands, bytes: bytes,
+            usages: zones.map {
+                CloudStatistics.ZoneFigures(zone: $0.zone.name, used: $0.usage.total, limit: $0.zone.quota.zone)
+            })
     }
 }

@@ -13,10 +13,14 @@ extension SQLiteCloudEngine {
             if let there = batch.findZone(name) { return there.zone }
             let zone = Zone(name: name, id: id, terms: terms)
             try batch.db.execute(
-                sql: "INSERT INTO zone (name, identity, ttl_ms, lock_delay_ms, policy) VALUES (?, ?, ?, ?, ?)",
+                sql: """
+                    INSERT INTO zone (name, identity, ttl_ms, lock_delay_ms, policy, bytes_max, records_max,
+                        host_bytes_max, host_records_max) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
                 arguments: [
                     name, id.description, terms.timeToLive.milliseconds, terms.lockDelay.milliseconds,
-                    terms.policy.rawValue,
+                    terms.policy.rawValue, zone.quota.zone.bytes, zone.quota.zone.records, zone.quota.host.bytes,
+                    zone.quota.host.records,
                 ])
             batch.setZone(StoredZone(id: batch.db.lastInsertedRowID, zone: zone, floor: 0, accepted: 0))
             return zone

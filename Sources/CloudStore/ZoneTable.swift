@@ -13,6 +13,8 @@ struct StoredZone: Hashable, Sendable {
     var floor: UInt64
     /// The greatest milliseconds of a stamp ever taken, 0 for none.
     var accepted: UInt64
+    /// What its records count, kept beside them (`UsageTable`).
+    var usage = ZoneUsage()
     /// This run of the cloud has written its mark on the zone's timeline. Known in memory alone.
     var isMarked = false
 }
@@ -61,7 +63,12 @@ final class ZoneTable: Sendable {
 
 extension StoredZone {
     static func fetchAll(_ db: Database) throws -> [StoredZone] {
-        try Row.fetchAll(db, sql: "SELECT * FROM zone").map { try StoredZone($0) }
+        let usages = try UsageTable.fetchAll(db)
+        return try Row.fetchAll(db, sql: "SELECT * FROM zone").map { row in
+            var zone = try StoredZone(row)
+            zone.usage = usages[zone.id] ?? ZoneUsage()
+            return zone
+        }
     }
 
     init(_ row: Row) throws {
@@ -74,7 +81,7 @@ extension StoredZone {
         self.init(
             id: row["id"],
             zone: Zone(
-                name: name, id: zoneID, terms: try LeaseTerms(row, of: "the zone \(name)"),
+                name: name, id: zoneID, terms: try LeaseTerms(row, of: "the zone \(name)"), quota: ZoneQuota(row),
                 sequence: UInt64(clamping: row["sequence"] as Int64)),
             floor: UInt64(clamping: row["floor"] as Int64), accepted: UInt64(clamping: row["accepted_ms"] as Int64))
     }

@@ -47,6 +47,12 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var mode: String
     /// Changes that wait to be told.
     package var pending: Int
+    /// Records of which something waits until the cloud has room for it.
+    package var held_back: Int
+    /// Why the cloud has no room for them: which limit, and what to do. null: it has.
+    package var full: String?
+    /// Until some of them are tried again.
+    package var full_retry_in_ms: Int64?
     /// Records that are not synced, with their reasons (`GET /v1/sync/parked`).
     package var parked: Int
     /// Types of which there is something to read.
@@ -92,7 +98,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         self.mode = mode
         self.stream = stream
         self.counters = counters
-        (pending, parked, failures, refresh_version) = (0, 0, 0, 0)
+        (pending, held_back, parked, failures, refresh_version) = (0, 0, 0, 0, 0)
         (unread, refetching, again, cancelling) = ([], [], false, false)
     }
 
@@ -102,6 +108,9 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         try container.encode(zone, forKey: .zone)
         try container.encode(mode, forKey: .mode)
         try container.encode(pending, forKey: .pending)
+        try container.encode(held_back, forKey: .held_back)
+        try container.encode(full, forKey: .full)
+        try container.encode(full_retry_in_ms, forKey: .full_retry_in_ms)
         try container.encode(parked, forKey: .parked)
         try container.encode(unread, forKey: .unread)
         try container.encode(refetching, forKey: .refetching)

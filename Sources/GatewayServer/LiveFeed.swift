@@ -173,6 +173,6 @@ extension CloudStatus {
 extension SyncStatusBody {
     /// What a person would see change.
     fileprivate var telling: [String?] {
-        [mode, "\(pending) \(parked) \(failures)", error, halt, stream, result.map { "\($0.run)" }]
+        [mode, "\(pending) \(held_back) \(parked) \(failures)", error, full, halt, stream, result.map { "\($0.run)" }]
     }
 }

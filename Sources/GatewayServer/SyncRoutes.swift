@@ -86,6 +86,8 @@ extension SyncStatusBody {
             zone: status.zone, mode: status.mode.rawValue, stream: status.stream.name,
             counters: Counters(status.counters))
         (pending, parked) = (status.queue.pending, status.queue.parked)
+        (held_back, full) = (status.queue.heldBack, status.fullness?.failure.message)
+        full_retry_in_ms = until(status.fullness?.retryAt)
         unread = status.queue.unread.map(\.rawValue)
         refetching = status.queue.refetching.map(\.rawValue).sorted()
         last_success_ms = status.lastSuccess?.millisecondsSince1970

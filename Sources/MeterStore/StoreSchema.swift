@@ -51,6 +51,8 @@ enum StoreSchema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration(
+            "10 what the cloud has no room for", foreignKeyChecks: .immediate, migrate: createHeldBackTable)
         return migrator
     }
 

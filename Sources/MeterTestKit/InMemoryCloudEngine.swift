@@ -22,6 +22,7 @@ package final class InMemoryCloudEngine: CloudEngine {
         var isMarked = false
         /// The greatest milliseconds of a stamp ever accepted.
         var accepted: UInt64 = 0
+        var usage = ZoneUsage()
         var records: [RecordKey: StoredRecord] = [:]
         var leases: [String: LeaseRecord] = [:]
     }
@@ -95,6 +96,12 @@ extension InMemoryCloudEngine {
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
         try step(in: zone) { $0.zone.terms = terms }
     }
+
+    package func setQuota(_ quota: ZoneQuota, of zone: String) async throws {
+        try step(in: zone) { $0.zone.quota = quota }
+    }
+
+    package func usage(of zone: String) async throws -> ZoneUsage { try step(in: zone) { $0.usage } }
 
     package func add(_ credential: Credential) async throws {
         try step { state in
@@ -218,12 +225,16 @@ extension InMemoryCloudEngine {
 extension InMemoryCloudEngine.StoredZone {
     fileprivate mutating func take(_ record: Record, now: WallTime) -> RecordOutcome {
         let stored = records[record.key]?.record
-        switch RecordIntake.decide(record, onto: stored, now: now, accepted: accepted) {
+        let intake = RecordIntake.decide(
+            record, onto: stored, now: now, accepted: accepted, usage: usage, quota: zone.quota)
+        switch intake {
         case .unchanged: return RecordOutcome(fate: .unchanged, record: stored)
         case .clockSkew: return RecordOutcome(fate: .clockSkew, record: stored)
         case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: stored)
-        case .changed(let merged):
+        case .quotaExceeded(let excess): return RecordOutcome(fate: .quotaExceeded(excess), record: stored)
+        case .changed(let merged, let change):
             zone.sequence += 1
+            usage.add(change)
             accepted = max(accepted, RecordIntake.newestMilliseconds(of: merged))
             records[record.key] = InMemoryCloudEngine.StoredRecord(
                 record: merged, sequence: zone.sequence,
@@ -249,6 +260,7 @@ extension InMemoryCloudEngine.StoredZone {
         let old = records.filter { $0.value.tombstoneTime.map { $0 < time } ?? false }
         for (key, stored) in old {
             floor = max(floor, stored.sequence)
+            usage.add(.change(from: stored.record, to: nil))
             records[key] = nil
         }
         marks.removeFirst(TimelineMark.outdated(marks, floor: floor).count)

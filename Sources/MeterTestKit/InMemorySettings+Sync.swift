@@ -11,6 +11,7 @@ extension InMemorySettings: SyncRepository {
             epoch: state.epoch, zone: state.zone?.identity, zoneName: state.zone?.name, tokens: tokens,
             refetching: Set(state.seen.keys), pending: state.outbox.count,
             parked: state.parked.count + state.aside.count)
+        progress.heldBack = state.keysHeldBack.count
         progress.visits = state.visits
         progress.record = state.record
         return progress
@@ -20,7 +21,8 @@ extension InMemorySettings: SyncRepository {
         try change { state in
             var records: [Record] = []
             var room = bytesMax
-            for key in state.keysThatWait where records.count < max(recordsMax, 1) {
+            for key in state.keysThatWait.filter({ state.heldBack[$0]?.isHeld != true })
+            where records.count < max(recordsMax, 1) {
                 let part = state.waitingPart(of: key, room: records.isEmpty ? room : nil)
                 if !records.isEmpty, part.bytes > room { break }
                 room -= part.bytes
@@ -48,6 +50,14 @@ extension InMemorySettings: SyncRepository {
                 if let merged = answer.merged { state.take(merged, into: &result) }
             }
             return result
+        }
+    }
+
+    package func retryHeldBack(recordsMax: Int) throws -> Int {
+        try change { state in
+            let keys = state.keysHeldBack.prefix(max(recordsMax, 1))
+            for key in keys { state.heldBack[key]?.isHeld = false }
+            return keys.count
         }
     }
 
@@ -128,6 +138,7 @@ extension InMemorySettings.State {
         for property in news where outbox[InMemorySettings.Slot(key: key, property: property)] == nil {
             let slot = InMemorySettings.Slot(key: key, property: property)
             outbox[slot] = stamp(in: slot).map { InMemorySettings.Waiting(stamp: $0, written: written) }
+            heldBack[key] = nil
         }
     }
 
@@ -164,7 +175,20 @@ extension InMemorySettings.State {
             let isRepeated = told[slot].map { $0.isRepeated && $0.stamp == stamp } ?? false
             told[slot] = InMemorySettings.Told(stamp: stamp, isRepeated: isRepeated)
         }
+        heldBack[sent.key] = nil
         seen[sent.key.type]?.insert(sent.key)
+    }
+
+    /// Of which something still waits, those first that were held back least often.
+    var keysHeldBack: [RecordKey] {
+        let waiting = Set(outbox.keys.map(\.key))
+        return heldBack.filter { $0.value.isHeld && waiting.contains($0.key) }
+            .sorted { ($0.value.refusals, $0.key.name) < ($1.value.refusals, $1.key.name) }.map(\.key)
+    }
+
+    mutating func holdBack(_ key: RecordKey) {
+        guard outbox.keys.contains(where: { $0.key == key }) else { return }
+        heldBack[key] = InMemorySettings.HeldBack(isHeld: true, refusals: (heldBack[key]?.refusals ?? 0) + 1)
     }
 
     mutating func confirm(by listed: Record) {
@@ -199,6 +223,7 @@ extension InMemorySettings.State {
             outbox[slot]?.isTold = false
             if isForGood, outbox[slot]?.stamp == sent.stamp(in: slot) { outbox[slot] = nil }
         }
+        if failure.kind == .quotaExceeded { holdBack(sent.key) }
         if isForGood { park(sent.key, isRefused: true, because: failure.message) }
     }
 

@@ -107,7 +107,7 @@ extension InMemorySettings.State {
             leave(left, bringsAll: entry == .another(bringsAll: true))
             comeBack(to: identity)
         }
-        (epoch, accepted, tokens, seen, cursors, told) = (zone.epoch, nil, [:], [:], [:], [:])
+        (epoch, accepted, tokens, seen, cursors, told, heldBack) = (zone.epoch, nil, [:], [:], [:], [:], [:])
         switch entry {
         case .everything, .another: for key in records.keys { _ = queue(key) }
         case .own:

@@ -124,6 +124,11 @@ extension InMemorySettings {
         var isMovable: Bool { written != nil && !isTold }
     }
 
+    struct HeldBack {
+        var isHeld: Bool
+        var refusals: Int
+    }
+
     struct Told {
         var stamp: Stamp
         /// A reading of the type ended since.
@@ -149,6 +154,8 @@ extension InMemorySettings {
         var deletionsElsewhere: [String: [RecordKey: (deletion: Deletion, isPending: Bool)]] = [:]
         var records: [RecordKey: Record] = [:]
         var outbox: [Slot: Waiting] = [:]
+        /// Records that the cloud has no room for, with how often it said so.
+        var heldBack: [RecordKey: HeldBack] = [:]
         /// Acknowledged by the cloud, and not listed since.
         var told: [Slot: Told] = [:]
         /// By record, the latest last.

@@ -60,6 +60,9 @@ package final class ScriptedCloud: Sendable {
     /// This record is refused whenever it is told.
     package func refuse(_ key: RecordKey, with failure: SyncFailure) { state.withLock { $0.refusals[key] = failure } }
 
+    /// This record is taken from now on.
+    package func take(_ key: RecordKey) { state.withLock { $0.refusals[key] = nil } }
+
     /// More records at once are too many.
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
 

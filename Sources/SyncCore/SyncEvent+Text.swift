@@ -40,6 +40,7 @@ extension SyncEvent: CustomStringConvertible {
         case .batchRead(let batch): batch.map { "batch read: \($0.records.count) records" } ?? "outbox empty"
         case .pushed(let outcome, _): "pushed: \(outcome.results.count) answers"
         case .settled(let merge): "settled: \(merge.changed.count) changed here"
+        case .heldBackRetried(let count): "\(count) records that were held back wait again"
         case .restamped: "outbox stamped anew"
         case .refetchBegun: "reading anew begun"
         case .pageFetched(let page):

@@ -53,6 +53,8 @@ package enum SyncEvent: Hashable, Sendable {
     case batchRead(OutboxBatch?)
     case pushed(PushOutcome, ClockSample)
     case settled(MergeOutcome)
+    /// So many records that were held back wait again.
+    case heldBackRetried(Int)
     case restamped
     case refetchBegun
     case pageFetched(ChangesPage)

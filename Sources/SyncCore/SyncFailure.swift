@@ -14,6 +14,8 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case limitExceeded
         case rateLimited
         case serviceUnavailable
+        /// The zone, or this host's share of it, has no room for what a record adds; per record, in a batch's results.
+        case quotaExceeded
         /// A stamp too far ahead; per record, in a batch's results.
         case clockSkew
         case badRequest

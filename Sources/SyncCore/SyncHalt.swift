@@ -22,7 +22,8 @@ package struct SyncHalt: Hashable, Sendable {
             advice =
                 "If the cloud has a new certificate, join again with its present pin; "
                 + "otherwise something else answers at its address"
-        case .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .rateLimited,
+        case .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .quotaExceeded,
+            .rateLimited,
             .serviceUnavailable, .clockSkew,
             .badRequest, .network, .other:
             return nil

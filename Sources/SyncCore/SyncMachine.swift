@@ -70,6 +70,7 @@ package struct SyncMachine: Sendable {
             return
         }
         if end == .complete, state.run?.isFull == true { state.everythingRead(at: moment.now) }
+        if end != .cancelled { state.noteFullness(moment) }
         if let result = state.endRun(end, at: moment.now) { effects.append(.announce(result)) }
     }
 }
@@ -79,8 +80,9 @@ extension SyncOperation {
     var completesStep: Bool {
         switch self {
         case .settle, .restamp, .apply: true
-        case .readProgress, .checkAccount, .createZone, .adopt, .correct, .readBatch, .push, .beginRefetch, .fetch,
-            .cleanUp:
+        case .readProgress, .checkAccount, .createZone, .adopt, .correct, .readBatch, .push, .retryHeldBack,
+            .beginRefetch,
+            .fetch, .cleanUp:
             false
         }
     }

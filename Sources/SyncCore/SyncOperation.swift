@@ -36,9 +36,11 @@ package enum SyncOperation: Hashable, Sendable {
     case readBatch(recordsMax: Int, bytesMax: Int)
     /// `CloudLink.modify`; `pushed`.
     case push(OutboxBatch)
-    /// `SyncRepository.settle`; `settled`. The outcome holds only what is decided: taken, or refused for good. What it
-    /// does not name stays in the outbox.
+    /// `SyncRepository.settle`; `settled`. The outcome holds only what is decided: taken, refused for good, or held back
+    /// because there is no room for it. What it does not name stays in the outbox.
     case settle(OutboxBatch, PushOutcome)
+    /// `SyncRepository.retryHeldBack`; `heldBackRetried`.
+    case retryHeldBack(recordsMax: Int)
     /// `SyncRepository.restamp`, from the wall clock plus this offset on; `restamped`.
     case restamp(clockOffset: Duration)
     /// `SyncRepository.beginRefetch`; `refetchBegun`.
@@ -56,7 +58,7 @@ package enum SyncOperation: Hashable, Sendable {
         case .checkAccount: .account
         case .createZone: .createZone
         case .adopt, .beginRefetch, .fetch, .apply: .fetch
-        case .correct, .readBatch, .push, .settle, .restamp: .modify
+        case .correct, .readBatch, .push, .settle, .retryHeldBack, .restamp: .modify
         case .cleanUp: .cleanUp
         }
     }
@@ -65,7 +67,9 @@ package enum SyncOperation: Hashable, Sendable {
     package var isExchange: Bool {
         switch self {
         case .checkAccount, .createZone, .push, .fetch: true
-        case .readProgress, .adopt, .correct, .readBatch, .settle, .restamp, .beginRefetch, .apply, .cleanUp: false
+        case .readProgress, .adopt, .correct, .readBatch, .settle, .retryHeldBack, .restamp, .beginRefetch, .apply,
+            .cleanUp:
+            false
         }
     }
 }

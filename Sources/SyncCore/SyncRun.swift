@@ -31,6 +31,9 @@ package struct SyncRun: Hashable, Sendable {
     /// Something was stored or told: the next failure is the first in a row.
     var hasProgressed = false
     var repairs = Repairs()
+    var heldBack: HeldBack
+    /// Why the cloud had no room for something; nil: it had.
+    var refusal: SyncFailure?
 
     /// What one run may do only a few times (`SyncTiming.repairsMax`).
     struct Repairs: Hashable, Sendable {
@@ -41,8 +44,10 @@ package struct SyncRun: Hashable, Sendable {
     }
 
     init(
-        number: UInt64, trigger: SyncTrigger, types: Set<RecordType>, pageRecordsMax: Int, at now: MonotonicTime
+        number: UInt64, trigger: SyncTrigger, types: Set<RecordType>, pageRecordsMax: Int, heldBack: HeldBack = .left,
+        at now: MonotonicTime
     ) {
+        self.heldBack = heldBack
         self.number = number
         self.trigger = trigger
         self.pageRecordsMax = pageRecordsMax

@@ -14,6 +14,7 @@ extension SyncState {
         guard finish({ $0 == .readProgress }) != nil else { return }
         lastProgress = progress
         withRun { $0.progress = progress }
+        lookAtHeldBack(progress)
     }
 
     mutating func accountChecked(_ account: CloudAccount, _ sample: ClockSample, at now: MonotonicTime) {
@@ -54,7 +55,10 @@ extension SyncState {
             withRun { $0.following = [.push(batch)] }
         } else {
             turn = .fetch
-            withRun { $0.isOutboxEmpty = true }
+            withRun {
+                $0.isOutboxEmpty = true
+                $0.heldBack.batchesEnded()
+            }
         }
     }
 
@@ -64,6 +68,7 @@ extension SyncState {
         measure(sample, at: now)
         let decided = outcome.results.filter { $0.isDecided(in: batch) }
         let tooLarge = Set(outcome.results.filter { $0.isTooLarge(in: batch) }.map(\.key))
+        noteRefusals(outcome)
         if parts.first == batch { parts.removeFirst() }
         parts.insert(
             contentsOf: batch.records.filter { tooLarge.contains($0.key) }.map { OutboxBatch(records: [$0]) }, at: 0)
@@ -82,17 +87,23 @@ extension SyncState {
         }
         if !merge.changed.isEmpty { counters.refreshVersion += 1 }
         turn = .fetch
-        let refused = outcome.results.count { $0.failure != nil }
+        let refused = outcome.results.count { $0.isRefusedForGood }
         // The store counts those that it parked, and may count the refused among them.
         counters.parked += UInt64(max(refused, merge.parked))
         withRun { run in
             run.hasProgressed = true
             for result in outcome.results {
-                let isTaken = result.failure == nil
-                run.count(result.key.type, SyncCounts(pushed: isTaken ? 1 : 0, parked: isTaken ? 0 : 1))
+                run.count(
+                    result.key.type,
+                    SyncCounts(pushed: result.failure == nil ? 1 : 0, parked: result.isRefusedForGood ? 1 : 0))
             }
             for key in merge.changed { run.count(key.type, SyncCounts(fetched: 1)) }
         }
+    }
+
+    /// - Returns: false where no such operation was under way.
+    mutating func finishRetry() -> Bool {
+        finish { if case .retryHeldBack = $0 { true } else { false } } != nil
     }
 
     mutating func restamped() {
@@ -154,16 +165,19 @@ extension SyncState {
 }
 
 extension PushResult {
-    /// Taken, or refused for good. Anything else stays in the outbox and is told again.
+    /// Taken, refused for good, or held back. Anything else stays in the outbox and is told again.
     func isDecided(in batch: OutboxBatch) -> Bool {
         switch failure?.kind {
-        case nil, .badRequest, .permissionDenied: true
+        case nil, .badRequest, .permissionDenied, .quotaExceeded: true
         case .limitExceeded: batch.records.count == 1
         case .clockSkew, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound, .notAuthenticated,
             .changeTokenExpired, .timelineLost, .anotherZone, .wrongCertificate:
             false
         }
     }
+
+    /// Of a result that is decided.
+    var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
 
     /// Too large beside others: told alone next, which decides.
     func isTooLarge(in batch: OutboxBatch) -> Bool {

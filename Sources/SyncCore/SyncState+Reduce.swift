@@ -33,6 +33,7 @@ extension SyncState {
         case .batchRead(let batch): batchRead(batch)
         case .pushed(let outcome, let sample): pushed(outcome, sample, at: now)
         case .settled(let merge): settled(merge)
+        case .heldBackRetried(let count): heldBackRetried(count)
         case .restamped: restamped()
         case .refetchBegun: refetchBegun()
         case .pageFetched(let page): pageFetched(page)

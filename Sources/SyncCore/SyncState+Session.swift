@@ -26,6 +26,7 @@ extension SyncState {
         parts = []
         failures = 0
         retry = nil
+        fullness = nil
         lastCheck = now
         unread = Set(RecordType.known)
         ask(.started)

@@ -55,6 +55,8 @@ package struct SyncState: Hashable, Sendable {
     package internal(set) var lastProgress = SyncProgress()
     /// When a remote change was last told by the stream.
     package internal(set) var lastPush: MonotonicTime?
+    /// The cloud has no room for something that this host has to tell; nil: it has.
+    package internal(set) var fullness: Fullness?
 
     var isZoneMissing = false
     /// This host's calendar when the cloud last said who it is.
@@ -100,13 +102,15 @@ package struct SyncState: Hashable, Sendable {
 
     /// Begins a run where one is wanted and its time has come.
     mutating func beginRunIfDue(at now: MonotonicTime) {
+        if case .idle = phase, let due = nextRetryOfHeldBack, due <= now { ask(.retry) }
         guard case .idle = phase, let trigger = again, retry.map({ $0.at <= now }) ?? true else { return }
         again = nil
         retry = nil
         counters.runs += 1
         phase = .running(
             SyncRun(
-                number: counters.runs, trigger: trigger, types: unread, pageRecordsMax: timing.pageRecordsMax, at: now))
+                number: counters.runs, trigger: trigger, types: unread, pageRecordsMax: timing.pageRecordsMax,
+                heldBack: beginHeldBack(because: trigger, at: now), at: now))
         unread = []
     }
 
@@ -123,7 +127,9 @@ package struct SyncState: Hashable, Sendable {
             if end == .complete { counters.complete += 1 }
             failures = 0
             lastSyncError = nil
-        case .cancelled: counters.cancelled += 1
+        case .cancelled:
+            counters.cancelled += 1
+            putOffHeldBack(at: now)
         case .failed(let failure):
             counters.failed += 1
             lastSyncError = failure
@@ -139,7 +145,8 @@ package struct SyncState: Hashable, Sendable {
     package var nextWake: MonotonicTime? {
         switch phase {
         case .stopped, .halted: nil
-        case .idle: [again == nil ? nil : retry?.at, nextPoll, streamDeadline].compactMap { $0 }.min()
+        case .idle:
+            [again == nil ? nil : retry?.at, nextRetryOfHeldBack, nextPoll, streamDeadline].compactMap { $0 }.min()
         case .running(let run): run.operation == nil ? subscribeDeadline : streamDeadline
         }
     }

@@ -19,6 +19,8 @@ package struct SyncStatus: Hashable, Sendable {
     /// When changes are asked for, unless one is told until then.
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
+    /// nil: the cloud has room for all that was told.
+    package var fullness: SyncState.Fullness?
     /// nil before the first.
     package var lastResult: SyncResult?
     package var stream: SyncStream
@@ -36,6 +38,8 @@ package struct SyncStatus: Hashable, Sendable {
 package struct SyncQueue: Hashable, Sendable {
     /// Changes in the outbox, when it was last looked at.
     package var pending: Int
+    /// Records of which something waits until the cloud has room, when it was last looked at.
+    package var heldBack: Int
     /// Records that are not synced, when it was last looked at.
     package var parked: Int
     /// Halves of a batch that was too large.
@@ -53,11 +57,12 @@ extension SyncMachine {
         return SyncStatus(
             zone: state.zone, mode: state.mode,
             queue: SyncQueue(
-                pending: progress.pending, parked: progress.parked, parts: state.parts.count,
+                pending: progress.pending, heldBack: progress.heldBack, parked: progress.parked,
+                parts: state.parts.count,
                 unread: RecordType.known.filter(unread.contains), refetching: progress.refetching),
             counters: state.counters, lastSyncError: state.lastSyncError, failures: state.failures,
             nextRetry: state.retry?.at, nextPoll: state.phase == .idle ? state.nextPoll : nil, halt: state.halt,
-            lastResult: state.lastResult, stream: state.stream, lastPush: state.lastPush,
+            fullness: state.fullness, lastResult: state.lastResult, stream: state.stream, lastPush: state.lastPush,
             serverOffset: state.serverOffset, epoch: progress.epoch, isAgainWanted: state.again != nil,
             isCancelling: state.run?.ending != nil)
     }

@@ -19,6 +19,10 @@ package struct SyncTiming: Hashable, Sendable {
     /// How often one run may make the zone, begin a type anew, adopt another epoch or stamp anew, each. Beyond that the
     /// cloud contradicts itself and the run fails, to be tried again later.
     package var repairsMax = 3
+    /// How long what the cloud has no room for waits until some of it is tried again.
+    package var fullBackoff = FullJitter(base: .seconds(30), ceiling: .seconds(600))
+    /// How many records are tried then; where one of them is taken, as many follow at once.
+    package var fullRecordsMax = 50
     /// A change of the measured clock offset beyond this is told to the store.
     package var clockStep = Duration.seconds(60)
 

@@ -134,6 +134,9 @@ package struct SyncProgress: Hashable, Sendable {
     package var refetching: Set<RecordType>
     /// Changes that wait to be told.
     package var pending: Int
+    /// Records of which something waits until the cloud has room for it, and is not told before
+    /// (`SyncRepository.retryHeldBack`).
+    package var heldBack = 0
     /// Records that the cloud refused for good, that cannot be kept here, or that were set aside.
     package var parked: Int
 

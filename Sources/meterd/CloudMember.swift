@@ -309,6 +309,7 @@ extension GatewayError {
             case .network, .serviceUnavailable: "is the address right, and does metercloud run there?"
             case .badRequest: "correct it"
             case .rateLimited: "wait a minute, then try again"
+            case .quotaExceeded: "the zone has no room: metercloud zone show, on the cloud's machine"
             case .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .clockSkew, .other:
                 "are meterd and metercloud of one version?"
             }

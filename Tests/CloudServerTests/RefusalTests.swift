@@ -233,6 +233,31 @@ struct RefusalTests {
         }
     }
 
+    @Test(arguments: Medium.allCases)
+    func recordBeyondTheQuota_isRefusedByItself(medium: Medium) async throws {
+        let host = try await bench.host("a")
+        let one = QuotaAmount(bytes: 1 << 20, records: 1)
+        try await bench.engine.setQuota(ZoneQuota(zone: one, host: one), of: "home")
+        let stamp = Stamp(milliseconds: 1_780_000_000_000, counter: 0, host: HostID(high: 1, low: 1))
+        let records = ["00:00:00:00:00:01", "00:00:00:00:00:02"].map { name in
+            Record(
+                key: RecordKey(type: .deviceSettings, name: name),
+                properties: ["a": Register(value: .int(1), stamp: stamp)])
+        }
+        try await bench.test(medium) { browser in
+            let answer = try await browser.post(
+                "/v1/zones/home/records/modify", token: host.token, ModifyRequest(records: records))
+
+            #expect(answer.status == 200)
+            let results = try answer.decode(ModifyAnswer.self).results
+            #expect(results.map(\.error?.code) == [nil, .quotaExceeded])
+            #expect(
+                results.last?.error?.message
+                    == "the zone home has 1 of 1 records, and 00:00:00:00:00:02 needs 1 more; delete what is not needed, or "
+                    + "have the limit raised on the cloud's machine: metercloud zone set home --max-records N")
+        }
+    }
+
     @Test func bodyOfOneMebibyte_isTaken() async throws {
         let host = try await bench.host("a")
         let body = #"{"records":[],"x":""# + String(repeating: "x", count: (1 << 20) - 20) + #""}"#
@@ -315,6 +340,6 @@ struct RefusalTests {
     @Test func everyCode_hasAStatusOfItsKind() {
         let statuses = CloudErrorCode.allCases.map { CloudErrorStatus.of($0).code }
 
-        #expect(statuses == [401, 403, 404, 410, 410, 410, 413, 429, 503, 422, 400, 409, 409, 404, 409, 500])
+        #expect(statuses == [401, 403, 404, 410, 410, 410, 413, 429, 503, 507, 422, 400, 409, 409, 404, 409, 500])
     }
 }

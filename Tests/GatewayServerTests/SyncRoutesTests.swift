@@ -68,9 +68,9 @@ struct SyncRoutesTests {
         #expect(
             try answer.keys() == [
                 "again", "cancelling", "clock_behind_ms", "clock_error_ms", "counters", "epoch", "error", "failures",
-                "halt", "last_success_ms", "mode", "network", "parked", "pending", "poll_in_ms", "push_age_ms",
-                "refetching",
-                "refresh_version", "result", "retry_in_ms", "stream", "stream_age_ms", "unread", "zone",
+                "full", "full_retry_in_ms", "halt", "held_back", "last_success_ms", "mode", "network", "parked",
+                "pending", "poll_in_ms", "push_age_ms", "refetching", "refresh_version", "result", "retry_in_ms",
+                "stream", "stream_age_ms", "unread", "zone",
             ])
         let status = try answer.decode(SyncStatusBody.self)
         #expect(status.mode == "stopped")

@@ -27,7 +27,8 @@ struct SabotagedSettings: SettingsRepository, SyncRepository {
     enum Fault: String, CaseIterable {
         case forgetsWhatWasWritten, ignoresCancellation, storesTheTokenWithoutThePage, storesThePageWithoutTheToken
         case settlesWhatWasWrittenMeanwhile, settlesNothing, neverParks, keepsWhatIsGone, replacesTheTokenFirst
-        case adoptsWithoutTelling, neverRestamps, neverCorrects, neverCleansUp, lendsHalfABatch, losesHistory
+        case adoptsWithoutTelling, neverRestamps, neverCorrects, neverCleansUp, lendsHalfABatch, losesHistory,
+            neverTriesAgain
     }
 
     private let base = InMemorySettings()
@@ -94,6 +95,10 @@ struct SabotagedSettings: SettingsRepository, SyncRepository {
         if fault == .storesTheTokenWithoutThePage { page.records = Array(page.records.dropLast()) }
         if fault == .keepsWhatIsGone { page.records += await base.records(of: page.type) }
         return try await base.apply(page)
+    }
+
+    func retryHeldBack(recordsMax: Int) async throws -> Int {
+        fault == .neverTriesAgain ? 0 : try await base.retryHeldBack(recordsMax: recordsMax)
     }
 
     func beginRefetch(of type: RecordType) async throws { try await base.beginRefetch(of: type) }

@@ -47,7 +47,12 @@ struct OptionsTests {
         (["serve", "--name", "a:1"], "--name cannot be \"a:1\"; it is a host name or an address, without port"),
         (["serve", "--rate", "0"], "--rate cannot be 0; it is at least 1"),
         (["serve", "--data", ""], "--data names no folder"),
-        (["zone", "set", "home"], "nothing to change: give --policy, --ttl or --lock-delay"),
+        (["zone", "set", "home"], "nothing to change: give --policy, --ttl, --lock-delay or a limit"),
+        (["zone", "set", "home", "--max-records", "0"], "--max-records cannot be 0; it is from 1 to 1000000000"),
+        (
+            ["zone", "set", "home", "--host-megabytes", "9000000000"],
+            "--host-megabytes cannot be 9000000000; it is from 1 to 1000000000"
+        ),
         (["zone", "set", "home", "--policy", "lax"], "\"lax\" is no policy; it is keep or strict"),
         (["zone", "set", "home", "--ttl", "5s"], "--ttl cannot be 5s; it is from 30s to 10m"),
         (

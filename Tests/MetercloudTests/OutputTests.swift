@@ -65,7 +65,25 @@ struct OutputTests {
         let zone = try Self.decoded(
             ConsoleZone.self, #"{"name":"home","policy":"strict","ttl":60000,"lockDelay":7500,"sequence":3}"#)
 
-        #expect(ZoneLine(zone).cells == ["home", "strict", "60 s", "7.5 s", "3"])
+        #expect(ZoneLine(zone).cells == ["home", "strict", "60 s", "7.5 s", "3", "–", "–"])
+    }
+
+    @Test func zonesUsage_isBesideItsLimits_andEachHostsBesideItsShare() throws {
+        let zone = try Self.decoded(
+            ConsoleZone.self,
+            """
+            {"name":"home","policy":"keep","ttl":60000,"lockDelay":7500,"sequence":3,
+            "quota":{"bytes":104857600,"records":200000,"hostBytes":26214400,"hostRecords":50000},
+            "used":{"bytes":60083405,"records":3600},"hosts":[{"hostID":"h","bytes":1048576,"records":9}]}
+            """)
+        let line = ZoneLine(zone)
+
+        #expect(line.cells == ["home", "keep", "60 s", "7.5 s", "3", "57.3 of 100 MB", "3600 of 200000"])
+        #expect(line.hosts.map(\.cells) == [["h", "1 of 25 MB", "9 of 50000"]])
+        let json = try JSONOutput.pretty(line)
+        #expect(json.contains(#""used_bytes" : 60083405"#))
+        #expect(json.contains(#""host_max_records" : 50000"#))
+        #expect(json.contains(#""host_id" : "h""#))
     }
 
     @Test func token_isALine_withoutItsText() throws {

@@ -23,7 +23,16 @@ struct ProgramTests {
         #expect(line.contains(" --token-file \(folder.path)/cloud/enrolment.token --pin sha256:"))
         #expect(
             try Program.run(["zone", "list"] + data).output
-                == "ZONE  POLICY  TTL    LOCK-DELAY  CHANGES\nhome  keep    2 min  15 s        0\n")
+                == """
+                ZONE  POLICY  TTL    LOCK-DELAY  CHANGES  USED         RECORDS
+                home  keep    2 min  15 s        0        0 of 100 MB  0 of 200000
+
+                """)
+        let limited = try Program.run(["zone", "set", "home", "--max-megabytes", "8", "--host-records", "7"] + data)
+        #expect(limited.output.contains("0 of 8 MB  0 of 200000"))
+        let shown = try Program.run(["zone", "show", "home", "--json"] + data).output
+        #expect(shown.contains(#""host_max_bytes" : 2097152"#))
+        #expect(shown.contains(#""host_max_records" : 7"#))
         #expect(try Program.run(["zone", "create", "lab", "--policy", "strict"] + data).status == 0)
         let token = try Program.run(["token", "create", "--zone", "lab", "--label", "x"] + data)
         #expect(token.output.hasPrefix("mgt_"))

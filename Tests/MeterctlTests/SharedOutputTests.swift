@@ -109,6 +109,17 @@ struct SharedOutputTests {
             ])
     }
 
+    @Test func status_tellsWhatTheCloudHasNoRoomFor() {
+        var status = SyncStatusBody(zone: "home", mode: "idle", stream: "open")
+        (status.pending, status.held_back, status.full_retry_in_ms) = (12, 3, 240_000)
+        status.full = "the zone home has 5 of 5 records"
+
+        #expect(
+            SyncWords.table(status).lines[4]
+                == "no room for   3 records, which wait here, some are tried again in 4 min: the zone home has 5 of 5 records"
+        )
+    }
+
     @Test func halt_saysWhatToDo() {
         var status = SyncStatusBody(zone: "home", mode: "halted", stream: "closed")
         status.halt = "join again"

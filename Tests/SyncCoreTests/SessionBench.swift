@@ -166,6 +166,7 @@ extension SyncOperation {
         case .readBatch: .batchRead(nil)
         case .push(let batch): .pushed(.taking(batch), .exact(at: now))
         case .settle: .settled(MergeOutcome())
+        case .retryHeldBack: .heldBackRetried(0)
         case .restamp: .restamped
         case .beginRefetch: .refetchBegun
         case .fetch(let type, _, _): .pageFetched(.page(type))

@@ -12,6 +12,12 @@ struct WalkWorld {
     /// In the order in which the cloud took them.
     var told: [Int] = []
     var parked: [Int] = []
+    /// The cloud has no room for these.
+    var heldBack: [Int] = []
+    /// The cloud has room for every third change alone.
+    var isFull = false
+    /// It was so once.
+    private(set) var wasFull = false
     /// The cloud refuses any batch with one of these.
     var poison: Set<Int> = []
     var epoch = 1
@@ -35,7 +41,8 @@ struct WalkWorld {
     }
 
     var isConverged: Bool {
-        outbox.isEmpty && RecordType.known.allSatisfy { stored[$0, default: 0] == cloud[$0, default: 0] }
+        outbox.isEmpty && heldBack.isEmpty
+            && RecordType.known.allSatisfy { stored[$0, default: 0] == cloud[$0, default: 0] }
             && adopted == epoch
     }
 
@@ -43,11 +50,12 @@ struct WalkWorld {
     mutating func perform(_ operation: SyncOperation, pageMax: Int, at now: MonotonicTime) -> SyncEvent {
         switch operation {
         case .readProgress:
-            return .progressRead(
-                SyncProgress(
-                    epoch: adopted.map { "\($0)" }, zone: "zone home", zoneName: "home",
-                    tokens: stored.mapValues { "\($0)" }, refetching: refetching,
-                    pending: outbox.count, parked: parked.count))
+            var progress = SyncProgress(
+                epoch: adopted.map { "\($0)" }, zone: "zone home", zoneName: "home",
+                tokens: stored.mapValues { "\($0)" }, refetching: refetching,
+                pending: outbox.count, parked: parked.count)
+            progress.heldBack = heldBack.count
+            return .progressRead(progress)
         case .checkAccount: return .accountChecked(.home(epoch: "\(epoch)"), .exact(at: now))
         case .createZone: return .zoneCreated
         case .adopt(let zone, _):
@@ -55,6 +63,7 @@ struct WalkWorld {
             stored = [:]
             refetching = []
             expired = []
+            heldBack = []
             outbox = Array(Set(outbox).union(1..<(nextRecord + 1)).subtracting(parked)).sorted()
             return .adopted
         case .correct: return .corrected
@@ -63,6 +72,11 @@ struct WalkWorld {
             return .batchRead(names.isEmpty ? nil : OutboxBatch(records: names.map(Self.record)))
         case .push(let batch): return push(batch, at: now)
         case .settle(_, let outcome): return settle(outcome)
+        case .retryHeldBack(let recordsMax):
+            let names = heldBack.prefix(recordsMax)
+            heldBack.removeFirst(names.count)
+            outbox = (outbox + names).sorted()
+            return .heldBackRetried(names.count)
         case .restamp: return .restamped
         case .beginRefetch(let type):
             stored[type] = nil
@@ -95,13 +109,20 @@ struct WalkWorld {
         guard poison.isDisjoint(with: numbers) else {
             return .cloudFailed(SyncFailure(.limitExceeded, "too large"))
         }
-        told += numbers.filter { !told.contains($0) }
-        return .pushed(.taking(batch), .exact(at: now))
+        let refused = isFull ? numbers.filter { $0 % 3 != 0 } : []
+        if !refused.isEmpty { wasFull = true }
+        told += numbers.filter { !told.contains($0) && !refused.contains($0) }
+        let failures = Dictionary(uniqueKeysWithValues: refused.map { ("\($0)", SyncFailure.Kind.quotaExceeded) })
+        return .pushed(.taking(batch, refusing: failures), .exact(at: now))
     }
 
     private mutating func settle(_ outcome: PushOutcome) -> SyncEvent {
         let decided = Set(outcome.results.map { Self.number($0.key) })
-        parked += outcome.results.filter { $0.failure != nil }.map { Self.number($0.key) }
+        let full = outcome.results.filter { $0.failure?.kind == .quotaExceeded }.map { Self.number($0.key) }
+        heldBack += full.filter { !heldBack.contains($0) }
+        parked += outcome.results.filter { $0.failure != nil && $0.failure?.kind != .quotaExceeded }.map {
+            Self.number($0.key)
+        }
         outbox.removeAll { decided.contains($0) }
         return .settled(MergeOutcome())
     }

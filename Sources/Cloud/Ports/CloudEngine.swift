@@ -25,6 +25,10 @@ package protocol CloudEngine: Sendable {
     func zone(_ name: String) async throws -> Zone?
     /// Leases that were given out keep the terms they have, but for a stricter policy, which comes with a renewal.
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
+    /// Holds from the next change on. What is there already stays, also where it is more.
+    func setQuota(_ quota: ZoneQuota, of zone: String) async throws
+    /// What the zone's records count, counted in the same step as each change of them.
+    func usage(of zone: String) async throws -> ZoneUsage
     /// - Throws: `badRequest` where its id or hash is taken; what `bind` throws, where it is bound already.
     func add(_ credential: Credential) async throws
     /// Binds a host's credential to it, once; binding it again to the same host and machine only takes the new name.
@@ -41,7 +45,7 @@ package protocol CloudEngine: Sendable {
     // MARK: Records
 
     /// Merges each record with what is there, gives each that changed the zone's next sequence, refuses stamps beyond
-    /// `StampLimit`, all by `RecordIntake`. Each record is atomic; the batch need not be. Results in the order of the
+    /// `StampLimit` and what the zone has no room for, all by `RecordIntake`. Each record is atomic; the batch need not be. Results in the order of the
     /// records.
     func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome]
     /// Records of a type that changed after a token, oldest change first, each once at its newest place: whoever reads

@@ -23,13 +23,15 @@ package struct Zone: Hashable, Sendable {
     /// Its identity: made with the zone, and never another one.
     package let id: ID
     package var terms: LeaseTerms
+    package var quota: ZoneQuota
     /// Of the last change.
     package var sequence: UInt64
 
-    package init(name: String, id: ID, terms: LeaseTerms, sequence: UInt64 = 0) {
+    package init(name: String, id: ID, terms: LeaseTerms, quota: ZoneQuota = .standard, sequence: UInt64 = 0) {
         self.name = name
         self.id = id
         self.terms = terms
+        self.quota = quota
         self.sequence = sequence
     }
 }
@@ -88,6 +90,8 @@ package struct RecordOutcome: Hashable, Sendable {
         case clockSkew
         /// With what is stored already it has more properties than `CloudLimits.propertiesPerRecord`.
         case tooManyProperties
+        /// The zone, or the host's share of it, has no room for what it adds (`ZoneQuota`).
+        case quotaExceeded(QuotaExcess)
     }
 
     package var fate: Fate

@@ -8,12 +8,13 @@ import SettingsCore
 /// ```
 /// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
 /// m/believed                          the date from which ages count back
-/// z/<zone>                            its terms
+/// z/<zone>                            its terms and limits
 /// d/<zone>                            its identity
 /// n/<zone>                            the newest mark of its timeline
 /// k/<zone>/<number>                   a mark of its timeline, the newest too
 /// g/<zone>                            changed whenever a holder or a state of its leases does
 /// r/<zone>/<type>/<name>              a record, tombstones too, with its sequence
+/// u/<zone>/<digit>                    what hosts have used of their shares, by the first digit of their ids
 /// x/<zone>/<type>/<sequence>          the name of the record that is at this place of the feed
 /// t/<zone>/<time>/<sequence>          a tombstone, by the time from which its age counts
 /// p/<zone>/<meter>                    the pulse of a lease: empty, changed by every renewal
@@ -21,7 +22,7 @@ import SettingsCore
 /// c/<copy>                            a copy of the cloud lives: empty, changed by each of its signs of life
 /// b/<zone>/<host>                     the hashes of the credentials that are bound to the host
 /// w/b                                 what the copy that wrote it last has renewed since it wrote it before
-/// w/h/<zone>                          the head: the zone's sequence, changed with every record
+/// w/h/<zone>                          the head: the zone's sequence and what it has used, changed with every record
 /// w/k/<hash>                          a credential
 /// w/l/<zone>/<meter>                  a lease: who holds it, its token. Never deleted
 /// w/q/<zone>/<meter>                  who waits for the meter, first come first; deleted where nobody does
@@ -45,7 +46,7 @@ struct StoreKeys: Sendable {
     var arriving: [UInt8] { key("m/arriving") }
     /// What all keys begin with but those of the store itself.
     var allKinds: [[UInt8]] {
-        ["z/", "d/", "n/", "k/", "g/", "r/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) }
+        ["z/", "d/", "n/", "k/", "g/", "r/", "u/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) }
     }
 
     // MARK: Zones
@@ -68,6 +69,8 @@ struct StoreKeys: Sendable {
     func record(_ record: RecordKey, in zone: String) -> [UInt8] {
         records(in: zone, type: record.type) + record.name.utf8
     }
+    func shares(in zone: String) -> [UInt8] { key("u/\(zone)/") }
+    func shares(_ digit: Character, in zone: String) -> [UInt8] { shares(in: zone) + String(digit).utf8 }
     func feed(_ zone: String, type: RecordType) -> [UInt8] { key("x/\(zone)/\(Self.encoded(type))/") }
     func place(_ sequence: UInt64, of type: RecordType, in zone: String) -> [UInt8] {
         feed(zone, type: type) + Self.digits(sequence)

@@ -48,8 +48,11 @@ struct StoredTerms: StoredValue, Hashable {
     var ttl: Int64
     var lockDelay: Int64
     var policy: String
+    /// Of a zone; nil: the standard one.
+    var quota: StoredQuota?
 
-    init(_ terms: LeaseTerms) {
+    init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
+        self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
         lockDelay = terms.lockDelay.milliseconds
         policy = terms.policy.rawValue
@@ -70,6 +73,8 @@ struct StoredHead: StoredValue, Hashable {
     var accepted: UInt64 = 0
     /// The greatest sequence of a purged tombstone.
     var floor: UInt64 = 0
+    /// What the zone's records count. nil: nobody counted them since a copy of a version without quotas wrote.
+    var used: StoredAmount?
     /// The sequence before the last change, and the types that it was of.
     var before: UInt64 = 0
     var types: [String] = []

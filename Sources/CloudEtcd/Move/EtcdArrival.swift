@@ -108,7 +108,8 @@ extension StoreContents {
             var head = StoredHead(sequence: zone.zone.sequence, accepted: zone.accepted, floor: zone.floor)
             head.before = head.sequence
             head.writer = ArrivalGate.writer
-            puts.append(EtcdPut(key: keys.zone(zone.zone.name), value: try StoredTerms(zone.zone.terms).bytes))
+            let terms = StoredTerms(zone.zone.terms, quota: zone.zone.quota)
+            puts.append(EtcdPut(key: keys.zone(zone.zone.name), value: try terms.bytes))
             puts.append(EtcdPut(key: keys.head(zone.zone.name), value: try head.bytes))
             let name = zone.zone.name
             puts.append(EtcdPut(key: keys.identity(of: name), value: Array(zone.zone.id.description.utf8)))

@@ -26,8 +26,8 @@ final class RecordDesk: Sendable {
     private static let recordsPerRead = 100
     private static let roundsMax = 200
 
-    private let client: EtcdClient
-    private let keys: StoreKeys
+    let client: EtcdClient
+    let keys: StoreKeys
     private let heads: HeadSights
     private let writer: String
     private let state = Mutex(State())
@@ -109,7 +109,10 @@ final class RecordDesk: Sendable {
         var rounds = 0
         while outcomes.count < items.count {
             let slice = Array(items[outcomes.count...].prefix(Self.recordsPerRead))
-            var plan = try await read(slice.map(\.record.key), in: zone)
+            guard var plan = try await read(slice.map(\.record.key), in: zone) else {
+                try countRound(&rounds, zone)
+                continue
+            }
             // As long as nobody else writes, what was read stays good.
             var done = 0
             while done < slice.count {
@@ -119,10 +122,7 @@ final class RecordDesk: Sendable {
                     news.append(outcome)
                 }
                 guard let next = try await carryOut(plan, in: zone) else {
-                    rounds += 1
-                    guard rounds < Self.roundsMax else {
-                        throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
-                    }
+                    try countRound(&rounds, zone)
                     break
                 }
                 outcomes += news
@@ -134,38 +134,52 @@ final class RecordDesk: Sendable {
         }
     }
 
-    private func read(_ wanted: [RecordKey], in zone: String) async throws(EtcdError) -> RecordPlan {
+    private func countRound(_ rounds: inout Int, _ zone: String) throws(EtcdError) {
+        rounds += 1
+        guard rounds < Self.roundsMax else {
+            throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
+        }
+    }
+
+    /// - Returns: nil where the zone had to be counted first.
+    private func read(_ wanted: [RecordKey], in zone: String) async throws(EtcdError) -> RecordPlan? {
         let distinct = Array(Set(wanted))
         let life = client.life
         let isMarked = state.withLock { $0.marked[zone] == life }
-        var ranges = [EtcdRange(key: keys.head(zone))] + distinct.map { EtcdRange(key: keys.record($0, in: zone)) }
+        var ranges = [
+            EtcdRange(key: keys.head(zone)), EtcdRange(key: keys.zone(zone)), EtcdRange(prefix: keys.shares(in: zone)),
+        ]
+        let others = ranges.count
+        ranges += distinct.map { EtcdRange(key: keys.record($0, in: zone)) }
         if !isMarked { ranges.append(EtcdRange(key: keys.newestMark(of: zone))) }
         let found = try await client.read(ranges).ranges
-        guard let entry = found[0].entries.first else {
+        guard let entry = found[0].entries.first, let terms = found[1].entries.first else {
             throw EtcdError(damaged: keys.head(zone), "it is missing")
         }
+        let head = try StoredHead(entry)
+        guard let usage = try ZoneUsage(head, shares: found[2].entries) else {
+            try await count(zone)
+            return nil
+        }
         var stored: [RecordKey: StoredRecord] = [:]
-        for (key, range) in zip(distinct, found.dropFirst()) {
+        for (key, range) in zip(distinct, found.dropFirst(others)) {
             if let entry = range.entries.first { stored[key] = try StoredRecord(entry) }
         }
-        let head = try StoredHead(entry)
         var mark: TimelineMark?
         if !isMarked, let last = found.last {
             let newest = try last.entries.first.map { entry throws(EtcdError) in try TimelineMark(entry) }
             mark = TimelineMark(after: newest, at: head.sequence, id: dice.withLock { $0.next() })
         }
         return RecordPlan(
-            zone: zone, keys: keys, head: head, headRevision: entry.revision, stored: stored, life: life, mark: mark)
+            zone: zone, keys: keys, head: head, headRevision: entry.revision,
+            quota: try StoredTerms(terms).quota?.quota ?? .standard, usage: usage, stored: stored, life: life,
+            mark: mark)
     }
 
     /// - Returns: what the next plan begins with; nil where somebody else was quicker.
     private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
         guard !plan.isEmpty else { return plan }
-        let number = state.withLock { state in
-            state.writes += 1
-            return state.writes
-        }
-        let (transaction, head) = try plan.transaction(writer: "\(writer) \(number)")
+        let (transaction, head) = try plan.transaction(writer: nextWriter())
         let answer = try await client.commit(transaction)
         var revision = answer.revision
         if !answer.succeeded {
@@ -176,8 +190,17 @@ final class RecordDesk: Sendable {
         if plan.mark != nil { state.withLock { $0.marked[zone] = plan.life } }
         heads.wrote(zone, from: plan.sequence, to: plan.head.sequence)
         return RecordPlan(
-            zone: zone, keys: keys, head: plan.head, headRevision: revision, stored: plan.records,
-            life: plan.life)
+            zone: zone, keys: keys, head: plan.head, headRevision: revision, quota: plan.quota, usage: plan.usage,
+            stored: plan.records, life: plan.life)
+    }
+
+    /// A name for one change, that no other change of a head has.
+    func nextWriter() -> String {
+        let number = state.withLock { state in
+            state.writes += 1
+            return state.writes
+        }
+        return "\(writer) \(number)"
     }
 
     /// Requests that write, since the start.

@@ -22,6 +22,10 @@ struct RecordPlan: Sendable {
     private(set) var head: StoredHead
     /// Before it.
     let sequence: UInt64
+    let quota: ZoneQuota
+    /// Before it, and with it.
+    private let usageBefore: ZoneUsage
+    private(set) var usage: ZoneUsage
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
@@ -31,9 +35,12 @@ struct RecordPlan: Sendable {
     let mark: TimelineMark?
 
     init(
-        zone: String, keys: StoreKeys, head: StoredHead, headRevision: Int64, stored: [RecordKey: StoredRecord],
-        life: UInt64, mark: TimelineMark? = nil
+        zone: String, keys: StoreKeys, head: StoredHead, headRevision: Int64, quota: ZoneQuota, usage: ZoneUsage,
+        stored: [RecordKey: StoredRecord], life: UInt64, mark: TimelineMark? = nil
     ) {
+        self.quota = quota
+        self.usage = usage
+        usageBefore = usage
         self.life = life
         self.mark = mark
         self.zone = zone
@@ -52,11 +59,14 @@ struct RecordPlan: Sendable {
     /// - Returns: nil where there is no room for it in this request any more.
     mutating func take(_ record: Record, now: WallTime) -> RecordOutcome? {
         let present = changed[record.key] ?? stored[record.key]
-        switch RecordIntake.decide(record, onto: present?.record, now: now, accepted: head.accepted) {
+        let intake = RecordIntake.decide(
+            record, onto: present?.record, now: now, accepted: head.accepted, usage: usage, quota: quota)
+        switch intake {
         case .unchanged: return RecordOutcome(fate: .unchanged, record: present?.record)
         case .clockSkew: return RecordOutcome(fate: .clockSkew, record: present?.record)
         case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: present?.record)
-        case .changed(let merged):
+        case .quotaExceeded(let excess): return RecordOutcome(fate: .quotaExceeded(excess), record: present?.record)
+        case .changed(let merged, let change):
             let next = StoredRecord(
                 record: merged, sequence: head.sequence + 1,
                 tombstoneTime: RecordIntake.tombstoneTime(of: merged))
@@ -65,10 +75,15 @@ struct RecordPlan: Sendable {
                 return RecordOutcome(fate: .tooManyProperties, record: present?.record)
             }
             let count = changed.count + (changed[record.key] == nil ? 1 : 0)
-            guard count * Self.operationsPerRecord + Self.otherOperations <= EtcdTransaction.operationsMax,
+            var used = usage
+            used.add(change)
+            let shares = used.digits(from: usageBefore).count
+            guard count * Self.operationsPerRecord + Self.otherOperations + shares <= EtcdTransaction.operationsMax,
                 bytes + size <= EtcdTransaction.bytesMax
             else { return nil }
             bytes += size
+            usage = used
+            head.used = StoredAmount(used.total)
             head.sequence += 1
             head.accepted = max(head.accepted, RecordIntake.newestMilliseconds(of: merged))
             changed[record.key] = next
@@ -87,6 +102,7 @@ struct RecordPlan: Sendable {
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: headKey, revision: headRevision)])
         transaction.success = [.put(key: headKey, value: bytes)]
         if let mark { transaction.success += try mark.puts(of: zone, keys).map { .put(key: $0.key, value: $0.value) } }
+        transaction.success += try usage.operations(from: usageBefore, in: zone, keys)
         for (key, next) in changed.sorted(by: { $0.value.sequence < $1.value.sequence }) {
             transaction.success += operations(key, from: stored[key], to: next)
         }

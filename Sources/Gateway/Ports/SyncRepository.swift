@@ -11,7 +11,14 @@ package protocol SyncRepository: Sendable {
     /// Takes what was told out of the outbox (where its stamp is still the one that was sent), merges what the cloud
     /// answered, and parks what it refused for good, with the reason. What the cloud took is remembered until a page lists
     /// it: its store may have gone back since.
+    ///
+    /// What the cloud has no room for (`quotaExceeded`) stays in the outbox and is held back: no batch has it until
+    /// `retryHeldBack`, or until something of the record is written here, or the host begins with a zone anew.
     func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome
+    /// Ends the holding back of some records, first of those that were held back least often.
+    ///
+    /// - Returns: of how many; 0 where none is held back.
+    func retryHeldBack(recordsMax: Int) async throws -> Int
     /// Merges a page and stores its token, together. Advances the clock past every stamp seen. With a type's last page
     /// (`moreComing` false), what was told before the reading began and is not listed waits again, once.
     func apply(_ page: ChangesPage) async throws -> MergeOutcome

@@ -16,6 +16,18 @@ extension SyncEngine {
             metadata: ["settings": "\(merge.toldAgain)"])
     }
 
+    /// Once when the cloud has no more room, and once when it has again.
+    nonisolated func logFullness(_ now: SyncState.Fullness?, before: inout SyncState.Fullness?) {
+        if let now, before == nil {
+            logger.warning(
+                "the cloud has no room for more: changes wait here, and are tried again now and then",
+                metadata: ["cause": "\(now.failure)"])
+        } else if now == nil, before != nil {
+            logger.notice("the cloud has room again: nothing is held back")
+        }
+        before = now
+    }
+
     /// One line for each record that another host changed, or one for many.
     nonisolated func logNews(_ merge: MergeOutcome) async {
         let news = merge.news.filter { $0.hosts.contains { $0 != host } }

@@ -21,7 +21,8 @@ extension SyncEngine {
                 return .pushed(outcome, sample(outcome.serverTime, since: begun))
             case .fetch(let type, let since, let limit):
                 return .pageFetched(try await edges.link.changes(of: type, since: since, limit: limit))
-            case .readProgress, .adopt, .correct, .readBatch, .settle, .restamp, .beginRefetch, .apply, .cleanUp:
+            case .readProgress, .adopt, .correct, .readBatch, .settle, .retryHeldBack, .restamp, .beginRefetch, .apply,
+                .cleanUp:
                 return await store(operation)
             }
         } catch {
@@ -46,6 +47,8 @@ extension SyncEngine {
                 return .batchRead(try await repository.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax))
             case .settle(let batch, let outcome):
                 return .settled(await told(try await repository.settle(batch, outcome)))
+            case .retryHeldBack(let recordsMax):
+                return .heldBackRetried(try await repository.retryHeldBack(recordsMax: recordsMax))
             case .restamp(let offset):
                 let now = edges.loop.wallNow + offset
                 try await repository.restamp(from: UInt64(clamping: now.millisecondsSince1970))

@@ -81,6 +81,8 @@ package actor SyncEngine {
     private var exchange: Interruption?
     private var stream: Interruption?
     private var streamNumber = 0
+    /// As the log has it.
+    private var fullness: SyncState.Fullness?
     /// Those who asked for a run and wait for its result.
     private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
 
@@ -164,6 +166,7 @@ package actor SyncEngine {
         if let progress = try? await edges.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
+            status.queue.heldBack = progress.heldBack
             status.lastSuccess = progress.record.lastSuccess
             // Those of before the restart count too, until a run did not fail.
             if status.lastResult == nil || status.lastSyncError != nil {
@@ -250,6 +253,7 @@ package actor SyncEngine {
     }
 
     private func report(_ result: SyncResult) {
+        logFullness(machine.state.fullness, before: &fullness)
         let total = result.total
         let metadata: Logger.Metadata = [
             "run": "\(result.run)", "trigger": "\(result.trigger.rawValue)", "pushed": "\(total.pushed)",

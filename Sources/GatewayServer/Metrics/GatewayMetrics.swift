@@ -71,6 +71,8 @@ package enum GatewayMetrics {
         "meterd_cloud_clock_behind_seconds", "What this host's calendar is behind the cloud's.")
     static let pending = MetricDefinition.gauge(
         "meterd_sync_pending_changes", "Changes that wait to be told to the cloud.")
+    static let heldBack = MetricDefinition.gauge(
+        "meterd_sync_held_back_records", "Records of which something waits until the cloud has room for it.")
     static let parked = MetricDefinition.gauge(
         "meterd_sync_parked_records",
         "Records that are refused, cannot be kept, or were set aside (`meterctl sync parked`).")
@@ -124,8 +126,8 @@ package enum GatewayMetrics {
             signal, readings, decodeErrors, skippedBytes, timeouts, rejected, linksOpened, linksLost,
             leaseState, leaseHeld, leaseRemaining,
             adapterInfo, adapterState, slots, slotsUsed, heard, recoveries,
-            joined, stream, clockBehind, pending, parked, failing, halted, runs, ends, polls, pollsSkipped, pages,
-            batches, splits, streamOpenings, refreshes,
+            joined, stream, clockBehind, pending, heldBack, parked, failing, halted, runs, ends, polls, pollsSkipped,
+            pages, batches, splits, streamOpenings, refreshes,
             storeBytes, unsaved, saved, dropped, storeFailing,
             brokerConnected, brokerQueue, brokerPublished, brokerDropped, brokerRefused, brokerLinks,
         ] + ProcessMetrics.all

@@ -53,6 +53,7 @@ extension MetricsPage {
         add(GatewayMetrics.stream, [], sync.stream == "open" ? 1 : 0)
         add(GatewayMetrics.clockBehind, [], sync.clock_behind_ms.map(Self.seconds))
         add(GatewayMetrics.pending, count: sync.pending)
+        add(GatewayMetrics.heldBack, count: sync.held_back)
         add(GatewayMetrics.parked, count: sync.parked)
         add(GatewayMetrics.failing, count: sync.failures)
         add(GatewayMetrics.halted, [], sync.halt == nil ? 0 : 1)

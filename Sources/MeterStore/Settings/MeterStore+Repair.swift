@@ -58,6 +58,7 @@ extension SettingsLedger {
         guard let row = try row(of: key) else { return 0 }
         let before = try pending(of: row).count
         try queueAll(where: "record.id = ?", [row])
+        try stopHoldingBack(row)
         return try pending(of: row).count - before
     }
 

@@ -22,6 +22,7 @@ extension MeterStore: SyncRepository {
                 progress.tokens[type] = token
             }
             progress.pending = try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") ?? 0
+            progress.heldBack = try SettingsLedger.heldBackCount(db)
             progress.parked = try Int.fetchOne(db, sql: "SELECT count(*) FROM parked") ?? 0
             progress.parked += try Int.fetchOne(db, sql: "SELECT count(*) FROM aside") ?? 0
             return progress
@@ -109,6 +110,7 @@ extension SettingsLedger {
             try remember(told: property, of: row, stamp)
         }
         hasTold = true
+        try stopHoldingBack(row)
         try unpark(sent, .push)
         // The cloud holds the record, so a refetch that is under way will not find it missing.
         try markSeen(sent.key)
@@ -120,6 +122,7 @@ extension SettingsLedger {
         // It did not arrive, so nothing keeps it from getting another stamp.
         let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
         for (property, _) in sent.stamps { try untell.run([row, property]) }
+        if failure.kind == .quotaExceeded { try holdBack(row) }
         guard failure.kind.isForGood(isAlone: isAlone) else { return false }
         let statement = try db.cachedStatement(
             sql: """

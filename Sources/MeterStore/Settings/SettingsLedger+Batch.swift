@@ -15,7 +15,8 @@ extension SettingsLedger {
             let rows = try Int64.fetchCursor(
                 db,
                 sql: """
-                    SELECT record FROM outbox WHERE type = ? ORDER BY stamp_ms, stamp_counter, stamp_host
+                    SELECT record FROM outbox WHERE type = ? AND NOT \(Self.isHeldBack)
+                    ORDER BY stamp_ms, stamp_counter, stamp_host
                     """, arguments: [type.rawValue])
             while let row = try rows.next() {
                 guard records.count < max(recordsMax, 1) else { break types }

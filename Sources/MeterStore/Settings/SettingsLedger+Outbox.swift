@@ -75,6 +75,8 @@ extension SettingsLedger {
         let boot = sinceBoot == nil ? nil : boot
         let written = boot == nil ? nil : sinceBoot?.sinceOrigin.milliseconds
         try statement.run([row, property, type.rawValue] + stamp.columns + [boot, written])
+        // What waits already is not news.
+        if db.changesCount > 0 { try stopHoldingBack(row) }
     }
 
     /// Gives an entry and what it stands for another stamp, which is this host's own.

@@ -29,6 +29,7 @@ extension SettingsLedger {
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
         // Another store's answers.
         try db.execute(sql: "DELETE FROM told")
+        try db.execute(sql: "DELETE FROM held_back")
         switch entry {
         case .everything, .another: try queueEverything()
         case .own:

@@ -9,8 +9,8 @@ package enum CloudEngineContract {
     package typealias Clause = ContractClause<any CloudEngine>
 
     package static var clauses: [Clause] {
-        zoneClauses + credentialClauses + recordClauses + changeClauses + tokenClauses + timelineClauses + purgeClauses
-            + believedDateClauses + leaseClauses + renewalClauses + lineClauses + copyClauses
+        zoneClauses + credentialClauses + recordClauses + quotaClauses + changeClauses + tokenClauses + timelineClauses
+            + purgeClauses + believedDateClauses + leaseClauses + renewalClauses + lineClauses + copyClauses
     }
 
     static let zone = "home"
@@ -68,6 +68,8 @@ package enum CloudEngineContract {
                 let key = RecordKey(type: .host, name: "x")
                 let calls: [(String, () async throws -> Void)] = [
                     ("setTerms", { try await engine.setTerms(.standard, of: zone) }),
+                    ("setQuota", { try await engine.setQuota(.standard, of: zone) }),
+                    ("usage", { _ = try await engine.usage(of: zone) }),
                     ("add", { try await engine.add(credential("1")) }),
                     ("modify", { _ = try await engine.modify([], in: zone, now: now) }),
                     ("changes", { _ = try await engine.changes(of: .host, in: zone, after: nil, limit: 1) }),

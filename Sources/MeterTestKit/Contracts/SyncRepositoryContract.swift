@@ -11,7 +11,7 @@ package enum SyncRepositoryContract {
     package static var clauses: [Clause] {
         batchClauses + settleClauses + refusalClauses + pageClauses + foreignClauses + cancellationClauses
             + SyncRepositoryToldContract.clauses + SyncRepositoryRepairContract.clauses
-            + SyncRepositoryZoneContract.clauses
+            + SyncRepositoryZoneContract.clauses + SyncRepositoryHeldBackContract.clauses
     }
 
     private static let much = 1 << 20

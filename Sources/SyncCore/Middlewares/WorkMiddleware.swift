@@ -41,7 +41,9 @@ package struct WorkMiddleware: SyncMiddleware {
 
     private func modify(_ state: SyncState, _ run: SyncRun) -> SyncProposal? {
         if let part = state.parts.first { return .perform(.push(part)) }
-        guard !run.isOutboxEmpty else { return nil }
+        guard !run.isOutboxEmpty else {
+            return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: state.timing.fullRecordsMax)) : nil
+        }
         // Everything is read and something changed since: a run that only tells would never come to it.
         if run.remaining.isEmpty, !state.unread.isEmpty { return .finish(.partial) }
         return .perform(

@@ -43,6 +43,39 @@ struct ZoneCommand: AsyncParsableCommand {
         }
     }
 
+    /// Limits as people type them. A megabyte is 1,048,576 bytes, as in meterd.toml.
+    struct QuotaOptions: ParsableArguments {
+        @Option(help: "How many megabytes of records the zone may have. Standard: 100.")
+        var maxMegabytes: Int?
+
+        @Option(help: "How many records the zone may have, deleted ones too. Standard: 200000.")
+        var maxRecords: Int?
+
+        @Option(help: "How many megabytes of its own one host may have. Standard: a quarter of the zone's.")
+        var hostMegabytes: Int?
+
+        @Option(help: "How many records of its own one host may have. Standard: a quarter of the zone's.")
+        var hostRecords: Int?
+
+        func validate() throws {
+            let given = [
+                ("--max-megabytes", maxMegabytes), ("--max-records", maxRecords), ("--host-megabytes", hostMegabytes),
+                ("--host-records", hostRecords),
+            ]
+            for (name, number) in given {
+                if let number, !(1...1_000_000_000).contains(number) {
+                    throw ValidationError("\(name) cannot be \(number); it is from 1 to 1000000000")
+                }
+            }
+        }
+
+        var quota: ConsoleQuota {
+            ConsoleQuota(
+                bytes: maxMegabytes.map { $0 << 20 }, records: maxRecords, hostBytes: hostMegabytes.map { $0 << 20 },
+                hostRecords: hostRecords)
+        }
+    }
+
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Makes a zone; one that is there stays as it is.")
 
@@ -59,7 +92,8 @@ struct ZoneCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "One zone and its terms.")
+        static let configuration = CommandConfiguration(
+            abstract: "One zone: its terms, its limits, and each host's share.")
 
         @Argument var name: String
         @Flag(help: "For programs.") var json = false
@@ -69,7 +103,10 @@ struct ZoneCommand: AsyncParsableCommand {
             guard case .zone(let zone) = try await ConsoleClient(folder: data.folder).ask(.zone(name: name)) else {
                 return
             }
-            try print([ZoneLine(zone)], as: json, one: true, header: ZoneLine.header, \.cells)
+            let line = ZoneLine(zone)
+            try print([line], as: json, one: true, header: ZoneLine.header, \.cells)
+            guard !json, !line.hosts.isEmpty else { return }
+            try print(line.hosts, as: false, header: ShareLine.header, \.cells)
         }
     }
 
@@ -88,27 +125,32 @@ struct ZoneCommand: AsyncParsableCommand {
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Changes the terms of a zone.",
+            abstract: "Changes the terms and limits of a zone.",
             discussion: """
                 A stricter policy reaches a holder with its next renewal, within half its time to live; who has not \
                 renewed since is named. A laxer policy and other times are taken up when a meter \
-                is acquired anew.
+                is acquired anew. A limit holds from the next change on; what is there already stays.
                 """)
 
         @Argument var name: String
         @OptionGroup var terms: TermOptions
+        @OptionGroup var quota: QuotaOptions
         @OptionGroup var data: DataOptions
 
         func validate() throws {
-            if terms.terms == ConsoleTerms() {
-                throw ValidationError("nothing to change: give --policy, --ttl or --lock-delay")
+            if terms.terms == ConsoleTerms(), quota.quota == ConsoleQuota() {
+                throw ValidationError("nothing to change: give --policy, --ttl, --lock-delay or a limit")
             }
         }
 
         func run() async throws {
-            let request = ConsoleRequest.setTerms(zone: name, terms: terms.terms)
             let client = ConsoleClient(folder: data.folder)
-            guard case .zone(let zone) = try await client.ask(request) else { return }
+            var changed: ConsoleZone?
+            for request in requests {
+                guard case .zone(let zone) = try await client.ask(request) else { return }
+                changed = zone
+            }
+            guard let zone = changed else { return }
             try print([ZoneLine(zone)], as: false, header: ZoneLine.header, \.cells)
             guard zone.policy == LeasePolicy.strict.rawValue,
                 case .leases(let leases) = try await client.ask(.leases(zone: name))
@@ -118,6 +160,13 @@ struct ZoneCommand: AsyncParsableCommand {
                     "\(lease.holderName ?? "a host") has not taken up \(zone.policy) for \(lease.meter) yet: it may go on "
                         + "using it beside another host until it renews")
             }
+        }
+
+        private var requests: [ConsoleRequest] {
+            var requests: [ConsoleRequest] = []
+            if terms.terms != ConsoleTerms() { requests.append(.setTerms(zone: name, terms: terms.terms)) }
+            if quota.quota != ConsoleQuota() { requests.append(.setQuota(zone: name, quota: quota.quota)) }
+            return requests
         }
     }
 }

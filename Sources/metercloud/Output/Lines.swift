@@ -12,6 +12,15 @@ struct ZoneLine: Encodable {
     var ttl_ms: Int64
     var lock_delay_ms: Int64
     var changes: UInt64
+    var used_bytes: Int?
+    var max_bytes: Int?
+    var used_records: Int?
+    var max_records: Int?
+    /// What one host may have.
+    var host_max_bytes: Int?
+    var host_max_records: Int?
+    /// The largest first.
+    var hosts: [ShareLine]
 
     init(_ zone: ConsoleZone) {
         name = zone.name
@@ -20,11 +29,46 @@ struct ZoneLine: Encodable {
         ttl_ms = zone.ttl
         lock_delay_ms = zone.lockDelay
         changes = zone.sequence
+        (used_bytes, used_records) = (zone.used?.bytes, zone.used?.records)
+        (max_bytes, max_records) = (zone.quota?.bytes, zone.quota?.records)
+        (host_max_bytes, host_max_records) = (zone.quota?.hostBytes, zone.quota?.hostRecords)
+        hosts = (zone.hosts ?? []).map { ShareLine($0, zone.quota) }
     }
 
-    static let header = ["ZONE", "POLICY", "TTL", "LOCK-DELAY", "CHANGES"]
+    static let header = ["ZONE", "POLICY", "TTL", "LOCK-DELAY", "CHANGES", "USED", "RECORDS"]
 
-    var cells: [String] { [name, policy, Words.time(ttl_ms), Words.time(lock_delay_ms), "\(changes)"] }
+    var cells: [String] {
+        [
+            name, policy, Words.time(ttl_ms), Words.time(lock_delay_ms), "\(changes)",
+            Words.megabytes(used_bytes, of: max_bytes), Words.count(used_records, of: max_records),
+        ]
+    }
+}
+
+/// What one host has of a zone's records.
+struct ShareLine: Encodable {
+    var host_id: String?
+    var used_bytes: Int
+    var used_records: Int
+    private let limit: ConsoleQuota?
+
+    init(_ usage: ConsoleUsage, _ limit: ConsoleQuota?) {
+        host_id = usage.hostID
+        used_bytes = usage.bytes
+        used_records = usage.records
+        self.limit = limit
+    }
+
+    private enum CodingKeys: String, CodingKey { case host_id, used_bytes, used_records }
+
+    static let header = ["HOST", "USED", "RECORDS"]
+
+    var cells: [String] {
+        [
+            host_id ?? "–", Words.megabytes(used_bytes, of: limit?.hostBytes),
+            Words.count(used_records, of: limit?.hostRecords),
+        ]
+    }
 }
 
 struct LeaseLine: Encodable {

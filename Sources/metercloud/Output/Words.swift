@@ -16,6 +16,24 @@ enum Words {
         }
     }
 
+    /// `57.3 of 100 MB`, in steps of 1,048,576 bytes; a dash where a server of an older version does not say.
+    static func megabytes(_ used: Int?, of limit: Int?) -> String {
+        guard let used, let limit else { return "–" }
+        return "\(tenths(used)) of \(tenths(limit)) MB"
+    }
+
+    /// `3600 of 200000`.
+    static func count(_ used: Int?, of limit: Int?) -> String {
+        guard let used, let limit else { return "–" }
+        return "\(used) of \(limit)"
+    }
+
+    private static func tenths(_ bytes: Int) -> String {
+        let (whole, rest) = bytes.quotientAndRemainder(dividingBy: 1 << 20)
+        let tenth = (rest * 10) >> 20
+        return tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
+    }
+
     /// When a stamp was written, by the writer's calendar.
     static func time(of stamp: Stamp) -> String {
         WallTime(millisecondsSince1970: Int64(clamping: stamp.milliseconds)).description

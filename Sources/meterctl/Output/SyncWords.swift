@@ -34,6 +34,9 @@ enum SyncWords {
         add(
             "to tell",
             "\(status.pending) changes" + (status.parked > 0 ? ", \(status.parked) parked: meterctl sync parked" : ""))
+        if status.held_back > 0 {
+            add("no room for", "\(status.held_back) records, which wait here" + fullness(status))
+        }
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
         add("last success", status.last_success_ms.map { "\(WallTime(millisecondsSince1970: $0))" })
@@ -53,6 +56,11 @@ enum SyncWords {
             "\(counters.runs) runs, \(counters.complete) complete, \(counters.failed) failed, "
                 + "\(counters.cancelled) cancelled, \(counters.pages) pages, \(counters.batches) batches")
         return table
+    }
+
+    private static func fullness(_ status: SyncStatusBody) -> String {
+        let retry = status.full_retry_in_ms.map { ", some are tried again in " + Words.age(milliseconds: $0) } ?? ""
+        return retry + (status.full.map { ": \($0)" } ?? "")
     }
 
     private static func network(_ network: SyncStatusBody.Network) -> String {

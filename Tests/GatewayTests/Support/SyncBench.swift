@@ -195,6 +195,11 @@ final class HandledStore: SyncRepository {
         return try await settings.settle(batch, outcome)
     }
 
+    func retryHeldBack(recordsMax: Int) async throws -> Int {
+        try await begin()
+        return try await settings.retryHeldBack(recordsMax: recordsMax)
+    }
+
     func apply(_ page: ChangesPage) async throws -> MergeOutcome {
         try await begin()
         return try await settings.apply(page)

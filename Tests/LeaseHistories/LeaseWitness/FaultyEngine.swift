@@ -138,6 +138,10 @@ extension FaultyEngine {
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws {
         try await base.setTerms(terms, of: zone)
     }
+    package func setQuota(_ quota: ZoneQuota, of zone: String) async throws {
+        try await base.setQuota(quota, of: zone)
+    }
+    package func usage(of zone: String) async throws -> ZoneUsage { try await base.usage(of: zone) }
     package func add(_ credential: Credential) async throws { try await base.add(credential) }
     package func bind(_ binding: Credential.Binding, to credential: String) async throws {
         try await base.bind(binding, to: credential)

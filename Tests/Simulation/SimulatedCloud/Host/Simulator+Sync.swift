@@ -40,7 +40,8 @@ extension Simulator {
         case .push(let batch): send(.modify(batch), from: index, for: operation)
         case .fetch(let type, let since, let limit):
             send(.changes(type, since: since, limit: limit), from: index, for: operation)
-        case .readProgress, .adopt, .correct, .readBatch, .settle, .restamp, .beginRefetch, .apply, .cleanUp:
+        case .readProgress, .adopt, .correct, .readBatch, .settle, .retryHeldBack, .restamp, .beginRefetch, .apply,
+            .cleanUp:
             if case .apply(let page) = operation, scenario.bug == .tokenBeforePage {
                 hosts[index].store.commit { $0.tokens[page.type] = page.token }
                 hosts[index].store.sync()
@@ -111,6 +112,8 @@ extension Simulator {
             guard let merged else { return }
             if outcome.results.contains(where: { $0.failure != nil }) { coverage.note(.parked) }
             sync(index, .settled(merged))
+        // The simulated cloud has room for everything.
+        case .retryHeldBack: sync(index, .heldBackRetried(0))
         case .beginRefetch(let type):
             guard commit(index, { $0.beginRefetch(of: type) }) != nil else { return }
             coverage.note(.refetch)

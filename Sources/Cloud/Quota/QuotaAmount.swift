@@ -1,0 +1,69 @@
+/// Bytes and records: how much there is, how much there may be, or by how much that changes.
+package struct QuotaAmount: Hashable, Sendable {
+    package static let zero = QuotaAmount(bytes: 0, records: 0)
+
+    package var bytes: Int
+    package var records: Int
+
+    package init(bytes: Int, records: Int) {
+        self.bytes = bytes
+        self.records = records
+    }
+
+    package static func + (lhs: Self, rhs: Self) -> Self {
+        // Counters come from a store, so no number may trap.
+        QuotaAmount(
+            bytes: Self.clamped(lhs.bytes.addingReportingOverflow(rhs.bytes), rhs.bytes),
+            records: Self.clamped(lhs.records.addingReportingOverflow(rhs.records), rhs.records))
+    }
+
+    package static prefix func - (amount: Self) -> Self {
+        QuotaAmount(bytes: 0 &- amount.bytes, records: 0 &- amount.records)
+    }
+
+    private static func clamped(_ sum: (partialValue: Int, overflow: Bool), _ added: Int) -> Int {
+        guard sum.overflow else { return sum.partialValue }
+        return added < 0 ? .min : .max
+    }
+}
+
+/// How much a zone may have, and each host in it (Docs/Decisions/0017-quotas.md).
+package struct ZoneQuota: Hashable, Sendable {
+    /// 100 MB and 200,000 records, a quarter of each for one host.
+    package static let standard = ZoneQuota(zone: QuotaAmount(bytes: 100 << 20, records: 200_000))
+    /// For tests and benchmarks of something else.
+    package static let unlimited = ZoneQuota(
+        zone: QuotaAmount(bytes: limitMax, records: limitMax), host: QuotaAmount(bytes: limitMax, records: limitMax))
+    /// The greatest limit: sums of a few stay far from the end of the numbers.
+    package static let limitMax = 1 << 53
+
+    package var zone: QuotaAmount
+    package var host: QuotaAmount
+
+    /// - Parameter host: nil: a quarter of what the zone may have.
+    package init(zone: QuotaAmount, host: QuotaAmount? = nil) {
+        self.zone = zone
+        self.host = host ?? QuotaAmount(bytes: zone.bytes / 4, records: zone.records / 4)
+    }
+}
+
+/// Which limit a change would exceed.
+package struct QuotaExcess: Hashable, Sendable {
+    package enum Resource: Hashable, Sendable { case bytes, records }
+
+    package var resource: Resource
+    package var limit: Int
+    package var used: Int
+    /// How much more the change needs.
+    package var needed: Int
+    /// It is the limit of one host, and not that of the whole zone.
+    package var isHostsShare: Bool
+
+    package init(resource: Resource, limit: Int, used: Int, needed: Int, isHostsShare: Bool) {
+        self.resource = resource
+        self.limit = limit
+        self.used = used
+        self.needed = needed
+        self.isHostsShare = isHostsShare
+    }
+}

@@ -26,8 +26,8 @@ struct MeterRoutesTests {
 
         #expect(
             answer.text
-                == #"{"adapters":[],"meters":[],"store":{"dropped":0,"error":null,"path":"/var/lib/meterd/meterd.sqlite","#
-                + #""saved":0,"unsaved":0}}"#)
+                == #"{"adapters":[],"meters":[],"store":{"crowding":null,"dropped":0,"error":null,"#
+                + #""path":"/var/lib/meterd/meterd.sqlite","saved":0,"unsaved":0}}"#)
     }
 
     @Test func meterWithoutAReading_hasNulls_andNoMissingKeys() async throws {

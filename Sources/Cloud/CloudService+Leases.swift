@@ -26,23 +26,26 @@ extension CloudService {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
         let wish = try LeaseAcquire(request, by: member, in: zone)
-        let meter = try await canonical(try Self.meter(meter), in: zone.name)
+        let asked = try Self.meter(meter)
         let limits = try await ask { try await engine.leaseLimits(at: clock.now()) }
-        let place = MeterPlace(zone: zone.name, meter: meter)
         let decided = try await ask {
-            try await engine.decideLease(of: meter, in: zone.name) { [clock, lines] record in
+            try await engine.decideLease(of: asked, in: zone.name) { [clock, lines] lease in
                 let now = clock.now()
+                let place = MeterPlace(zone: zone.name, meter: lease.meter)
                 // Whoever is offered a meter comes first once nobody has it. A take-over asks for one that somebody has.
-                let isHeld = record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
+                let isHeld = lease.record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
                     grantsNothingNewBefore: limits.grantsNothingNewBefore, tokenFloor: limits.tokenFloor,
                     reservedFor: isHeld ? nil : lines.reserved(at: place, now: now),
                     nextInLine: lines.reserved(at: place, now: now))
-                let decision = LeaseRules.acquire(wish, of: record, in: circumstances)
-                return LeaseDecision(record: decision.record, answer: (before: record, answer: decision.answer))
+                let decision = LeaseRules.acquire(wish, of: lease, in: circumstances)
+                return LeaseDecision(
+                    record: decision.record,
+                    answer: (before: lease.record, meter: lease.meter, answer: decision.answer))
             }
         }
+        let meter = decided.meter
         switch decided.answer {
         case .granted(let record):
             await granted(record, before: decided.before, meter: meter, in: zone, to: member)
@@ -164,16 +167,11 @@ extension CloudService {
     ) async throws(CloudFailure) -> LeaseBody {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
-        let meter = try await canonical(try Self.meter(meter), in: zone.name)
+        let meter = try Self.meter(meter)
         let session = try Self.session(request.session)
         let token = FencingToken(rawValue: request.token)
-        let change = try await ask {
-            try await engine.decideLease(of: meter, in: zone.name) {
-                LeaseRules.release(token, session: session, of: $0)
-            }
-        }
-        await changed(change, meter: meter, in: zone)
-        return body(of: change.record, meter: meter, in: zone, for: member.host)
+        let change = try await change(meter, in: zone) { LeaseRules.release(token, session: session, of: $0) }
+        return body(of: change.record, meter: change.meter, in: zone, for: member.host)
     }
 
     /// Tells the holder to stop. The lease is free once it releases, or is over.
@@ -185,12 +183,25 @@ extension CloudService {
     }
 
     func revoke(_ meter: String, in zone: Zone) async throws(CloudFailure) -> LeaseBody {
-        let meter = try await canonical(meter, in: zone.name)
-        let change = try await ask {
-            try await engine.decideLease(of: meter, in: zone.name) { LeaseRules.revoke($0) }
+        let change = try await change(meter, in: zone) { LeaseRules.revoke($0) }
+        return body(of: change.record, meter: change.meter, in: zone)
+    }
+
+    /// Changes a lease by any id of its meter, and tells the zone.
+    ///
+    /// - Returns: the id under which it is leased, and the lease afterwards.
+    private func change(
+        _ meter: String, in zone: Zone,
+        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<LeaseChange>
+    ) async throws(CloudFailure) -> (meter: String, record: LeaseRecord?) {
+        let (meter, change) = try await ask {
+            try await engine.decideLease(of: meter, in: zone.name) { lease in
+                let decision = rule(lease)
+                return LeaseDecision(record: decision.record, answer: (lease.meter, decision.answer))
+            }
         }
         await changed(change, meter: meter, in: zone)
-        return body(of: change.record, meter: meter, in: zone)
+        return (meter, change.record)
     }
 
     func changed(_ change: LeaseChange, meter: String, in zone: Zone) async {

@@ -14,13 +14,14 @@ extension CloudService {
     ) async throws(CloudFailure) -> LeaseBody {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
-        let meter = try await canonical(try Self.meter(meter), in: zone.name)
+        let asked = try Self.meter(meter)
+        let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
+        let (meter, record) = (standing.meter, standing.record)
         guard hub.noteQueue(of: member.host, in: zone.name) else {
             throw CloudFailure(
                 .badRequest, "a host that waits for \(meter) has its event stream open; open it, then queue")
         }
         let place = MeterPlace(zone: zone.name, meter: meter)
-        let record = try await ask { try await engine.lease(of: meter, in: zone.name) }
         let line = try await change(.join(waiter(member, at: record)), at: place)
         guard line.after.waiters.contains(where: { $0.host == member.host }) else {
             throw CloudFailure(
@@ -35,8 +36,13 @@ extension CloudService {
     ) async throws(CloudFailure) -> LeaseBody {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
-        let meter = try await canonical(try Self.meter(meter), in: zone.name)
-        let place = MeterPlace(zone: zone.name, meter: meter)
+        let asked = try Self.meter(meter)
+        let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
+        if standing.meter != asked, lines.line(at: MeterPlace(zone: zone.name, meter: asked)) != nil {
+            // From before it was an alias, and not moved yet.
+            _ = try await change(.leave(member.host), at: MeterPlace(zone: zone.name, meter: asked))
+        }
+        let place = MeterPlace(zone: zone.name, meter: standing.meter)
         let line = try await change(.leave(member.host), at: place)
         return try await lineChanged(place, isNews: line.isNews, in: zone, for: member)
     }
@@ -110,17 +116,22 @@ extension CloudService {
         // What others wait through, others look after.
         guard let line = lines.line(at: place), line.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?
-        let record: LeaseRecord?
+        let lease: LeaseStanding
         let limits: LeaseLimits
         do {
             zone = try await engine.zone(place.zone)
-            record = try await engine.lease(of: place.meter, in: place.zone)
+            lease = try await engine.standing(of: place.meter, in: place.zone)
             limits = try await engine.leaseLimits(at: clock.now())
         } catch {
             logger.warning("a queue cannot be served", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
             return
         }
         guard let zone else { return }
+        guard lease.meter == place.meter else {
+            await moveLine(from: place, to: MeterPlace(zone: place.zone, meter: lease.meter), through: copy)
+            return
+        }
+        let record = lease.record
         let now = clock.now()
         let canBeHad =
             (record?.holder == nil || record?.isOver(at: now) == true) && limits.grantsNothingNewBefore == nil
@@ -132,6 +143,19 @@ extension CloudService {
         if case .offer(let waiter) = turn {
             hub.tellOffer(of: place.meter, reserved: LeaseRules.reservation, to: waiter.host, in: place.zone)
         }
+    }
+
+    /// The id that they wait for became another id of a meter: those who wait through this copy wait for that meter.
+    private func moveLine(from place: MeterPlace, to other: MeterPlace, through copy: CopyID) async {
+        let waiters = lines.line(at: place)?.waiters.filter { $0.copy == copy } ?? []
+        for waiter in waiters {
+            // Should this stop here, the waiter stands in both lines, and the next round goes on.
+            _ = await tryChange(.join(waiter), at: other)
+            _ = await tryChange(.leave(waiter.host), at: place)
+        }
+        await tellLine(at: place)
+        await tellLine(at: other)
+        await settleLine(of: other)
     }
 
     /// Who is to leave, of those who wait through this copy. nil: nobody.

@@ -26,7 +26,7 @@ extension CloudService {
         for step in [\RecordBatch.toStore, \.toStoreAfter] {
             let (records, places) = batch[keyPath: step]
             guard !records.isEmpty else { continue }
-            let outcomes = try await ask { try await engine.modify(records, in: zone, now: now) }
+            let outcomes = try await ask { try await engine.modify(records, in: zone, now: now, leaseTime: clock.now()) }
             changed.formUnion(batch.take(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {
@@ -61,33 +61,13 @@ extension CloudService {
         }
     }
 
-    /// What can only be decided with a look at what is stored: an older form of name is folded, and two ids of one
-    /// meter become one.
+    /// What can only be decided with a look at what is stored: an older form of name is folded.
     private func prepare(_ batch: inout RecordBatch, _ index: Int, in zone: String) async throws(CloudFailure) {
         let record = batch.records[index]
         if record.key.normalised != record.key {
             let stored = try await ask { try await engine.record(record.key, in: zone) }
             let canonical = try await ask { try await engine.record(record.key.normalised, in: zone) }
             batch.fold(index) { $0 == record.key ? stored : canonical }
-        } else if let winner = batch.mergeTarget(of: index) {
-            guard try await mergeLeases(of: record.key.name, into: winner, in: zone) else {
-                batch.refuse(
-                    index, .leaseHeld,
-                    "\(record.key.name) cannot become one with \(winner) while it is leased; disconnect it first")
-                return
-            }
-        }
-    }
-
-    /// Two ids turned out to be one meter (leases-and-sync.md, section 1, rule 10).
-    ///
-    /// Stricter than the rule: the id that goes must be free, so that its holder need not learn a new name.
-    private func mergeLeases(of loser: String, into winner: String, in zone: String) async throws(CloudFailure) -> Bool
-    {
-        guard let other = try await ask({ try await engine.lease(of: loser, in: zone) }) else { return true }
-        guard other.holder == nil else { return false }
-        return try await ask {
-            try await engine.decideLease(of: winner, in: zone) { LeaseRules.merge(other, into: $0) }
         }
     }
 

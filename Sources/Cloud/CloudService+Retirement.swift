@@ -60,7 +60,8 @@ extension CloudService {
         for meter in body.leases {
             let isKept = zone.terms.policy == .keep
             let change = try await ask {
-                try await engine.decideLease(of: meter, in: zone.name) { record -> LeaseDecision<LeaseChange> in
+                try await engine.decideLease(of: meter, in: zone.name) { lease -> LeaseDecision<LeaseChange> in
+                    let record = lease.record
                     guard let record, let holder = record.holder, holder.host == host else {
                         return LeaseDecision(record: nil, answer: .unchanged(record))
                     }
@@ -94,7 +95,7 @@ extension CloudService {
     /// Deletes a record on all hosts: it becomes a tombstone, newer than all that is in it.
     ///
     /// - Returns: the record as it was.
-    /// - Throws: `notFound`.
+    /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that somebody has.
     package func deleteRecord(type: String, name: String, in zone: String) async throws(CloudFailure) -> Record {
         guard let stored = try await record(type: type, name: name, in: zone), !stored.isTombstone else {
             throw CloudFailure(.notFound, "the zone \(zone) has no record \(type) \"\(name)\"")
@@ -107,7 +108,11 @@ extension CloudService {
             milliseconds: max(UInt64(clamping: now.millisecondsSince1970), later), counter: 0,
             host: HostID(high: 0, low: 0))
         let tombstone = Record(key: stored.key, deletion: Deletion(stamp: stamp))
-        _ = try await ask { try await engine.modify([tombstone], in: zone, now: now) }
+        let outcomes = try await ask { try await engine.modify([tombstone], in: zone, now: now, leaseTime: clock.now()) }
+        if case .leaseHeld(let meter, let holder)? = outcomes.first?.fate {
+            throw CloudFailure(
+                .leaseHeld, "\(holder) has \(meter), which has to be free for that; disconnect it there, or revoke it")
+        }
         hub.tellChange(of: [type], by: nil, in: zone)
         logger.notice("record deleted", metadata: ["zone": "\(zone)", "type": "\(type)", "name": "\(name)"])
         return stored

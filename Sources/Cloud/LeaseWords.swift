@@ -58,21 +58,6 @@ extension CloudService {
         }
         return session
     }
-
-    /// The id under which the meter is leased: where its settings were merged into another's, that one.
-    func canonical(_ meter: String, in zone: String) async throws(CloudFailure) -> String {
-        var meter = meter
-        // Chains are short; an end keeps a circle, which only a faulty host could write, from running for ever.
-        for _ in 0..<4 {
-            let key = RecordKey(type: .deviceSettings, name: meter)
-            let record = try await ask { try await engine.record(key, in: zone) }
-            guard let record, record.isTombstone, let next = record.deletion?.mergedInto,
-                let target = MeterID(next)?.description, target != meter
-            else { return meter }
-            meter = target
-        }
-        return meter
-    }
 }
 
 extension AcquireRequest {

@@ -72,14 +72,6 @@ struct RecordBatch {
         leftovers[index] = ingest.merges.map(\.after).first { $0.key == name }
     }
 
-    /// The meter id that a settings record says it is one with from now on.
-    func mergeTarget(of index: Int) -> String? {
-        let record = records[index]
-        guard record.key.type == .deviceSettings, let target = record.deletion?.mergedInto, target != record.key.name
-        else { return nil }
-        return MeterID(target)?.description
-    }
-
     /// What to send to the engine, and for each the index of the record that it came from.
     var toStore: (records: [Record], places: [Int]) {
         let pairs = stores.enumerated().flatMap { index, records in (records ?? []).map { ($0, index) } }
@@ -115,6 +107,16 @@ struct RecordBatch {
                     index, .badRequest,
                     "\(records[index].key.name) has more than \(CloudLimits.propertiesPerRecord) properties with those "
                         + "that others wrote")
+            case .leaseHeld(let meter, let holder):
+                refuse(
+                    index, .leaseHeld,
+                    "\(holder) has \(meter), which has to be free before \(records[index].key.name) becomes or stops "
+                        + "being another id of a meter; disconnect it there, and this is tried again")
+            case .tooManyAliases:
+                refuse(
+                    index, .badRequest,
+                    "\(records[index].key.name) is one alias too many: a meter has at most \(AliasBook.idsPerMeter) ids, "
+                        + "a zone \(AliasBook.entriesMax) aliases")
             }
         }
         return changed

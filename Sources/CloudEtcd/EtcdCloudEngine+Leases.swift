@@ -6,21 +6,21 @@ import Synchronization
 extension EtcdCloudEngine {
     package func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         try await finish { [self] in
             try await check(zone)
             let result: Result<Answer, EtcdError> = await withCheckedContinuation { continuation in
                 let job = LeaseJob(
-                    heedsTime: true,
-                    decide: { record in
-                        let decision = rule(record)
+                    meter: meter, heedsTime: true,
+                    decide: { lease in
+                        let decision = rule(lease)
                         return LeaseJob.Step(record: decision.record) {
                             continuation.resume(returning: .success(decision.answer))
                         }
                     },
                     fail: { continuation.resume(returning: .failure($0)) })
-                leaseDesk.submit([(MeterPlace(zone: zone, meter: meter), job)])
+                leaseDesk.submit([job], in: zone)
             }
             return try result.get()
         }
@@ -38,18 +38,17 @@ extension EtcdCloudEngine {
                 let answers = RenewalAnswers(count: leases.count, continuation: continuation)
                 leaseDesk.submit(
                     leases.enumerated().map { index, lease in
-                        let job = LeaseJob(
-                            heedsTime: false,
-                            decide: { record in
+                        LeaseJob(
+                            meter: lease.meter, heedsTime: false,
+                            decide: { standing in
                                 let decision = LeaseRules.renew(
-                                    lease.token, session: session, of: record, under: policy, at: now)
+                                    lease.token, session: session, of: standing, under: policy, at: now)
                                 return LeaseJob.Step(record: decision.record) {
                                     answers.take(.success(decision.answer), at: index)
                                 }
                             },
                             fail: { answers.take(.failure($0), at: index) })
-                        return (MeterPlace(zone: zone, meter: lease.meter), job)
-                    })
+                    }, in: zone)
             }
             return try result.get()
         }
@@ -74,7 +73,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
+    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
         try await decideLease(of: meter, in: zone) { LeaseDecision(record: nil, answer: $0) }
     }
 

@@ -6,10 +6,13 @@ package import SettingsCore
 package import struct SettingsCore.Record
 
 extension EtcdCloudEngine {
-    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+    package func modify(
+        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+    ) async throws -> [RecordOutcome] {
         try await finish { [self] in
             try await check(zone)
-            return records.isEmpty ? [] : try await recordDesk.write(records, in: zone, now: now)
+            let times = RecordDesk.Times(now: now, leaseTime: leaseTime)
+            return records.isEmpty ? [] : try await recordDesk.write(records, in: zone, at: times)
         }
     }
 

@@ -21,6 +21,7 @@ package final class EtcdCloudEngine: CloudEngine {
     let logger: Logger
     let reads: SharedReads
     let sights: LeaseSights
+    let aliases: AliasSights
     let untold = UntoldRenewals()
     let leaseDesk: LeaseDesk
     let recordDesk: RecordDesk
@@ -67,9 +68,13 @@ package final class EtcdCloudEngine: CloudEngine {
         limits = Mutex(start.limits(at: clock.now()))
         reads = SharedReads(client: client)
         sights = LeaseSights()
+        aliases = AliasSights(client: client, keys: keys, writer: writer)
         leaseDesk = LeaseDesk(
-            client: client, keys: keys, sights: sights, untold: untold, writer: writer, now: clock.now)
-        recordDesk = RecordDesk(client: client, keys: keys, heads: heads, writer: writer, dice: dice)
+            client: client, keys: keys, sights: sights, aliases: aliases, untold: untold, writer: writer,
+            now: clock.now)
+        recordDesk = RecordDesk(
+            client: client, keys: keys, heads: heads, leases: sights, aliases: aliases, writer: writer, dice: dice,
+            now: clock.now)
     }
 
     /// A name for one change, that no other has.

@@ -15,6 +15,7 @@ enum CloudSchema {
         migrator.registerMigration("2 leases remember their grants", migrate: rememberGrants)
         migrator.registerMigration("3 identities and timelines of zones", migrate: addTimelines)
         migrator.registerMigration("4 quotas", migrate: addQuotas)
+        migrator.registerMigration("5 aliases in force for leases", migrate: addAliases)
         return migrator
     }
 
@@ -40,6 +41,29 @@ enum CloudSchema {
                 sql: "UPDATE zone SET identity = ? WHERE name = ?",
                 arguments: [Zone.ID(ofEarlier: name, epoch: epoch).description, name])
         }
+    }
+
+    private static func addAliases(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- Other ids of meters, as their records say. tokens_before: tokens up to it, said under the alias, are none
+                -- of the meter's lease.
+                CREATE TABLE alias (
+                    zone INTEGER NOT NULL REFERENCES zone (id),
+                    alias TEXT NOT NULL,
+                    meter TEXT NOT NULL,
+                    tokens_before INTEGER NOT NULL,
+                    PRIMARY KEY (zone, alias)
+                ) STRICT, WITHOUT ROWID;
+
+                -- What the next token of an id has to exceed, where an alias raised that above the lease's own.
+                CREATE TABLE lease_floor (
+                    zone INTEGER NOT NULL REFERENCES zone (id),
+                    meter TEXT NOT NULL,
+                    token INTEGER NOT NULL,
+                    PRIMARY KEY (zone, meter)
+                ) STRICT, WITHOUT ROWID;
+                """)
     }
 
     private static func createFirstTables(_ db: Database) throws {
@@ -137,6 +161,8 @@ enum CloudSchema {
             ["id", "hash", "zone", "kind", "label", "host", "host_name", "machine", "created_ms", "revoked_ms"]
         ),
         ("record", ["id", "zone", "type", "name", "sequence", "tombstone_ms", "body"]),
+        ("alias", ["zone", "alias", "meter", "tokens_before"]),
+        ("lease_floor", ["zone", "meter", "token"]),
         (
             "lease",
             [
@@ -242,6 +268,8 @@ enum Meta: String {
     case destination
     /// When, in milliseconds since 1970.
     case departed = "departed_ms"
+    /// There once the aliases of an earlier version's records are in force.
+    case aliases
     /// Written to find out whether anything can be.
     case probe
     /// From which date ages count back, in milliseconds since 1970.

@@ -1,3 +1,4 @@
+import Cloud
 import LeaseCore
 import MeterModel
 import Synchronization
@@ -8,7 +9,7 @@ struct LeaseKey: Hashable, Sendable {
     var meter: String
 }
 
-/// All leases that somebody holds, in memory: renewals and lists touch nothing else.
+/// All leases that somebody holds, and the aliases of their meters, in memory: renewals and lists touch nothing else.
 ///
 /// A lease that a transaction is deciding is reserved: its renewal waits in the writers' queue, or it could be renewed
 /// here and given away there.
@@ -16,6 +17,7 @@ final class LeaseTable: Sendable {
     private struct State {
         var held: [Int64: HeldLeases] = [:]
         var reserved: Set<LeaseKey> = []
+        var aliases: [Int64: AliasBook] = [:]
     }
 
     private let state = Mutex(State())
@@ -25,10 +27,24 @@ final class LeaseTable: Sendable {
         state.withLock { $0.held[key.zone, default: HeldLeases()][key.meter] = record }
     }
 
-    /// nil: nobody holds it.
+    /// What the disk has at the start, by zone.
+    func load(_ aliases: [Int64: AliasBook]) { state.withLock { $0.aliases = aliases } }
+
+    func aliases(in zone: Int64) -> AliasBook { state.withLock { $0.aliases[zone] ?? AliasBook() } }
+
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-    func held(_ key: LeaseKey) -> LeaseRecord? { state.withLock { $0.held[key.zone]?[key.meter] } }
+    /// The lease of a meter, by any of its ids. nil where nobody holds it.
+    func held(_ key: LeaseKey) -> LeaseStanding? {
+        state.withLock { state in
+            let book = state.aliases[key.zone] ?? AliasBook()
+            guard let record = state.held[key.zone]?[book.canonical(key.meter)] else { return nil }
+            // What the id had to itself is not here; nobody who only looks asks for it.
+            var standing = book.standing(of: key.meter) { _ in nil }
+            standing.record = record
+            return standing
+        }
+    }
 
     /// By meter.
     func held(in zone: Int64) -> [(meter: String, record: LeaseRecord)] {
@@ -44,9 +60,12 @@ final class LeaseTable: Sendable {
 
     /// The transaction is over.
     ///
-    /// - Parameter leases: what they are now; none where it failed.
-    func settle(_ leases: [LeaseKey: LeaseRecord]) {
+    /// - Parameters:
+    ///   - leases: what they are now; none where it failed.
+    ///   - aliases: of the zones where they changed.
+    func settle(_ leases: [LeaseKey: LeaseRecord], aliases: [Int64: AliasBook] = [:]) {
         state.withLock { state in
+            state.aliases.merge(aliases) { $1 }
             for (key, record) in leases {
                 state.held[key.zone, default: HeldLeases()][key.meter] = record
             }
@@ -63,14 +82,18 @@ final class LeaseTable: Sendable {
             guard let index = state.held.index(forKey: zone) else { return leases.isEmpty ? [] : nil }
             var renewals: [LeaseRenewal] = []
             renewals.reserveCapacity(leases.count)
+            let book = state.aliases[zone]
             for lease in leases {
-                let isReserved =
-                    !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: lease.meter))
+                let meter = book?.canonical(lease.meter) ?? lease.meter
+                let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
                 // Those renewed until then are renewed again in the queue, which does no harm.
-                guard !isReserved, let record = state.held.values[index][lease.meter] else { return nil }
+                guard !isReserved, let record = state.held.values[index][meter] else { return nil }
+                var standing = LeaseStanding(meter: meter, record: record)
+                if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }
+                standing.record = record
                 let decision = LeaseRules.renew(
-                    lease.token, session: session, of: record, under: policy, at: now)
-                if let renewed = decision.record { state.held.values[index][lease.meter] = renewed }
+                    lease.token, session: session, of: standing, under: policy, at: now)
+                if let renewed = decision.record { state.held.values[index][meter] = renewed }
                 renewals.append(decision.answer)
             }
             return renewals

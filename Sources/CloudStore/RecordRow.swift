@@ -69,10 +69,11 @@ enum RecordRow {
         }
     }
 
-    /// Merges one record in, as `RecordIntake` says.
+    /// Merges one record in, as `RecordIntake` says, and takes an alias into force.
     static func take(
-        _ record: Record, into zone: inout StoredZone, now: WallTime, _ db: Database
+        _ record: Record, into zone: inout StoredZone, now: WallTime, leaseTime: MonotonicTime, in batch: WriteBatch
     ) throws -> RecordOutcome {
+        let db = batch.db
         let stored = try fetch(record.key, in: zone.id, db)
         let intake = RecordIntake.decide(
             record, onto: stored?.record, now: now, accepted: zone.accepted, usage: zone.usage, quota: zone.zone.quota)
@@ -82,6 +83,9 @@ enum RecordRow {
         case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: stored?.record)
         case .quotaExceeded(let excess): return RecordOutcome(fate: .quotaExceeded(excess), record: stored?.record)
         case .changed(let merged, let change):
+            if let refusal = try batch.follow(merged, in: zone.id, at: leaseTime) {
+                return RecordOutcome(fate: refusal, record: stored?.record)
+            }
             zone.zone.sequence += 1
             zone.usage.add(change)
             zone.accepted = max(zone.accepted, RecordIntake.newestMilliseconds(of: merged))

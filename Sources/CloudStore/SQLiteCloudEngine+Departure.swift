@@ -7,6 +7,7 @@ extension SQLiteCloudEngine: DepartingStore {
     package func contents() async throws -> StoreContents {
         try await read { db in
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
+            let books = try AliasTable.fetchAll(db)
             return StoreContents(
                 epoch: try Meta.epoch.read(db) ?? "", tokenFloor: FencingToken(rawValue: floor),
                 isRestoring: try Meta.restoring.read(db) != nil,
@@ -14,7 +15,7 @@ extension SQLiteCloudEngine: DepartingStore {
                     .map {
                         StoreContents.OneZone(
                             zone: $0.zone, floor: $0.floor, accepted: $0.accepted,
-                            marks: try TimelineTable.all(of: $0.id, db))
+                            marks: try TimelineTable.all(of: $0.id, db), aliases: books[$0.id] ?? AliasBook())
                     }
                     .sorted { $0.zone.name < $1.zone.name },
                 credentials: try CredentialRow.fetchAll(db), destination: try Meta.destination.read(db))

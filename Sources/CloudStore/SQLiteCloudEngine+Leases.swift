@@ -7,12 +7,13 @@ import Synchronization
 extension SQLiteCloudEngine {
     package func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         try await writer.write { batch in
-            let key = LeaseKey(zone: try batch.zone(zone).id, meter: meter)
-            let before = try batch.lease(key)
-            let decision = rule(before)
+            let id = try batch.zone(zone).id
+            let standing = try batch.standing(of: LeaseKey(zone: id, meter: meter))
+            let (key, before) = (LeaseKey(zone: id, meter: standing.meter), standing.record)
+            let decision = rule(standing)
             guard let record = decision.record else { return decision.answer }
             // A renewal alone is not worth a wait for the disk.
             var comparable = record
@@ -34,10 +35,10 @@ extension SQLiteCloudEngine {
         }
         return try await writer.write { batch in
             try leases.map { lease in
-                let key = LeaseKey(zone: id, meter: lease.meter)
+                let standing = try batch.standing(of: LeaseKey(zone: id, meter: lease.meter))
                 let decision = LeaseRules.renew(
-                    lease.token, session: session, of: try batch.lease(key), under: policy, at: now)
-                if let record = decision.record { batch.setLease(record, key) }
+                    lease.token, session: session, of: standing, under: policy, at: now)
+                if let record = decision.record { batch.setLease(record, LeaseKey(zone: id, meter: standing.meter)) }
                 return decision.answer
             }
         }
@@ -60,11 +61,11 @@ extension SQLiteCloudEngine {
         leaseTable.held(in: try zoneTable.zone(zone).id)
     }
 
-    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
+    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
         let key = LeaseKey(zone: try zoneTable.zone(zone).id, meter: meter)
         if let held = leaseTable.held(key) { return held }
         // In the writers' turn: a snapshot could show a holder whose renewals it does not know.
-        return try await writer.write { batch in try batch.lease(key) }
+        return try await writer.write { batch in try batch.standing(of: key) }
     }
 
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits {

@@ -7,10 +7,14 @@ package import SettingsCore
 package import struct SettingsCore.Record
 
 extension SQLiteCloudEngine {
-    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+    package func modify(
+        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+    ) async throws -> [RecordOutcome] {
         try await writer.write(weight: records.count) { [markID] batch in
             var stored = try batch.zone(zone)
-            let outcomes = try records.map { try RecordRow.take($0, into: &stored, now: now, batch.db) }
+            let outcomes = try records.map {
+                try RecordRow.take($0, into: &stored, now: now, leaseTime: leaseTime, in: batch)
+            }
             let before = try batch.zone(zone)
             guard before != stored else { return outcomes }
             if !stored.isMarked {

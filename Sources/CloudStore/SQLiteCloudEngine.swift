@@ -74,6 +74,11 @@ package final class SQLiteCloudEngine: CloudEngine {
                     throw CloudStoreError(departed: path, to: destination, at: time)
                 }
                 if try Meta.epoch.read(db) == nil { try Meta.epoch.write(newEpoch, db) }
+                try db.inTransaction(.immediate) {
+                    try AliasTable.adopt(db)
+                    return .commit
+                }
+                leases.load(try AliasTable.fetchAll(db))
                 try LeaseRow.forEach(db, in: nil, isHeldOnly: true, renewedAt: now) { leases.load($0, $1) }
                 return try Loaded(db, now: now)
             }

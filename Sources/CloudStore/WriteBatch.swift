@@ -2,6 +2,7 @@ import Cloud
 import GRDB
 import LeaseCore
 import MeterModel
+import SettingsCore
 
 /// One transaction on its way to the disk: the database, and what the tables in memory become once it is there.
 ///
@@ -13,6 +14,7 @@ final class WriteBatch {
     private let zoneTable: ZoneTable
     private var leases: [LeaseKey: LeaseRecord] = [:]
     private var zones: [String: StoredZone] = [:]
+    private var books: [Int64: AliasBook] = [:]
     /// What to do to other things in memory once it is on the disk.
     private var afterCommit: [() -> Void] = []
 
@@ -24,7 +26,7 @@ final class WriteBatch {
 
     /// Runs `body`; where it throws, nothing of it stays, in the database or here.
     func inSavepoint(_ body: () throws -> Void) throws {
-        let before = (leases, zones, afterCommit.count)
+        let before = (leases, zones, afterCommit.count, books)
         do {
             try db.inSavepoint {
                 try body()
@@ -33,6 +35,7 @@ final class WriteBatch {
         } catch {
             leases = before.0
             zones = before.1
+            books = before.3
             afterCommit.removeLast(afterCommit.count - before.2)
             throw error
         }
@@ -41,7 +44,7 @@ final class WriteBatch {
     func committed() {
         zoneTable.replace(zones)
         for body in afterCommit { body() }
-        leaseTable.settle(leases)
+        leaseTable.settle(leases, aliases: books)
     }
 
     func rolledBack() { leaseTable.settle([:]) }
@@ -68,4 +71,36 @@ final class WriteBatch {
     }
 
     func setLease(_ lease: LeaseRecord, _ key: LeaseKey) { leases[key] = lease }
+
+    /// The lease of a meter, by any of its ids.
+    func standing(of key: LeaseKey) throws -> LeaseStanding {
+        try aliases(in: key.zone).standing(of: key.meter) { try lease(LeaseKey(zone: key.zone, meter: $0)) }
+    }
+
+    // MARK: - Aliases
+
+    func aliases(in zone: Int64) -> AliasBook { books[zone] ?? leaseTable.aliases(in: zone) }
+
+    /// Takes an alias into force.
+    ///
+    /// - Returns: why not.
+    func follow(_ record: SettingsCore.Record, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome.Fate? {
+        let book = aliases(in: zone)
+        guard let change = book.change(with: record) else { return nil }
+        var leases: [String: LeaseRecord] = [:]
+        for meter in change.meters { leases[meter] = try lease(LeaseKey(zone: zone, meter: meter)) }
+        switch change.decide(leases, at: leaseTime) {
+        case .held(let meter, let holder): return .leaseHeld(meter: meter, by: holder)
+        case .tooMany: return .tooManyAliases
+        case .accepted(let next, let freed):
+            try AliasTable.write(next, over: book, in: zone, db)
+            books[zone] = next
+            for (meter, record) in freed {
+                let key = LeaseKey(zone: zone, meter: meter)
+                try LeaseRow.write(record, key, db)
+                setLease(record, key)
+            }
+            return nil
+        }
+    }
 }

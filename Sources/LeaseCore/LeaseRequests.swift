@@ -50,6 +50,9 @@ package struct LeaseCircumstances: Hashable, Sendable {
     package var grantsNothingNewBefore: MonotonicTime?
     /// No token is given out below this (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
+    /// A new grant's token exceeds it, because a meter's ids became one or were parted: what was given out under one
+    /// must not be given out under another. Unlike `tokenFloor` it leaves a present holder's token alone.
+    package var grantsAbove = FencingToken(rawValue: 0)
     /// Another host was offered this meter and has some seconds to take it (the queue's head, or who takes over).
     package var reservedFor: HostID?
     /// Who waits first, whoever has it now: gets it when its revoked holder turns out to have stopped.

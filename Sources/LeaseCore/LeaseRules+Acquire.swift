@@ -126,7 +126,7 @@ extension LeaseRules {
         return LeaseDecision(record: revoked, answer: .refused(refusal))
     }
 
-    private static func refuse(
+    static func refuse(
         _ reason: LeaseAnswer.Refusal.Reason, _ record: LeaseRecord?, after wait: Duration
     ) -> LeaseDecision<LeaseAnswer> {
         let refusal = LeaseAnswer.Refusal(reason: reason, record: record, retryAfter: wait)
@@ -149,12 +149,13 @@ extension LeaseRules {
         token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
     }
 
-    /// Above the last one and all that the host has seen, and not below what a restore asks for. nil once there is none
+    /// Above the last one, all that the host has seen and the floor that an alias raised, and not below what a restore asks for. nil once there is none
     /// left. Never traps, whatever a store holds.
     private static func nextToken(
         after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> FencingToken? {
-        let seen = max(last?.rawValue ?? 0, claim(of: request)?.rawValue ?? 0)
+        let seen = max(
+            last?.rawValue ?? 0, claim(of: request)?.rawValue ?? 0, circumstances.grantsAbove.rawValue)
         guard seen < FencingToken.max.rawValue else { return nil }
         return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
@@ -168,7 +169,7 @@ extension LeaseRules {
 }
 
 extension LeaseHolder {
-    fileprivate func isRun(of request: LeaseAcquire) -> Bool { host == request.host && session == request.session }
+    func isRun(of request: LeaseAcquire) -> Bool { host == request.host && session == request.session }
 
     fileprivate func isPredecessor(of request: LeaseAcquire) -> Bool {
         host == request.host && session == request.previousSession

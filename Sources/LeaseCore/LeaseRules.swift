@@ -53,24 +53,6 @@ package enum LeaseRules {
         record.state = .revoking(holder)
         return LeaseDecision(record: record, answer: .changed(record))
     }
-
-    /// Two ids turned out to be one meter (rule 10). `record` is the canonical id's lease afterwards, whose token is
-    /// beyond both; the other id's is not to be used again.
-    ///
-    /// - Returns: the answer is false, and nothing changes, while both are leased.
-    package static func merge(_ other: LeaseRecord?, into record: LeaseRecord?) -> LeaseDecision<Bool> {
-        guard let other else { return LeaseDecision(record: nil, answer: true) }
-        guard let record else { return LeaseDecision(record: other, answer: true) }
-        guard record.holder == nil || other.holder == nil else { return LeaseDecision(record: nil, answer: false) }
-        var merged = record.holder == nil ? other : record
-        // A holder knows its own token and nothing else will do. The free one's may be greater: then the next token
-        // must be beyond it, which only a free lease can promise by itself.
-        guard merged.holder == nil || merged.token >= max(record.token, other.token) else {
-            return LeaseDecision(record: nil, answer: false)
-        }
-        merged.token = max(record.token, other.token)
-        return LeaseDecision(record: merged, answer: true)
-    }
 }
 
 extension LeaseRecord {

@@ -25,6 +25,7 @@ package final class InMemoryCloudEngine: CloudEngine {
         var usage = ZoneUsage()
         var records: [RecordKey: StoredRecord] = [:]
         var leases: [String: LeaseRecord] = [:]
+        var aliases = AliasBook()
     }
 
     struct State {
@@ -151,11 +152,13 @@ extension InMemoryCloudEngine.State {
 // MARK: - Records
 
 extension InMemoryCloudEngine {
-    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+    package func modify(
+        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+    ) async throws -> [RecordOutcome] {
         try step { state in
             guard let index = state.zones.index(forKey: zone) else { throw CloudFailure.zoneNotFound(zone) }
             let before = state.zones.values[index].zone.sequence
-            let outcomes = records.map { state.zones.values[index].take($0, now: now) }
+            let outcomes = records.map { state.zones.values[index].take($0, now: now, leaseTime: leaseTime) }
             state.zones.values[index].mark(changesAfter: before, &state.dice)
             return outcomes
         }
@@ -223,7 +226,7 @@ extension InMemoryCloudEngine {
 }
 
 extension InMemoryCloudEngine.StoredZone {
-    fileprivate mutating func take(_ record: Record, now: WallTime) -> RecordOutcome {
+    fileprivate mutating func take(_ record: Record, now: WallTime, leaseTime: MonotonicTime) -> RecordOutcome {
         let stored = records[record.key]?.record
         let intake = RecordIntake.decide(
             record, onto: stored, now: now, accepted: accepted, usage: usage, quota: zone.quota)
@@ -233,6 +236,7 @@ extension InMemoryCloudEngine.StoredZone {
         case .tooManyProperties: return RecordOutcome(fate: .tooManyProperties, record: stored)
         case .quotaExceeded(let excess): return RecordOutcome(fate: .quotaExceeded(excess), record: stored)
         case .changed(let merged, let change):
+            if let refusal = follow(merged, at: leaseTime) { return RecordOutcome(fate: refusal, record: stored) }
             zone.sequence += 1
             usage.add(change)
             accepted = max(accepted, RecordIntake.newestMilliseconds(of: merged))
@@ -242,6 +246,24 @@ extension InMemoryCloudEngine.StoredZone {
             return RecordOutcome(fate: .changed(sequence: zone.sequence), record: merged)
         }
     }
+
+    /// Takes an alias into force.
+    ///
+    /// - Returns: why not.
+    private mutating func follow(_ record: Record, at leaseTime: MonotonicTime) -> RecordOutcome.Fate? {
+        guard let change = aliases.change(with: record) else { return nil }
+        switch change.decide(leases.filter { change.meters.contains($0.key) }, at: leaseTime) {
+        case .held(let meter, let holder): return .leaseHeld(meter: meter, by: holder)
+        case .tooMany: return .tooManyAliases
+        case .accepted(let book, let freed):
+            aliases = book
+            leases.merge(freed) { $1 }
+            return nil
+        }
+    }
+
+    /// The lease that a request under one of the meter's ids is about.
+    fileprivate func standing(of meter: String) -> LeaseStanding { aliases.standing(of: meter) { leases[$0] } }
 
     /// The first changes of a run have a mark.
     fileprivate mutating func mark(changesAfter sequence: UInt64, _ dice: inout Dice) {
@@ -273,11 +295,12 @@ extension InMemoryCloudEngine.StoredZone {
 extension InMemoryCloudEngine {
     package func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         try step(in: zone) { zone in
-            let decision = rule(zone.leases[meter])
-            if let record = decision.record { zone.leases[meter] = record }
+            let lease = zone.standing(of: meter)
+            let decision = rule(lease)
+            if let record = decision.record { zone.leases[lease.meter] = record }
             return decision.answer
         }
     }
@@ -289,9 +312,10 @@ extension InMemoryCloudEngine {
     ) async throws -> [LeaseRenewal] {
         try step(in: zone) { zone in
             leases.map { lease in
+                let standing = zone.standing(of: lease.meter)
                 let decision = LeaseRules.renew(
-                    lease.token, session: session, of: zone.leases[lease.meter], under: policy, at: now)
-                if let record = decision.record { zone.leases[lease.meter] = record }
+                    lease.token, session: session, of: standing, under: policy, at: now)
+                if let record = decision.record { zone.leases[standing.meter] = record }
                 return decision.answer
             }
         }
@@ -307,8 +331,8 @@ extension InMemoryCloudEngine {
         try await leases(in: zone).filter { $0.record.holder != nil }
     }
 
-    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
-        try step(in: zone) { $0.leases[meter] }
+    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
+        try step(in: zone) { $0.standing(of: meter) }
     }
 
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits {

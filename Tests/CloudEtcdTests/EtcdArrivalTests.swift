@@ -70,7 +70,7 @@ struct EtcdArrivalTests {
         return try await engine.decideLease(of: meter, in: zone) {
             var request = request
             // From whoever has it.
-            if takeover { request.takeover = $0?.token }
+            if takeover { request.takeover = $0.record?.token }
             return LeaseRules.acquire(request, of: $0, in: circumstances)
         }
     }

@@ -55,7 +55,7 @@ struct EtcdCopiesTests {
                     now: time.now, wallNow: WallTime(millisecondsSince1970: 0), terms: terms)
                 var request = request
                 // From whoever has it.
-                if takeover { request.takeover = $0?.token }
+                if takeover { request.takeover = $0.record?.token }
                 return LeaseRules.acquire(request, of: $0, in: circumstances)
             }
         }

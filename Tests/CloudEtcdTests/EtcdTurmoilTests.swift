@@ -141,7 +141,7 @@ struct EtcdTurmoilTests {
             timeToLive: .seconds(120), transport: .ble, policy: .keep)
         let answer = try await copy.decideLease(of: meter, in: zone) {
             var request = request
-            request.takeover = $0?.token
+            request.takeover = $0.record?.token
             return LeaseRules.acquire(
                 request, of: $0, in: LeaseCircumstances(now: .origin, wallNow: now, terms: .standard))
         }

@@ -326,20 +326,25 @@ struct LeasePlanTests {
     }
 
     private func job(_ result: LeaseRecord?, heedsTime: Bool = true) -> LeaseJob {
-        LeaseJob(heedsTime: heedsTime, decide: { _ in LeaseJob.Step(record: result, deliver: {}) }, fail: { _ in })
+        LeaseJob(
+            meter: "m", heedsTime: heedsTime, decide: { _ in LeaseJob.Step(record: result, deliver: {}) }, fail: { _ in })
     }
 
     private func plan(_ jobs: [LeaseJob], on basis: SeenLease = .unknown) throws -> LeasePlan {
-        try LeasePlan(jobs, at: place, basis: basis, writer: "w")
+        try LeasePlan(jobs, at: place, aliases: SeenAliases(revision: 4), writer: "w") { _ in basis }
     }
 
-    @Test func renewal_changesThePulseAlone_andComparesTheLeaseAlone() throws {
+    @Test func renewal_changesThePulseAlone_andComparesTheLeaseAndTheAliases() throws {
         let basis = SeenLease(record: record(1), revision: 5, pulse: 6)
         let plan = try plan([job(record(1, renewedAt: 60), heedsTime: false)], on: basis)
 
         #expect(plan.change == .pulse)
         guard case .transaction(let transaction) = plan.operation(keys) else { return }
-        #expect(transaction.compares == [EtcdCompare(key: keys.lease(of: "m", in: "home"), revision: 5)])
+        #expect(
+            transaction.compares == [
+                EtcdCompare(key: keys.lease(of: "m", in: "home"), revision: 5),
+                EtcdCompare(key: keys.aliases(of: "home"), revision: 4),
+            ])
         #expect(transaction.success == [.put(key: keys.pulse(of: "m", in: "home"), value: [])])
     }
 
@@ -347,13 +352,13 @@ struct LeasePlanTests {
         let basis = SeenLease(record: record(1), revision: 5, pulse: 6)
         guard case .transaction(let transaction) = try plan([job(record(2))], on: basis).operation(keys) else { return }
 
-        #expect(transaction.compares.map(\.revision) == [5, 6])
+        #expect(transaction.compares.map(\.revision) == [5, 4, 6])
     }
 
     @Test func oneThatChangesNothing_isComparedAllTheSame() throws {
         guard case .transaction(let transaction) = try plan([job(nil)]).operation(keys) else { return }
 
-        #expect(transaction.compares.map(\.revision) == [0, 0])
+        #expect(transaction.compares.map(\.revision) == [0, 4, 0])
         #expect(transaction.success.isEmpty)
     }
 
@@ -383,7 +388,8 @@ struct LeasePlanTests {
 
         let outcome = try plan.outcome(of: answer, revision: 12, keys: keys, now: .origin + .seconds(77))
 
-        #expect(outcome == .changed(SeenLease(record: record(3, renewedAt: 77), revision: 9, pulse: 0)))
+        let found = SeenLease(record: record(3, renewedAt: 77), revision: 9, pulse: 0)
+        #expect(outcome == .changed(LeasePlan.Found(lease: found, hasOtherAliases: true)))
         #expect(throws: EtcdError.self) { try plan.outcome(of: nil, revision: 1, keys: keys, now: .origin) }
         let empty = EtcdTransactionAnswer(revision: 0, succeeded: false, results: [])
         #expect(throws: EtcdError.self) { try plan.outcome(of: empty, revision: 1, keys: keys, now: .origin) }

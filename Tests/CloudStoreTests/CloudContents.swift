@@ -75,12 +75,12 @@ extension SQLiteCloudEngine {
         at now: MonotonicTime = .origin
     ) async throws -> LeaseAnswer {
         let limits = try await leaseLimits(at: now)
-        return try await decideLease(of: meter, in: "home") { record in
+        return try await decideLease(of: meter, in: "home") { lease in
             var request = request
             // From whoever has it.
-            if takesOver { request.takeover = record?.token }
+            if takesOver { request.takeover = lease.record?.token }
             return LeaseRules.acquire(
-                request, of: record,
+                request, of: lease,
                 in: LeaseCircumstances(
                     now: now, wallNow: Sample.now, terms: .standard,
                     grantsNothingNewBefore: limits.grantsNothingNewBefore, tokenFloor: limits.tokenFloor))

@@ -156,26 +156,6 @@ struct RecordTests {
         #expect(deleted.map(\.error) == [nil])
     }
 
-    @Test func meters_becomeOne_onlyWhileTheOtherIsFree() async throws {
-        let cloud = try await TestCloud()
-        let host = try await cloud.join(1)
-        let (loser, winner) = ("usb:2e3c:0049:0042", TestCloud.meter)
-        let merge = Record(
-            key: RecordKey(type: .deviceSettings, name: loser),
-            deletion: Deletion(stamp: cloud.stamp(), mergedInto: winner))
-        let lease = try await cloud.acquire(host, loser)
-
-        let held = try await modify(cloud, [merge], by: host)
-        _ = try await cloud.release(host, lease)
-        let free = try await modify(cloud, [merge], by: host)
-        let redirected = try await cloud.acquire(host, loser, request: 2)
-
-        #expect(held.first?.error?.code == .leaseHeld)
-        #expect(free.first?.error == nil)
-        #expect(redirected.meter == winner)
-        #expect(redirected.token > lease.token)
-    }
-
     @Test(arguments: ["", "v2.memory.1", "v1.memory", "v1.memory.x"])
     func changes_areRefused_whenTheTokenIsNone(text: String) async throws {
         let cloud = try await TestCloud()

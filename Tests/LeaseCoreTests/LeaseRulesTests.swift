@@ -431,24 +431,6 @@ struct LeaseRuleTests {
         #expect(authority.acquire(.of(2), at: .seconds(1)).token == .claimMax)
     }
 
-    /// Rule 10.
-    @Test func twoIDs_mergeOnlyWhileOneIsLeased_andTheTokenIsBeyondBoth() {
-        var authority = Authority()
-        _ = authority.acquire(.of(1), at: .seconds(0))
-        let held = authority.record
-        var freed = held
-        freed?.state = .free
-        freed?.token = 9
-
-        #expect(LeaseRules.merge(held, into: held) == LeaseDecision(record: nil, answer: false))
-        #expect(LeaseRules.merge(nil, into: held) == LeaseDecision(record: nil, answer: true))
-        #expect(LeaseRules.merge(held, into: nil) == LeaseDecision(record: held, answer: true))
-        // The held token cannot be raised, and the next one would have been used under the other id.
-        #expect(LeaseRules.merge(freed, into: held).answer == false)
-        freed?.token = 0
-        #expect(LeaseRules.merge(freed, into: held).record == held)
-    }
-
     @Test func view_showsExpiry_beforeItIsOver() {
         var authority = Authority()
         _ = authority.acquire(.of(1), at: .seconds(0))

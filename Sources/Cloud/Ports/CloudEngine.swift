@@ -47,7 +47,15 @@ package protocol CloudEngine: Sendable {
     /// Merges each record with what is there, gives each that changed the zone's next sequence, refuses stamps beyond
     /// `StampLimit` and what the zone has no room for, all by `RecordIntake`. Each record is atomic; the batch need not be. Results in the order of the
     /// records.
-    func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome]
+    ///
+    /// A `MeterAlias` that changes what ids mean comes into force for leases in the same step, or is refused
+    /// (`AliasChange`).
+    ///
+    /// - Parameter leaseTime: on the clock of all lease times, by which a lease is over; one from before the call began is
+    ///   good, as it only makes a lease over later.
+    func modify(
+        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+    ) async throws -> [RecordOutcome]
     /// Records of a type that changed after a token, oldest change first, each once at its newest place: whoever reads
     /// on until nothing more is coming misses no change that was acknowledged before it began, whatever is written
     /// meanwhile.
@@ -82,24 +90,28 @@ package protocol CloudEngine: Sendable {
 
     // MARK: Leases
 
-    /// Reads a lease, lets the rule decide, and stores what it returns, in one atomic step. The rule may be called
-    /// several times, and must not mind. It runs where the engine writes: it is short and asks the engine nothing.
+    /// Follows the zone's aliases, reads the lease, lets the rule decide, and stores what it returns, in one atomic step.
+    /// The rule may be called several times, and must not mind. It runs where the engine writes: it is short and asks the
+    /// engine nothing.
+    ///
+    /// - Parameter meter: any id of the meter.
     func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer
-    /// All of a host's renewals, by `LeaseRules`, with one result each in their order. Need not be durable: after a
-    /// start every lease counts as renewed just then.
+    /// All of a host's renewals, by `LeaseRules`, with one result each in their order, each under any id of its meter. Need
+    /// not be durable: after a start every lease counts as renewed just then.
     func renewLeases(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
         under policy: LeasePolicy,
         at now: MonotonicTime
     ) async throws -> [LeaseRenewal]
-    /// By meter, freed ones too.
+    /// By meter, freed ones too, also those of ids that are aliases now.
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
     /// By meter, those that somebody holds: what hosts list again and again, so an engine has it at hand.
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    func lease(of meter: String, in zone: String) async throws -> LeaseRecord?
+    /// The lease of a meter, by any of its ids, as it is now.
+    func standing(of meter: String, in zone: String) async throws -> LeaseStanding
     /// What every lease decision of this engine has to heed (rule 5 of leases-and-sync.md).
     ///
     /// - Parameter now: on the clock of all lease times. Where the wait after a restore is over then, it is for good.

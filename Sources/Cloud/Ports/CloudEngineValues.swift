@@ -92,6 +92,10 @@ package struct RecordOutcome: Hashable, Sendable {
         case tooManyProperties
         /// The zone, or the host's share of it, has no room for what it adds (`ZoneQuota`).
         case quotaExceeded(QuotaExcess)
+        /// An alias for which a meter has to be free that somebody holds.
+        case leaseHeld(meter: String, by: String)
+        /// An alias beyond those that a meter or a zone can have (`AliasBook.idsPerMeter`, `entriesMax`).
+        case tooManyAliases
     }
 
     package var fate: Fate

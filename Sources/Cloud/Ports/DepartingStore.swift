@@ -37,8 +37,11 @@ package struct StoreContents: Hashable, Sendable {
         package var accepted: UInt64
         /// Of its timeline, by number.
         package var marks: [TimelineMark]
+        /// In force for its leases.
+        package var aliases: AliasBook
 
-        package init(zone: Zone, floor: UInt64, accepted: UInt64, marks: [TimelineMark]) {
+        package init(zone: Zone, floor: UInt64, accepted: UInt64, marks: [TimelineMark], aliases: AliasBook) {
+            self.aliases = aliases
             self.marks = marks
             self.zone = zone
             self.floor = floor

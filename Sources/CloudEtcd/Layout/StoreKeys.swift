@@ -12,6 +12,7 @@ import SettingsCore
 /// d/<zone>                            its identity
 /// n/<zone>                            the newest mark of its timeline
 /// k/<zone>/<number>                   a mark of its timeline, the newest too
+/// a/<zone>                            its aliases that are in force, and the floors of tokens that they raised
 /// g/<zone>                            changed whenever a holder or a state of its leases does
 /// r/<zone>/<type>/<name>              a record, tombstones too, with its sequence
 /// u/<zone>/<digit>                    what hosts have used of their shares, by the first digit of their ids
@@ -46,7 +47,7 @@ struct StoreKeys: Sendable {
     var arriving: [UInt8] { key("m/arriving") }
     /// What all keys begin with but those of the store itself.
     var allKinds: [[UInt8]] {
-        ["z/", "d/", "n/", "k/", "g/", "r/", "u/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) }
+        ["z/", "d/", "n/", "k/", "a/", "g/", "r/", "u/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) }
     }
 
     // MARK: Zones
@@ -91,6 +92,7 @@ struct StoreKeys: Sendable {
     func pulses(in zone: String) -> [UInt8] { key("p/\(zone)/") }
     func pulse(of meter: String, in zone: String) -> [UInt8] { pulses(in: zone) + meter.utf8 }
     var renewals: [UInt8] { key("w/b") }
+    func aliases(of zone: String) -> [UInt8] { key("a/\(zone)") }
     func leaseGeneration(_ zone: String) -> [UInt8] { key("g/\(zone)") }
 
     // MARK: Waiting lines

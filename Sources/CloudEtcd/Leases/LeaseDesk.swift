@@ -19,7 +19,7 @@ final class LeaseDesk: Sendable {
 
     /// Requests under way at once: one while another is on its way to the disk.
     private static let clerksMax = 3
-    /// With its own two operations each, and one for each zone, within what etcd takes.
+    /// With its own few operations each, and one for each zone, within what etcd takes.
     static let leasesPerRequest = 60
     /// Where others are quicker every time, there is another reason than chance.
     private static let roundsMax = 200
@@ -27,6 +27,7 @@ final class LeaseDesk: Sendable {
     private let client: EtcdClient
     private let keys: StoreKeys
     private let sights: LeaseSights
+    private let aliases: AliasSights
     private let untold: UntoldRenewals
     private let writer: String
     private let now: @Sendable () -> MonotonicTime
@@ -35,12 +36,13 @@ final class LeaseDesk: Sendable {
     private let decisions = Atomic<UInt64>(0)
 
     init(
-        client: EtcdClient, keys: StoreKeys, sights: LeaseSights, untold: UntoldRenewals, writer: String,
-        now: @escaping @Sendable () -> MonotonicTime
+        client: EtcdClient, keys: StoreKeys, sights: LeaseSights, aliases: AliasSights, untold: UntoldRenewals,
+        writer: String, now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.client = client
         self.keys = keys
         self.sights = sights
+        self.aliases = aliases
         self.untold = untold
         self.writer = writer
         self.now = now
@@ -51,10 +53,11 @@ final class LeaseDesk: Sendable {
         (requests.load(ordering: .relaxed), decisions.load(ordering: .relaxed))
     }
 
-    /// Returns at once; the job is answered in any case.
-    func submit(_ jobs: [(place: MeterPlace, job: LeaseJob)]) {
+    /// Returns at once; the jobs are answered in any case.
+    func submit(_ jobs: [LeaseJob], in zone: String) {
+        let placed = jobs.map { (aliases.canonical(MeterPlace(zone: zone, meter: $0.meter)), $0) }
         let clerks = state.withLock { state in
-            for (place, job) in jobs {
+            for (place, job) in placed {
                 if state.jobs[place] == nil, !state.underWay.contains(place) { state.line.append(place) }
                 state.jobs[place, default: []].append(job)
             }
@@ -113,11 +116,23 @@ final class LeaseDesk: Sendable {
     }
 
     /// - Returns: those where somebody else was quicker.
-    private func round(_ jobs: [MeterPlace: [LeaseJob]]) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
+    private func round(_ asked: [MeterPlace: [LeaseJob]]) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
+        var books: [String: SeenAliases] = [:]
+        for zone in Set(asked.keys.map(\.zone)) { books[zone] = try await aliases.aliases(of: zone) }
+        var jobs: [MeterPlace: [LeaseJob]] = [:]
+        for (place, few) in asked {
+            for job in few {
+                let meter = books[place.zone]?.book.canonical(job.meter) ?? job.meter
+                jobs[MeterPlace(zone: place.zone, meter: meter), default: []].append(job)
+            }
+        }
         var plans: [LeasePlan] = []
         for (place, jobs) in jobs {
             do throws(EtcdError) {
-                plans.append(try LeasePlan(jobs, at: place, basis: sights.lease(place), writer: writer))
+                let plan = try LeasePlan(jobs, at: place, aliases: books[place.zone] ?? SeenAliases(), writer: writer) {
+                    sights.lease(MeterPlace(zone: place.zone, meter: $0))
+                }
+                plans.append(plan)
             } catch {
                 for job in jobs { job.fail(error) }
             }
@@ -137,8 +152,8 @@ final class LeaseDesk: Sendable {
                     sights.note(seen, at: plan.place, isOwn: true)
                     if plan.change == .pulse { untold.add(plan.place, pulse: seen.pulse) }
                     plan.deliver()
-                case .changed(let seen):
-                    sights.note(seen, at: plan.place)
+                case .changed(let found):
+                    note(found, of: plan)
                     again[plan.place] = jobs[plan.place]
                 }
             } catch {
@@ -146,6 +161,12 @@ final class LeaseDesk: Sendable {
             }
         }
         return again
+    }
+
+    private func note(_ found: LeasePlan.Found, of plan: LeasePlan) {
+        sights.note(found.lease, at: plan.place)
+        for (meter, lease) in found.others { sights.note(lease, at: MeterPlace(zone: plan.place.zone, meter: meter)) }
+        if found.hasOtherAliases { aliases.forget(plan.place.zone, seen: plan.aliases.revision) }
     }
 
     /// All plans side by side, and for each zone in which a holder or a state may change a sign that it did.

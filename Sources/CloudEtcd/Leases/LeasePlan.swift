@@ -21,6 +21,8 @@ struct SeenLease: Hashable, Sendable {
 
 /// One decision about a lease, on its way.
 struct LeaseJob: Sendable {
+    /// The id under which the request came.
+    let meter: String
     struct Step: Sendable {
         /// nil: leave it as it is.
         var record: LeaseRecord?
@@ -31,7 +33,7 @@ struct LeaseJob: Sendable {
     /// What it decides depends on when the lease was renewed. A renewal's does not, so that copies that renew and look
     /// at the same lease are not in each other's way.
     var heedsTime: Bool
-    var decide: @Sendable (LeaseRecord?) -> Step
+    var decide: @Sendable (LeaseStanding) -> Step
     var fail: @Sendable (EtcdError) -> Void
 }
 
@@ -45,8 +47,13 @@ struct LeasePlan: Sendable {
         case lease([UInt8])
     }
 
+    /// Under its canonical id.
     let place: MeterPlace
     let basis: SeenLease
+    /// By which `place` is that of all jobs.
+    let aliases: SeenAliases
+    /// The leases of other ids under which jobs came, each its own.
+    private let others: [(meter: String, lease: SeenLease)]
     /// Afterwards.
     let record: LeaseRecord?
     let change: Change
@@ -54,15 +61,24 @@ struct LeasePlan: Sendable {
     private let deliveries: [@Sendable () -> Void]
 
     /// Each decides on what the one before it left.
-    init(_ jobs: [LeaseJob], at place: MeterPlace, basis: SeenLease, writer: String) throws(EtcdError) {
+    ///
+    /// - Parameter own: the lease of exactly that id, as it was seen last.
+    init(
+        _ jobs: [LeaseJob], at place: MeterPlace, aliases: SeenAliases, writer: String, own: (String) -> SeenLease
+    ) throws(EtcdError) {
         self.place = place
-        self.basis = basis
+        self.aliases = aliases
+        basis = own(place.meter)
+        others = Set(jobs.map(\.meter)).filter { $0 != place.meter }.sorted().map { ($0, own($0)) }
         heedsTime = jobs.contains { $0.heedsTime }
         var record = basis.record
         var isRenewed = false
         var deliveries: [@Sendable () -> Void] = []
         for job in jobs {
-            let step = job.decide(record)
+            let standing = aliases.book.standing(of: job.meter) { [others] meter in
+                meter == place.meter ? record : others.first { $0.meter == meter }?.lease.record
+            }
+            let step = job.decide(standing)
             if let next = step.record {
                 record = next
                 isRenewed = true
@@ -87,7 +103,13 @@ struct LeasePlan: Sendable {
         let lease = keys.lease(of: place.meter, in: place.zone)
         let pulse = keys.pulse(of: place.meter, in: place.zone)
         var transaction = EtcdTransaction()
-        transaction.compares = [EtcdCompare(key: lease, revision: basis.revision)]
+        transaction.compares = [
+            EtcdCompare(key: lease, revision: basis.revision),
+            EtcdCompare(key: keys.aliases(of: place.zone), revision: aliases.revision),
+        ]
+        transaction.compares += others.map { other in
+            EtcdCompare(key: keys.lease(of: other.meter, in: place.zone), revision: other.lease.revision)
+        }
         if change != .pulse || heedsTime {
             transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
         }
@@ -96,7 +118,10 @@ struct LeasePlan: Sendable {
         case .pulse: transaction.success = [.put(key: pulse, value: [])]
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
-        transaction.failure = [.range(EtcdRange(key: lease)), .range(EtcdRange(key: pulse))]
+        var book = EtcdRange(key: keys.aliases(of: place.zone))
+        book.isKeysOnly = true
+        transaction.failure = [.range(EtcdRange(key: lease)), .range(EtcdRange(key: pulse)), .range(book)]
+        transaction.failure += others.map { .range(EtcdRange(key: keys.lease(of: $0.meter, in: place.zone))) }
         return .transaction(transaction)
     }
 
@@ -105,7 +130,16 @@ struct LeasePlan: Sendable {
     enum Outcome: Hashable, Sendable {
         case done(SeenLease)
         /// Somebody else was quicker. Decide anew, on this.
-        case changed(SeenLease)
+        case changed(Found)
+    }
+
+    /// How it is, where it is not as the plan took it to be.
+    struct Found: Hashable, Sendable {
+        var lease: SeenLease
+        /// Other ids' own leases that are there.
+        var others: [String: SeenLease] = [:]
+        /// Another copy has changed the zone's aliases.
+        var hasOtherAliases = false
     }
 
     /// - Parameters:
@@ -131,7 +165,11 @@ struct LeasePlan: Sendable {
             throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
         }
         let pulse = pulses.entries.first?.revision ?? 0
-        guard let entry = leases.entries.first else { return .changed(SeenLease(record: nil, pulse: pulse)) }
+        var found = try others(in: answer, at: now)
+        guard let entry = leases.entries.first else {
+            found.lease = SeenLease(record: nil, pulse: pulse)
+            return .changed(found)
+        }
         if case .lease(let value) = change {
             if entry.value == value {
                 // It is what this very plan writes: it was written, and the answer was lost.
@@ -144,7 +182,19 @@ struct LeasePlan: Sendable {
                         + "changed it since. Ask again")
             }
         }
-        return .changed(try SeenLease(entry, pulse: pulse, at: now))
+        found.lease = try SeenLease(entry, pulse: pulse, at: now)
+        return .changed(found)
+    }
+
+    /// All but the lease itself.
+    private func others(in answer: EtcdTransactionAnswer, at now: MonotonicTime) throws(EtcdError) -> Found {
+        var found = Found(lease: .unknown)
+        found.hasOtherAliases = answer.range(2)?.entries.first?.revision ?? 0 != aliases.revision
+        for (index, other) in others.enumerated() {
+            guard let entry = answer.range(3 + index)?.entries.first else { continue }
+            found.others[other.meter] = try SeenLease(entry, pulse: 0, at: now)
+        }
+        return found
     }
 }
 

@@ -113,6 +113,7 @@ extension StoreContents {
             puts.append(EtcdPut(key: keys.head(zone.zone.name), value: try head.bytes))
             let name = zone.zone.name
             puts.append(EtcdPut(key: keys.identity(of: name), value: Array(zone.zone.id.description.utf8)))
+            puts.append(EtcdPut(key: keys.aliases(of: name), value: try StoredAliases(zone.aliases).bytes))
             for mark in zone.marks.dropLast() {
                 puts.append(EtcdPut(key: keys.mark(mark.number, of: name), value: try StoredMark(mark).bytes))
             }

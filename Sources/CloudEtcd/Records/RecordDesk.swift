@@ -8,9 +8,16 @@ import struct SettingsCore.Record
 /// The one way to write records: while one request of a zone is under way, the next ones gather, and go many in one.
 /// Zones are not in each other's way.
 final class RecordDesk: Sendable {
+    /// When a record came.
+    struct Times: Sendable {
+        var now: WallTime
+        /// On the clock of all lease times.
+        var leaseTime: MonotonicTime
+    }
+
     struct Job: Sendable {
         var records: [Record]
-        var now: WallTime
+        var times: Times
         var continuation: CheckedContinuation<Result<[RecordOutcome], EtcdError>, Never>
     }
 
@@ -29,14 +36,20 @@ final class RecordDesk: Sendable {
     let client: EtcdClient
     let keys: StoreKeys
     private let heads: HeadSights
+    private let leases: LeaseSights
+    private let aliases: AliasSights
     private let writer: String
+    private let now: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
     private let dice: Mutex<any RandomNumberGenerator & Sendable>
 
     init(
-        client: EtcdClient, keys: StoreKeys, heads: HeadSights, writer: String,
-        dice: any RandomNumberGenerator & Sendable
+        client: EtcdClient, keys: StoreKeys, heads: HeadSights, leases: LeaseSights, aliases: AliasSights,
+        writer: String, dice: any RandomNumberGenerator & Sendable, now: @escaping @Sendable () -> MonotonicTime
     ) {
+        self.leases = leases
+        self.aliases = aliases
+        self.now = now
         self.dice = Mutex(dice)
         self.heads = heads
         self.client = client
@@ -46,10 +59,10 @@ final class RecordDesk: Sendable {
 
     /// Each record is atomic; where it throws, some of them may be stored. Done in any case, also when the task is
     /// cancelled.
-    func write(_ records: [Record], in zone: String, now: WallTime) async throws(EtcdError) -> [RecordOutcome] {
+    func write(_ records: [Record], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
         let result = await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
-                state.jobs[zone, default: []].append(Job(records: records, now: now, continuation: continuation))
+                state.jobs[zone, default: []].append(Job(records: records, times: times, continuation: continuation))
                 return state.busy.insert(zone).inserted
             }
             // A task of its own: what one caller began serves others, and is finished where that one is cancelled.
@@ -60,8 +73,8 @@ final class RecordDesk: Sendable {
 
     private func work(_ zone: String) async {
         while let jobs = take(zone) {
-            var items: [(record: Record, now: WallTime)] = []
-            for job in jobs { items += job.records.map { ($0, job.now) } }
+            var items: [(record: Record, times: Times)] = []
+            for job in jobs { items += job.records.map { ($0, job.times) } }
             var outcomes: [RecordOutcome] = []
             var failure: EtcdError?
             do throws(EtcdError) {
@@ -104,12 +117,12 @@ final class RecordDesk: Sendable {
 
     /// Appends the outcomes, in order, as they become sure.
     private func write(
-        _ items: [(record: Record, now: WallTime)], in zone: String, to outcomes: inout [RecordOutcome]
+        _ items: [(record: Record, times: Times)], in zone: String, to outcomes: inout [RecordOutcome]
     ) async throws(EtcdError) {
         var rounds = 0
         while outcomes.count < items.count {
-            let slice = Array(items[outcomes.count...].prefix(Self.recordsPerRead))
-            guard var plan = try await read(slice.map(\.record.key), in: zone) else {
+            let slice = Self.firstTogether(items[outcomes.count...])
+            guard var plan = try await read(slice, in: zone) else {
                 try countRound(&rounds, zone)
                 continue
             }
@@ -118,7 +131,7 @@ final class RecordDesk: Sendable {
             while done < slice.count {
                 var news: [RecordOutcome] = []
                 for item in slice[done...] {
-                    guard let outcome = plan.take(item.record, now: item.now) else { break }
+                    guard let outcome = plan.take(item.record, now: item.times.now) else { break }
                     news.append(outcome)
                 }
                 guard let next = try await carryOut(plan, in: zone) else {
@@ -141,9 +154,19 @@ final class RecordDesk: Sendable {
         }
     }
 
+    /// Those that are read at once. An alias is decided by itself, on leases that it names.
+    private static func firstTogether(
+        _ items: ArraySlice<(record: Record, times: Times)>
+    ) -> [(record: Record, times: Times)] {
+        if let first = items.first, first.record.key.type == .meterAlias { return [first] }
+        return Array(items.prefix { $0.record.key.type != .meterAlias }.prefix(recordsPerRead))
+    }
+
     /// - Returns: nil where the zone had to be counted first.
-    private func read(_ wanted: [RecordKey], in zone: String) async throws(EtcdError) -> RecordPlan? {
-        let distinct = Array(Set(wanted))
+    private func read(
+        _ items: [(record: Record, times: Times)], in zone: String
+    ) async throws(EtcdError) -> RecordPlan? {
+        let distinct = Array(Set(items.map(\.record.key)))
         let life = client.life
         let isMarked = state.withLock { $0.marked[zone] == life }
         var ranges = [
@@ -173,7 +196,34 @@ final class RecordDesk: Sendable {
         return RecordPlan(
             zone: zone, keys: keys, head: head, headRevision: entry.revision,
             quota: try StoredTerms(terms).quota?.quota ?? .standard, usage: usage, stored: stored, life: life,
-            mark: mark)
+            mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
+    }
+
+    /// - Returns: nil where there is no alias that changes anything.
+    private func aliasBasis(
+        of items: [(record: Record, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
+    ) async throws(EtcdError) -> AliasBasis? {
+        guard let item = items.first, item.record.key.type == .meterAlias else { return nil }
+        let seen = try await aliases.read(zone)
+        let merged = stored[item.record.key]?.record.merged(with: item.record) ?? item.record
+        guard let change = seen.book.change(with: merged) else { return nil }
+        let ranges = change.meters.flatMap { meter in
+            [EtcdRange(key: keys.lease(of: meter, in: zone)), EtcdRange(key: keys.pulse(of: meter, in: zone))]
+        }
+        let found = ranges.isEmpty ? [] : try await client.read(ranges).ranges
+        let now = now()
+        var read: [String: SeenLease] = [:]
+        for (index, meter) in change.meters.enumerated() {
+            let pulse = found[2 * index + 1].entries.first?.revision ?? 0
+            guard let entry = found[2 * index].entries.first else {
+                read[meter] = SeenLease(record: nil, pulse: pulse)
+                continue
+            }
+            // Since when it is as it is, this copy may know from before.
+            let lease = try SeenLease(entry, pulse: pulse, at: now)
+            read[meter] = leases.note(lease, at: MeterPlace(zone: zone, meter: meter)).seen
+        }
+        return AliasBasis(seen: seen, leases: read, leaseTime: item.times.leaseTime)
     }
 
     /// - Returns: what the next plan begins with; nil where somebody else was quicker.
@@ -188,6 +238,7 @@ final class RecordDesk: Sendable {
             revision = entry.revision
         }
         if plan.mark != nil { state.withLock { $0.marked[zone] = plan.life } }
+        plan.followed?.note(revision, in: zone, aliases, leases)
         heads.wrote(zone, from: plan.sequence, to: plan.head.sequence)
         return RecordPlan(
             zone: zone, keys: keys, head: plan.head, headRevision: revision, quota: plan.quota, usage: plan.usage,

@@ -31,16 +31,21 @@ struct RecordPlan: Sendable {
     private var bytes = 0
     /// Of the store, when this was read (`EtcdClient.life`).
     let life: UInt64
+    /// What an alias among the records is decided by; nil where there is none, or it changes nothing.
+    private let aliases: AliasBasis?
+    /// What becomes of it.
+    private(set) var followed: AliasBasis.Step?
     /// To be written together with the changes; nil where this copy wrote one in this life before.
     let mark: TimelineMark?
 
     init(
         zone: String, keys: StoreKeys, head: StoredHead, headRevision: Int64, quota: ZoneQuota, usage: ZoneUsage,
-        stored: [RecordKey: StoredRecord], life: UInt64, mark: TimelineMark? = nil
+        stored: [RecordKey: StoredRecord], life: UInt64, mark: TimelineMark? = nil, aliases: AliasBasis? = nil
     ) {
         self.quota = quota
         self.usage = usage
         usageBefore = usage
+        self.aliases = aliases
         self.life = life
         self.mark = mark
         self.zone = zone
@@ -81,6 +86,12 @@ struct RecordPlan: Sendable {
             guard count * Self.operationsPerRecord + Self.otherOperations + shares <= EtcdTransaction.operationsMax,
                 bytes + size <= EtcdTransaction.bytesMax
             else { return nil }
+            if let aliases, let change = aliases.seen.book.change(with: merged) {
+                switch aliases.decide(change) {
+                case .refused(let fate): return RecordOutcome(fate: fate, record: present?.record)
+                case .followed(let step): followed = step
+                }
+            }
             bytes += size
             usage = used
             head.used = StoredAmount(used.total)
@@ -106,6 +117,7 @@ struct RecordPlan: Sendable {
         for (key, next) in changed.sorted(by: { $0.value.sequence < $1.value.sequence }) {
             transaction.success += operations(key, from: stored[key], to: next)
         }
+        if let followed { try followed.add(to: &transaction, in: zone, keys, writer: writer) }
         transaction.failure = [.range(EtcdRange(key: headKey))]
         return (transaction, bytes)
     }

@@ -34,7 +34,7 @@ extension CloudEngineContract {
         _ engine: any CloudEngine, by host: UInt64, meter: String = meter
     ) async throws -> LeaseAnswer {
         try await engine.decideLease(of: meter, in: zone) {
-            LeaseRules.acquire(acquire(host, takeover: $0?.token), of: $0, in: circumstances())
+            LeaseRules.acquire(acquire(host, takeover: $0.record?.token), of: $0, in: circumstances())
         }
     }
 
@@ -93,7 +93,9 @@ extension CloudEngineContract {
             inZone("lease_staysAsItIs_whenTheRuleStoresNothing") { engine in
                 _ = try await decide(engine, acquire(1))
                 let before = try await engine.lease(of: meter, in: zone)
-                let seen = try await engine.decideLease(of: meter, in: zone) { LeaseDecision(record: nil, answer: $0) }
+                let seen = try await engine.decideLease(of: meter, in: zone) {
+                    LeaseDecision(record: nil, answer: $0.record)
+                }
                 try ContractViolation.requireEqual(seen, before, "what the rule is given")
                 try ContractViolation.requireEqual(await engine.lease(of: meter, in: zone), before, "lease")
             },

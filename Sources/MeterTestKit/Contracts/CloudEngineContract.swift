@@ -10,7 +10,8 @@ package enum CloudEngineContract {
 
     package static var clauses: [Clause] {
         zoneClauses + credentialClauses + recordClauses + quotaClauses + changeClauses + tokenClauses + timelineClauses
-            + purgeClauses + believedDateClauses + leaseClauses + renewalClauses + lineClauses + copyClauses
+            + purgeClauses + believedDateClauses + leaseClauses + renewalClauses + aliasClauses + lineClauses
+            + copyClauses
     }
 
     static let zone = "home"
@@ -88,7 +89,7 @@ package enum CloudEngineContract {
                     ),
                     ("leases", { _ = try await engine.leases(in: zone) }),
                     ("heldLeases", { _ = try await engine.heldLeases(in: zone) }),
-                    ("lease", { _ = try await engine.lease(of: "m", in: zone) }),
+                    ("standing", { _ = try await engine.standing(of: "m", in: zone) }),
                     ("changeLine", { _ = try await engine.changeLine(at: place) { $0 } }),
                 ]
                 for (name, call) in calls { try await requireFailure(.zoneNotFound, name, call) }

@@ -55,37 +55,38 @@ package struct FaultyEngine: CloudEngine {
 
     package func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseRecord?) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
-        return try await base.decideLease(of: meter, in: zone) { [memory, fault] record in
+        return try await base.decideLease(of: meter, in: zone) { [memory, fault] lease in
+            let record = lease.record
+            var other = lease
             switch fault {
-            case nil, .renewsForOthers, .forgetsRecords, .ignoresPolicy, .forgetsTimeline: return rule(record)
+            case nil, .renewsForOthers, .forgetsRecords, .ignoresPolicy, .forgetsTimeline: return rule(lease)
             case .decidesAnew:
-                return rule(
-                    record.map {
-                        LeaseRecord(
-                            state: $0.state, token: $0.token, terms: $0.terms, renewedAt: $0.renewedAt, grants: [])
-                    })
+                other.record = record.map {
+                    LeaseRecord(
+                        state: $0.state, token: $0.token, terms: $0.terms, renewedAt: $0.renewedAt, grants: [])
+                }
+                return rule(other)
             case .forgetsDecisions:
-                let decision = rule(record)
+                let decision = rule(lease)
                 return strikes ? LeaseDecision(record: nil, answer: decision.answer) : decision
             case .decidesByOldState:
                 let before = memory.before.withLock { $0["\(zone) \(meter)"] ?? record }
-                let decision = rule(strikes ? before : record)
+                other.record = strikes ? before : record
+                let decision = rule(other)
                 if decision.record != nil { memory.before.withLock { $0["\(zone) \(meter)"] = .some(record) } }
                 return decision
             case .expiresEarly:
-                var early = record
-                early?.renewedAt = (record?.renewedAt ?? .origin) + .seconds(-20)
-                return rule(early)
+                other.record?.renewedAt = (record?.renewedAt ?? .origin) + .seconds(-20)
+                return rule(other)
             case .goesByTheCalendar:
-                var dated = record
                 if let acquiredAt = record?.holder?.acquiredAt {
                     let age = LinuxClock.wallNow.millisecondsSince1970 - acquiredAt.millisecondsSince1970
-                    dated?.renewedAt = LinuxClock.now + .milliseconds(-age)
+                    other.record?.renewedAt = LinuxClock.now + .milliseconds(-age)
                 }
-                return rule(dated)
+                return rule(other)
             }
         }
     }
@@ -151,12 +152,14 @@ extension FaultyEngine {
     package func revoke(credential id: String, at now: WallTime) async throws -> Bool {
         try await base.revoke(credential: id, at: now)
     }
-    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+    package func modify(
+        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+    ) async throws -> [RecordOutcome] {
         let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
         guard fault != .forgetsRecords || !strikes else {
             return records.map { RecordOutcome(fate: .unchanged, record: $0) }
         }
-        return try await base.modify(records, in: zone, now: now)
+        return try await base.modify(records, in: zone, now: now, leaseTime: leaseTime)
     }
     package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
         try await base.record(key, in: zone)
@@ -178,8 +181,8 @@ extension FaultyEngine {
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await base.heldLeases(in: zone)
     }
-    package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
-        try await base.lease(of: meter, in: zone)
+    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
+        try await base.standing(of: meter, in: zone)
     }
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits { try await base.leaseLimits(at: now) }
     package func changeLine(

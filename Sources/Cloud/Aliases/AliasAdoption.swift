@@ -1,0 +1,59 @@
+package import LeaseCore
+package import SettingsCore
+
+/// The aliases that a store of an earlier version has as records only, put in force for leases.
+///
+/// Nobody can be refused any more, and a meter may be leased under two of its ids. Where somebody holds the canonical id,
+/// that holder stays; otherwise the one with the greatest token does, under the id that it knows. Every other one loses
+/// the lease with its next renewal.
+package struct AliasAdoption: Hashable, Sendable {
+    package private(set) var book: AliasBook
+    /// Leases that change.
+    package private(set) var leases: [String: LeaseRecord] = [:]
+
+    /// - Parameters:
+    ///   - records: of which those of type `MeterAlias` count. What is more than a zone or a meter can have is left out,
+    ///     last names first.
+    ///   - lease: reads one by exactly that id.
+    package init(_ records: [Record], _ lease: (String) throws -> LeaseRecord?) rethrows {
+        book = AliasBook()
+        for record in records.sorted(by: { $0.key.name < $1.key.name }) {
+            guard book.change(with: record) != nil, let meter = AliasBook.meter(of: record) else { continue }
+            let next = book.setting(record.key.name, to: meter)
+            guard next.aliases(of: [next.canonical(record.key.name)]) < AliasBook.idsPerMeter, !next.isTooLarge
+            else { continue }
+            book = next
+        }
+        let classes = Dictionary(grouping: book.entries.keys) { [book] in book.canonical($0) }
+        for (meter, aliases) in classes { try unite(meter, aliases.filter { $0 != meter }.sorted(), lease) }
+    }
+
+    private mutating func unite(
+        _ meter: String, _ aliases: [String], _ lease: (String) throws -> LeaseRecord?
+    ) rethrows {
+        var found: [String: LeaseRecord] = [:]
+        for id in [meter] + aliases { found[id] = try lease(id) }
+        guard let floor = found.values.map(\.token).max() else { return }
+        let isHeld = found[meter]?.holder != nil
+        let heir = isHeld ? nil : aliases.filter { found[$0]?.holder != nil }.max { tokens(found, $0, $1) }
+        for alias in aliases { book.setTokensBefore(floor, of: alias) }
+        if let heir, let record = found[heir] {
+            leases[meter] = record
+            found[meter] = record
+            book.setTokensBefore(FencingToken(rawValue: record.token.rawValue - min(1, record.token.rawValue)), of: heir)
+        }
+        for alias in aliases {
+            guard var record = found[alias], record.holder != nil else { continue }
+            record.state = .free
+            leases[alias] = record
+        }
+        for id in [meter] + aliases where found[id].map({ $0.token < floor }) ?? true {
+            book.raiseFloor(of: id, to: floor)
+        }
+    }
+
+    private func tokens(_ leases: [String: LeaseRecord], _ first: String, _ second: String) -> Bool {
+        guard let one = leases[first], let other = leases[second] else { return false }
+        return (one.token, second) < (other.token, first)
+    }
+}

@@ -1,0 +1,100 @@
+package import LeaseCore
+import MeterModel
+package import SettingsCore
+
+/// The aliases of one zone's meters that are in force for leases, and the floors that they raised.
+///
+/// An engine keeps it beside the leases, and reads and writes it in the same atomic step as these: under which id a
+/// request comes is resolved where it is decided (Docs/Decisions/0014-takeovers-and-aliases.md).
+package struct AliasBook: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
+        /// The id that the alias is said to mean, which may be an alias too.
+        package var meter: String
+        /// Tokens up to it, said under the alias, are none of the meter's present lease.
+        package var tokensBefore: FencingToken
+
+        package init(meter: String, tokensBefore: FencingToken) {
+            self.meter = meter
+            self.tokensBefore = tokensBefore
+        }
+    }
+
+    /// By alias, what its record says.
+    package private(set) var entries: [String: Entry]
+    /// By id, the token that its next grant has to exceed, where its lease's own token does not say so already.
+    package private(set) var floors: [String: FencingToken]
+    /// Each id that means another one, with that one.
+    private var meanings: [String: String]
+
+    package init(entries: [String: Entry] = [:], floors: [String: FencingToken] = [:]) {
+        self.entries = entries
+        self.floors = floors
+        meanings = AliasMap.flattened(entries.mapValues(\.meter))
+    }
+
+    /// Ids of one meter, its canonical one too. A change names all of them in one step.
+    package static let idsPerMeter = 16
+    /// Aliases of one zone, and ids that once were some: etcd has them under one key.
+    package static let entriesMax = 2000
+
+    /// The id under which a meter is leased.
+    package func canonical(_ meter: String) -> String { meanings[meter] ?? meter }
+
+    package func floor(of meter: String) -> FencingToken { floors[meter] ?? FencingToken(rawValue: 0) }
+
+    /// The lease that a request under `meter` is about.
+    ///
+    /// - Parameter lease: reads one by exactly that id.
+    package func standing(
+        of meter: String, _ lease: (String) throws -> LeaseRecord?
+    ) rethrows -> LeaseStanding {
+        let canonical = canonical(meter)
+        var standing = LeaseStanding(meter: canonical, record: try lease(canonical), floor: floor(of: canonical))
+        if canonical != meter {
+            standing.alias = LeaseStanding.Alias(
+                tokensBefore: entries[meter]?.tokensBefore ?? FencingToken(rawValue: 0), record: try lease(meter))
+        }
+        return standing
+    }
+
+    /// What storing a record changes. nil: nothing.
+    package func change(with record: Record) -> AliasChange? {
+        guard record.key.type == .meterAlias, MeterID(record.key.name)?.description == record.key.name else {
+            return nil
+        }
+        let meter = Self.meter(of: record)
+        guard entries[record.key.name]?.meter != meter else { return nil }
+        return AliasChange(record.key.name, means: meter, in: self)
+    }
+
+    /// What a `MeterAlias` record says that its name means. nil: nothing.
+    static func meter(of record: Record) -> String? {
+        guard !record.isTombstone, case .string(let text)? = record.properties["meter"]?.value,
+            let meter = MeterID(text)?.description, meter != record.key.name
+        else { return nil }
+        return meter
+    }
+
+    /// As it is with one entry more or less; tokens and floors are as they were.
+    func setting(_ alias: String, to meter: String?) -> AliasBook {
+        var entries = entries
+        entries[alias] = meter.map {
+            Entry(meter: $0, tokensBefore: entries[alias]?.tokensBefore ?? FencingToken(rawValue: 0))
+        }
+        return AliasBook(entries: entries, floors: floors)
+    }
+
+    /// The ids that mean another one than in `other`.
+    func moved(from other: AliasBook) -> [String] {
+        Set(meanings.keys).union(other.meanings.keys).filter { canonical($0) != other.canonical($0) }.sorted()
+    }
+
+    /// All aliases of the meters that these ids are.
+    func aliases(of meters: Set<String>) -> Int { meanings.values.reduce(0) { $0 + (meters.contains($1) ? 1 : 0) } }
+
+    var isTooLarge: Bool { entries.count + floors.count > Self.entriesMax }
+
+    mutating func raiseFloor(of meter: String, to floor: FencingToken) { floors[meter] = floor }
+
+    mutating func setTokensBefore(_ token: FencingToken, of alias: String) { entries[alias]?.tokensBefore = token }
+}

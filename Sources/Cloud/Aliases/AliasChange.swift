@@ -1,0 +1,60 @@
+package import LeaseCore
+package import MeterModel
+
+/// An alias that is written, changed or removed: what it means for leases, to be decided in the step that stores it.
+package struct AliasChange: Hashable, Sendable {
+    /// Whose leases it depends on.
+    package let meters: [String]
+    /// Ids that meant a meter which they mean no more: nobody may hold it.
+    private let leaving: Set<String>
+    /// Ids that mean another one than before.
+    private let moved: [String]
+    /// Afterwards, with tokens and floors as before.
+    private let book: AliasBook
+    private let isWrite: Bool
+
+    /// - Parameter meter: nil: it is no alias any more.
+    init(_ alias: String, means meter: String?, in before: AliasBook) {
+        book = before.setting(alias, to: meter)
+        moved = book.moved(from: before)
+        leaving = Set(moved.map { before.canonical($0) })
+        meters = leaving.union(moved).union(moved.map { [book] in book.canonical($0) }).sorted()
+        isWrite = meter != nil
+    }
+
+    package enum Decision: Hashable, Sendable {
+        /// - Parameter freed: leases that were over and that nobody had released, as they are to be stored.
+        case accepted(AliasBook, freed: [String: LeaseRecord])
+        /// Somebody holds a meter that has to be free.
+        case held(meter: String, by: String)
+        /// There would be more of them than a zone, or a meter, can have.
+        case tooMany
+    }
+
+    /// - Parameters:
+    ///   - leases: those of `meters`.
+    ///   - now: on the clock by which leases are over.
+    package func decide(_ leases: [String: LeaseRecord], at now: MonotonicTime) -> Decision {
+        var freed: [String: LeaseRecord] = [:]
+        for meter in leaving.sorted() {
+            guard var lease = leases[meter], let holder = lease.holder else { continue }
+            guard lease.isOver(at: now) else { return .held(meter: meter, by: holder.hostName) }
+            lease.state = .free
+            freed[meter] = lease
+        }
+        let floor = meters.map { max(leases[$0]?.token ?? book.floor(of: $0), book.floor(of: $0)) }.max()
+        var next = book
+        if let floor, floor.rawValue > 0 {
+            for meter in meters where leases[meter].map({ $0.token < floor }) ?? true {
+                next.raiseFloor(of: meter, to: floor)
+            }
+            for alias in moved { next.setTokensBefore(floor, of: alias) }
+        }
+        guard !isWrite || !isTooMany(next) else { return .tooMany }
+        return .accepted(next, freed: freed)
+    }
+
+    private func isTooMany(_ next: AliasBook) -> Bool {
+        next.isTooLarge || next.aliases(of: Set(moved.map { next.canonical($0) })) >= AliasBook.idsPerMeter
+    }
+}

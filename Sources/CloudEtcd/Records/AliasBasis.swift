@@ -1,0 +1,60 @@
+import Cloud
+import LeaseCore
+import MeterModel
+
+/// What an alias is decided by on its way into force: the zone's aliases and the leases of its ids, as they were read.
+struct AliasBasis: Sendable {
+    let seen: SeenAliases
+    let leases: [String: SeenLease]
+    /// On this copy's clock, by which it saw the leases.
+    let leaseTime: MonotonicTime
+
+    enum Verdict: Sendable {
+        case refused(RecordOutcome.Fate)
+        case followed(Step)
+    }
+
+    func decide(_ change: AliasChange) -> Verdict {
+        switch change.decide(leases.compactMapValues(\.record), at: leaseTime) {
+        case .held(let meter, let holder): return .refused(.leaseHeld(meter: meter, by: holder))
+        case .tooMany: return .refused(.tooManyAliases)
+        case .accepted(let book, let freed):
+            return .followed(Step(book: book, freed: freed, revision: seen.revision, leases: leases))
+        }
+    }
+
+    /// An alias that comes into force with the request that stores its record, where all is as it was read.
+    struct Step: Sendable {
+        let book: AliasBook
+        let freed: [String: LeaseRecord]
+        fileprivate let revision: Int64
+        fileprivate let leases: [String: SeenLease]
+
+        func add(
+            to transaction: inout EtcdTransaction, in zone: String, _ keys: StoreKeys, writer: String
+        ) throws(EtcdError) {
+            let aliases = keys.aliases(of: zone)
+            transaction.compares.append(EtcdCompare(key: aliases, revision: revision))
+            transaction.success.append(.put(key: aliases, value: try StoredAliases(book).bytes))
+            for (meter, lease) in leases.sorted(by: { $0.key < $1.key }) {
+                let key = keys.lease(of: meter, in: zone)
+                transaction.compares.append(EtcdCompare(key: key, revision: lease.revision))
+                guard let record = freed[meter] else { continue }
+                // A renewal that came since makes the lease one that is not over.
+                transaction.compares.append(
+                    EtcdCompare(key: keys.pulse(of: meter, in: zone), revision: lease.pulse))
+                transaction.success.append(.put(key: key, value: try StoredLease(record, writer: writer).bytes))
+            }
+            if !freed.isEmpty { transaction.success.append(.put(key: keys.leaseGeneration(zone), value: [])) }
+        }
+
+        /// It is in force since `revision`.
+        func note(_ revision: Int64, in zone: String, _ aliases: AliasSights, _ sights: LeaseSights) {
+            aliases.note(SeenAliases(book: book, revision: revision), in: zone)
+            for (meter, record) in freed {
+                let seen = SeenLease(record: record, revision: revision, pulse: leases[meter]?.pulse ?? 0)
+                sights.note(seen, at: MeterPlace(zone: zone, meter: meter), isOwn: true)
+            }
+        }
+    }
+}

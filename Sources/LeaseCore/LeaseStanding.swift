@@ -1,0 +1,90 @@
+package import MeterModel
+
+/// A lease as one request finds it: under whichever of the meter's ids the request came, it is the one lease of the
+/// meter, and what has to be known to judge words that were said under another id.
+package struct LeaseStanding: Hashable, Sendable {
+    /// What the id that the request named had to itself before it became another id of the meter.
+    package struct Alias: Hashable, Sendable {
+        /// Tokens up to it were given out under that id, or before the meter had it: none of them is a grant of this
+        /// lease, even where the number is the same.
+        package var tokensBefore: FencingToken
+        /// The lease of that id alone, which nobody holds and which does not change while it is an alias.
+        package var record: LeaseRecord?
+
+        package init(tokensBefore: FencingToken, record: LeaseRecord?) {
+            self.tokensBefore = tokensBefore
+            self.record = record
+        }
+    }
+
+    /// The id under which the meter is leased.
+    package var meter: String
+    /// nil where there never was a lease.
+    package var record: LeaseRecord?
+    /// The next grant's token exceeds it. A present holder keeps its own, even a smaller one.
+    package var floor: FencingToken
+    /// Where the request named another id of the meter.
+    package var alias: Alias?
+
+    package init(
+        meter: String, record: LeaseRecord?, floor: FencingToken = FencingToken(rawValue: 0), alias: Alias? = nil
+    ) {
+        self.meter = meter
+        self.record = record
+        self.floor = floor
+        self.alias = alias
+    }
+
+    /// A token that cannot mean this lease, because it is from before the id that the request named was the meter's.
+    fileprivate func isFromBefore(_ token: FencingToken) -> Bool { alias.map { token <= $0.tokensBefore } ?? false }
+}
+
+// The rules for a lease that may be asked for under several ids (Docs/Decisions/0014-takeovers-and-aliases.md).
+extension LeaseRules {
+    package static func acquire(
+        _ request: LeaseAcquire, of lease: LeaseStanding, in circumstances: LeaseCircumstances
+    ) -> LeaseDecision<LeaseAnswer> {
+        var (request, circumstances) = (request, circumstances)
+        circumstances.grantsAbove = max(circumstances.grantsAbove, lease.floor)
+        let (record, now) = (lease.record, circumstances.now)
+        if lease.alias?.record?.token(grantedTo: request.requestID) != nil {
+            // It was granted under its own id before that became an alias: it is not decided anew.
+            return refuse(record?.holder == nil ? .released : .held, record, after: untilOver(record, at: now))
+        }
+        // Aimed at a grant of the id that went, it means nobody here.
+        if let target = request.takeover, lease.isFromBefore(target) { request.takeover = nil }
+        if let record, let holder = record.holder, holder.isRun(of: request), lease.isFromBefore(record.token),
+            !record.isOver(at: now)
+        {
+            // This very run has it under another id, with a token that means nothing under this one.
+            return refuse(.held, record, after: untilOver(record, at: now))
+        }
+        return acquire(request, of: record, in: circumstances)
+    }
+
+    package static func renew(
+        _ token: FencingToken, session: SessionID, of lease: LeaseStanding, under policy: LeasePolicy,
+        at now: MonotonicTime
+    ) -> LeaseDecision<LeaseRenewal> {
+        guard !lease.isFromBefore(token) else {
+            return LeaseDecision(record: nil, answer: .lost(.released, lease.record))
+        }
+        return renew(token, session: session, of: lease.record, under: policy, at: now)
+    }
+
+    package static func release(
+        _ token: FencingToken, session: SessionID, of lease: LeaseStanding
+    ) -> LeaseDecision<LeaseChange> {
+        guard !lease.isFromBefore(token) else {
+            return LeaseDecision(record: nil, answer: .unchanged(lease.record))
+        }
+        return release(token, session: session, of: lease.record)
+    }
+
+    package static func revoke(_ lease: LeaseStanding) -> LeaseDecision<LeaseChange> { revoke(lease.record) }
+
+    private static func untilOver(_ record: LeaseRecord?, at now: MonotonicTime) -> Duration {
+        guard let record, record.holder != nil else { return .zero }
+        return max(.zero, record.renewedAt + record.terms.over - now)
+    }
+}

@@ -24,7 +24,8 @@ extension SyncFailure {
             case .serviceUnavailable, .internalError: .serviceUnavailable
             case .clockSkew: .clockSkew
             case .badRequest: .badRequest
-            case .leaseHeld, .leaseLost, .notFound: .other
+            case .leaseHeld: .leaseHeld
+            case .leaseLost, .notFound: .other
             }
         self.init(kind, error.message, retryAfter: error.retryAfter.flatMap { Self.wait(seconds: $0) })
     }

@@ -41,6 +41,19 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         package init() {}
     }
 
+    /// A change that the cloud cannot take yet. It stays in the outbox and is told again by itself.
+    package struct PutOff: Codable, Hashable, Sendable {
+        package var type: String
+        package var name: String
+        package var reason: String
+
+        package init(type: String, name: String, reason: String) {
+            self.type = type
+            self.name = name
+            self.reason = reason
+        }
+    }
+
     package var zone: String
     /// `stopped`, `idle`, `waiting`, `halted`, or what the present run does: `readProgress`, `account`, `createZone`,
     /// `subscribe`, `modify`, `fetch`, `cleanUp`.
@@ -53,6 +66,8 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var full: String?
     /// Until some of them are tried again.
     package var full_retry_in_ms: Int64?
+    /// Those of them that the cloud cannot take yet, with why. Absent from an older daemon.
+    package var put_off: [PutOff]?
     /// Records that are not synced, with their reasons (`GET /v1/sync/parked`).
     package var parked: Int
     /// Types of which there is something to read.
@@ -99,7 +114,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         self.stream = stream
         self.counters = counters
         (pending, held_back, parked, failures, refresh_version) = (0, 0, 0, 0, 0)
-        (unread, refetching, again, cancelling) = ([], [], false, false)
+        (put_off, unread, refetching, again, cancelling) = ([], [], [], false, false)
     }
 
     /// Written out so that what is unknown is `null` and not missing.
@@ -111,6 +126,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         try container.encode(held_back, forKey: .held_back)
         try container.encode(full, forKey: .full)
         try container.encode(full_retry_in_ms, forKey: .full_retry_in_ms)
+        try container.encode(put_off, forKey: .put_off)
         try container.encode(parked, forKey: .parked)
         try container.encode(unread, forKey: .unread)
         try container.encode(refetching, forKey: .refetching)

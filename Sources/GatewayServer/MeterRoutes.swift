@@ -60,10 +60,24 @@ package struct MeterRoutes: Sendable {
             return try JSON.response(
                 try await directory.forget(try Self.reference(in: context), readings: readings))
         }
+        addAliases(to: api)
         addSettings(to: meter)
         addStreams(to: meter)
         addLogs(to: meter)
         for group in others { group.add(to: api) }
+    }
+
+    private func addAliases(to api: RouterGroup<BasicRequestContext>) {
+        api.get("aliases") { _, _ in try JSON.response(try await directory.listAliases()) }
+        let alias = api.group("aliases/:alias")
+        alias.post { request, context in
+            let body = try await JSON.decode(AliasRequest.self, from: request)
+            return try JSON.response(
+                try await directory.alias(try Self.reference("alias", in: context), of: body.meter))
+        }
+        alias.delete { _, context in
+            try JSON.response(try await directory.unalias(try Self.reference("alias", in: context)))
+        }
     }
 
     private func addSettings(to meter: RouterGroup<BasicRequestContext>) {

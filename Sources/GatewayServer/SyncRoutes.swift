@@ -88,6 +88,9 @@ extension SyncStatusBody {
         (pending, parked) = (status.queue.pending, status.queue.parked)
         (held_back, full) = (status.queue.heldBack, status.fullness?.failure.message)
         full_retry_in_ms = until(status.fullness?.retryAt)
+        put_off = status.queue.putOff
+            .map { PutOff(type: $0.key.type.rawValue, name: $0.key.name, reason: $0.value.message) }
+            .sorted { ($0.type, $0.name) < ($1.type, $1.name) }
         unread = status.queue.unread.map(\.rawValue)
         refetching = status.queue.refetching.map(\.rawValue).sorted()
         last_success_ms = status.lastSuccess?.millisecondsSince1970

@@ -19,6 +19,8 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         /// A stamp too far ahead; per record, in a batch's results.
         case clockSkew
         case badRequest
+        /// An alias for which a meter has to be free that somebody holds; per record, in a batch's results.
+        case leaseHeld
         /// The cloud could not be reached, or the connection broke: nobody knows whether the call was done.
         case network
         /// The cloud is not the one that was joined: its certificate has another fingerprint.

@@ -25,7 +25,7 @@ package struct SyncHalt: Hashable, Sendable {
         case .zoneNotFound, .changeTokenExpired, .timelineLost, .anotherZone, .limitExceeded, .quotaExceeded,
             .rateLimited,
             .serviceUnavailable, .clockSkew,
-            .badRequest, .network, .other:
+            .badRequest, .leaseHeld, .network, .other:
             return nil
         }
         self.failure = failure

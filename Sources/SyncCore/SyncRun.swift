@@ -22,6 +22,8 @@ package struct SyncRun: Hashable, Sendable {
     package internal(set) var remaining: [RecordType]
     package internal(set) var ending: Ending?
     package internal(set) var counts: [RecordType: SyncCounts] = [:]
+    /// Records that the cloud cannot take now, and why. They stay in the outbox, and this run tells them no more.
+    package internal(set) var putOff: [RecordKey: SyncFailure] = [:]
 
     /// What finishes the present step; comes before anything else, even after a cancellation.
     var following: [SyncOperation] = []

@@ -51,8 +51,11 @@ extension SyncState {
 
     mutating func batchRead(_ batch: OutboxBatch?) {
         guard finish({ if case .readBatch = $0 { true } else { false } }) != nil else { return }
-        if let batch, !batch.records.isEmpty {
-            withRun { $0.following = [.push(batch)] }
+        let putOff = run?.putOff ?? [:]
+        let records = batch?.records.filter { putOff[$0.key] == nil } ?? []
+        if !records.isEmpty {
+            let few = OutboxBatch(records: Array(records.prefix(timing.batchRecordsMax)))
+            withRun { $0.following = [.push(few)] }
         } else {
             turn = .fetch
             withRun {
@@ -72,13 +75,17 @@ extension SyncState {
         if parts.first == batch { parts.removeFirst() }
         parts.insert(
             contentsOf: batch.records.filter { tooLarge.contains($0.key) }.map { OutboxBatch(records: [$0]) }, at: 0)
+        let putOff = outcome.results.filter(\.isPutOff)
         let isSkewed = outcome.results.contains { $0.failure?.kind == .clockSkew }
         var following: [SyncOperation] = []
         if !decided.isEmpty {
             following.append(.settle(batch, PushOutcome(results: decided, serverTime: outcome.serverTime)))
         }
         if isSkewed { following.append(restamping) }
-        withRun { $0.following = following }
+        withRun { run in
+            run.following = following
+            for result in putOff { run.putOff[result.key] = result.failure }
+        }
     }
 
     mutating func settled(_ merge: MergeOutcome) {
@@ -170,7 +177,7 @@ extension PushResult {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
         case .limitExceeded: batch.records.count == 1
-        case .clockSkew, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound, .notAuthenticated,
+        case .clockSkew, .leaseHeld, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound, .notAuthenticated,
             .changeTokenExpired, .timelineLost, .anotherZone, .wrongCertificate:
             false
         }
@@ -178,6 +185,9 @@ extension PushResult {
 
     /// Of a result that is decided.
     var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
+
+    /// Can be taken once a meter is free: it is told again in a later run.
+    var isPutOff: Bool { failure?.kind == .leaseHeld }
 
     /// Too large beside others: told alone next, which decides.
     func isTooLarge(in batch: OutboxBatch) -> Bool {

@@ -84,6 +84,10 @@ extension SyncState {
 
     mutating func wake(_ moment: SyncMoment) -> [SyncEffect] {
         if case .idle = phase, moment.now >= nextPoll { poll(at: moment.now) }
+        if case .idle = phase, let until = putOffUntil, moment.now >= until {
+            putOffUntil = nil
+            ask(.retry)
+        }
         return wakeStream(moment)
     }
 

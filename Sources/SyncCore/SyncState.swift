@@ -53,6 +53,10 @@ package struct SyncState: Hashable, Sendable {
     package internal(set) var parts: [OutboxBatch] = []
     /// As it was read last.
     package internal(set) var lastProgress = SyncProgress()
+    /// What the cloud could not take yet, as the last run that told it was answered. It waits in the outbox.
+    package internal(set) var putOff: [RecordKey: SyncFailure] = [:]
+    /// When that is told again, unless a run comes before.
+    var putOffUntil: MonotonicTime?
     /// When a remote change was last told by the stream.
     package internal(set) var lastPush: MonotonicTime?
     /// The cloud has no room for something that this host has to tell; nil: it has.
@@ -121,6 +125,9 @@ package struct SyncState: Hashable, Sendable {
         lastResult = result
         unread.formUnion(run.remaining)
         if let progress = run.progress { lastProgress = progress }
+        // One that ended early did not come to all of them.
+        putOff = end == .complete ? run.putOff : putOff.merging(run.putOff) { $1 }
+        putOffUntil = putOff.isEmpty ? nil : now + timing.putOffInterval
         phase = run.ending == .stop ? .stopped : .idle
         switch end {
         case .complete, .partial:
@@ -146,7 +153,8 @@ package struct SyncState: Hashable, Sendable {
         switch phase {
         case .stopped, .halted: nil
         case .idle:
-            [again == nil ? nil : retry?.at, nextRetryOfHeldBack, nextPoll, streamDeadline].compactMap { $0 }.min()
+            [again == nil ? nil : retry?.at, nextRetryOfHeldBack, nextPoll, streamDeadline, putOffUntil]
+                .compactMap { $0 }.min()
         case .running(let run): run.operation == nil ? subscribeDeadline : streamDeadline
         }
     }

@@ -44,6 +44,8 @@ package struct SyncQueue: Hashable, Sendable {
     package var parked: Int
     /// Halves of a batch that was too large.
     package var parts: Int
+    /// Records of those that the cloud could not take yet, and why.
+    package var putOff: [RecordKey: SyncFailure] = [:]
     /// Types to be read, in their order.
     package var unread: [RecordType]
     /// Types that are read anew from the beginning.
@@ -59,6 +61,7 @@ extension SyncMachine {
             queue: SyncQueue(
                 pending: progress.pending, heldBack: progress.heldBack, parked: progress.parked,
                 parts: state.parts.count,
+                putOff: state.run.map { state.putOff.merging($0.putOff) { $1 } } ?? state.putOff,
                 unread: RecordType.known.filter(unread.contains), refetching: progress.refetching),
             counters: state.counters, lastSyncError: state.lastSyncError, failures: state.failures,
             nextRetry: state.retry?.at, nextPoll: state.phase == .idle ? state.nextPoll : nil, halt: state.halt,

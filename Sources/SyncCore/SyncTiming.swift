@@ -10,6 +10,8 @@ package struct SyncTiming: Hashable, Sendable {
     package var rateLimitWaitMax = Duration.seconds(3600)
     /// Without a remote change for so long, changes are asked for.
     package var pollInterval = Duration.seconds(300)
+    /// What the cloud could not take is told again so long after the run.
+    package var putOffInterval = Duration.seconds(30)
     /// A run waits so long for the event stream to open, then goes on without it.
     package var subscribeTimeout = Duration.seconds(5)
     /// An event stream that says nothing for so long is dead: the cloud pings every 15 s.

@@ -141,6 +141,8 @@ struct MeterdOpenAPITests {
             ("GatewayStatus", GatewayStatus(meters: [], store: store)), ("LiveBody", live), ("WebStatus", web),
             ("ScanEntry", ScanEntry(id: "i", model: nil, name: nil, transport: "t", port: "p", state: "s")),
             ("SettingsBody", SettingsBody(settings: [:], known: [])), ("ForgottenMeter", ForgottenMeter(id: "i")),
+            ("MeterAliasBody", MeterAliasBody(alias: "a", meter: "m")),
+            ("MeterAliases", MeterAliases(aliases: [MeterAliasBody(alias: "a", meter: "m")])),
             (
                 "MeterLogBody",
                 MeterLogBody(name: nil, samples: 1, interval_ms: 1, duration_s: 1, charge_mAh: 1, energy_Wh: 1)
@@ -165,6 +167,7 @@ struct MeterdOpenAPITests {
             ("RecordingRequest", RecordingRequest(name: "n")),
             ("RecordingTextRequest", RecordingTextRequest(name: "n", note: "n")),
             ("CloudJoinRequest", CloudJoinRequest(urls: ["u"], token: "t", pin: "p", bring_all: true)),
+            ("AliasRequest", AliasRequest(meter: "m")),
             ("SyncRequest", SyncRequest(detach: true)), ("RebuildRequest", RebuildRequest(dry_run: true)),
             ("WebEnableRequest", WebEnableRequest(listen: "l")), ("LoginRequest", LoginRequest(token: "t")),
         ]
@@ -202,6 +205,7 @@ struct MeterdOpenAPITests {
                     run: 1, trigger: "t", age_ms: 1, duration_ms: 1, end: "complete", was_cancelled: false, skipped: 0,
                     types: [])
             ),
+            ("SyncPutOff", SyncStatusBody.PutOff(type: "t", name: "n", reason: "r")),
             ("SyncNetwork", SyncStatusBody.Network(satisfied: true, interface: nil, kind: nil)),
             ("SyncCounters", status.counters), ("SyncStatusBody", status),
             (

@@ -100,14 +100,58 @@ struct MeterAliasTests {
         #expect(await bench.leave() == .none)
     }
 
-    @Test func aliasFromAnotherHost_counts_andACircleDoesNot() async throws {
+    @Test func aliasFromAnotherHost_counts_andTheOtherWayRoundIsRefused() async throws {
         try await bench.plugIn(.tc66c, id: .tc, at: "/dev/radio")
         try await bench.plugIn(.tc66c, id: Self.cable, at: "/dev/ttyACM0")
         try await bench.settings.add(alias: Self.cable, of: .tc)
         #expect(await bench.directory.status().map(\.id) == ["\(MeterID.tc)"])
 
-        try await bench.settings.add(alias: .tc, of: Self.cable)
+        await #expect(throws: GatewayError.self) { try await bench.settings.add(alias: .tc, of: Self.cable) }
+        #expect(try await bench.settings.aliases() == [Self.cable: .tc])
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func circleThatHostsWroteBesideEachOther_meansTheSmallerId() async throws {
+        try await bench.settings.add(alias: Self.cable, of: .tc)
+        let change = SettingChange(
+            key: RecordKey(type: .meterAlias, name: "\(MeterID.tc)"), property: "meter",
+            value: .string("\(Self.cable)"))
+        _ = try await settings.write([change], at: HostMoment(wall: .init(millisecondsSince1970: 0), sinceBoot: .origin))
+
+        let (smaller, greater) = (min(Self.cable, .tc), max(Self.cable, .tc))
+        #expect(try await bench.settings.aliases() == [greater: smaller])
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func alias_isWrittenInOneHop() async throws {
+        try await bench.settings.add(alias: Self.cable, of: .tc)
+
+        let body = try await bench.directory.alias("\(MeterID.tc)", of: "\(MeterID.um)")
+        let again = try await bench.directory.alias("\(MeterID.tc)", of: "\(MeterID.um)")
+
+        #expect(body.meter == "\(MeterID.um)")
+        #expect(again == body)
+        let record = try #require(
+            await settings.record(RecordKey(type: .meterAlias, name: Self.cable.description)))
+        #expect(record.properties["meter"]?.value == .string("\(MeterID.um)"))
+        #expect(try await bench.directory.listAliases().aliases.map(\.alias).count == 2)
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func unalias_isRefused_whileTheMeterIsWanted_andLasts() async throws {
+        try await bothConnected()
+        await #expect(throws: GatewayError.self) { try await bench.directory.unalias("\(Self.cable)") }
+        _ = try await bench.directory.disconnect("\(MeterID.tc)")
+
+        let body = try await bench.directory.unalias("\(Self.cable)")
+
+        #expect(body.meter == "\(MeterID.tc)")
+        #expect(await bench.directory.status().map(\.id).sorted() == ["\(MeterID.tc)", "\(Self.cable)"].sorted())
+        // Both say again that they are the same.
+        try await bothConnected()
+        #expect(await bench.directory.status().count == 2)
         #expect(try await bench.settings.aliases().isEmpty)
+        await #expect(throws: GatewayError.self) { try await bench.directory.unalias("\(Self.cable)") }
         #expect(await bench.leave() == .none)
     }
 }

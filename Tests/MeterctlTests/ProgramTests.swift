@@ -314,6 +314,8 @@ enum Program {
                                   next connect.
           forget                  Forget a meter: its settings on all hosts, and its
                                   place on this one.
+          alias                   Say that two ids are one meter, on all hosts.
+          unalias                 Say that an id is no other meter's, on all hosts.
           status                  Every meter: state, who has it, last reading and its
                                   age, what is wrong.
           who                     Who has which meter, and until when.

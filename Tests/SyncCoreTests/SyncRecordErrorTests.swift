@@ -55,6 +55,66 @@ struct SyncRecordErrorTests {
         #expect(bench.status.mode == .waiting)
     }
 
+    @Test mutating func recordThatWaitsForALease_staysInTheOutbox_andHoldsNothingUp() {
+        bench.begin(pending: 2)
+        let batch = OutboxBatch.records(1...2)
+        bench.answer(.batchRead(batch))
+        bench.answer(.pushed(.taking(batch, refusing: ["r1": .leaseHeld]), .exact(at: bench.now)))
+        guard case .settle(_, let settled) = bench.operation else {
+            Issue.record("\(String(describing: bench.operation))")
+            return
+        }
+        #expect(settled.results.map(\.key.name) == ["r2"])
+        bench.answer(.settled(MergeOutcome()))
+        var batches = 0
+        for _ in 0..<100 {
+            guard let operation = bench.operation else { break }
+            // The store has it still.
+            if case .readBatch = operation { bench.answer(.batchRead(.records(1...1))) } else {
+                bench.answer(operation.emptyAnswer(at: bench.now))
+            }
+            if case .push = bench.operation { batches += 1 }
+        }
+
+        #expect(bench.operation == nil)
+        #expect(batches == 0)
+        #expect(bench.results.last?.end == .complete)
+        #expect(bench.status.queue.putOff.map(\.key.name) == ["r1"])
+        #expect(bench.status.queue.putOff.values.map(\.message) == ["no r1"])
+        #expect(bench.status.lastSyncError == nil)
+    }
+
+    @Test mutating func recordThatWaitsForALease_isToldAgainLater_andOnlyThen() throws {
+        bench.begin()
+        let batch = OutboxBatch.records(1...1)
+        bench.answer(.batchRead(batch))
+        bench.answer(.pushed(.taking(batch, refusing: ["r1": .leaseHeld]), .exact(at: bench.now)))
+        while let operation = bench.operation {
+            if case .readBatch = operation { bench.answer(.batchRead(batch)) } else {
+                bench.answer(operation.emptyAnswer(at: bench.now))
+            }
+        }
+        #expect(bench.machine.nextWake == bench.now + SyncTiming().putOffInterval)
+        bench.advance(by: SyncTiming().putOffInterval + .milliseconds(-1))
+        #expect(bench.operation == nil)
+
+        bench.advance(by: .milliseconds(1))
+        for _ in 0..<20 {
+            guard let operation = bench.operation else { break }
+            if case .readBatch = operation {
+                bench.answer(.batchRead(batch))
+                break
+            }
+            bench.answer(operation.emptyAnswer(at: bench.now))
+        }
+        #expect(bench.operation == .push(batch))
+        bench.answer(.pushed(.taking(batch), .exact(at: bench.now)))
+        bench.settleDown()
+
+        #expect(bench.status.queue.putOff.isEmpty)
+        #expect(bench.results.map(\.end) == [.complete, .complete])
+    }
+
     @Test mutating func emptyAnswer_endsTheRun_insteadOfSpinning() {
         bench.begin()
         bench.answer(.batchRead(.records(1...1)))

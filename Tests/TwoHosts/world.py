@@ -191,6 +191,51 @@ def two_of_one_name(cluster: Cluster):
     return " and ".join(ids)
 
 
+
+def two_ids(cluster: Cluster):
+    """A person says that two ids are one meter while one of them is held: it waits, then the meter is leased once."""
+    other = "02:00:00:00:25:0D"
+    cluster.start_cloud()
+    a, b = (cluster.host(name, SHORT) for name in ("attic", "bench"))
+    for host, meter in ((a, METER), (b, other)):
+        host.join()
+        host.ctl("connect", cluster.meter(), "--model", "um25c", "--id", meter, "--detach")
+        host.ctl("disconnect", meter)
+    b.ctl("connect", other)
+    wait(f"{b.name} has data", lambda: b.state(other) == "data-available", SOON)
+    a.ctl("alias", other, METER)
+    waiting, _ = wait("the alias waits", lambda: a.json("sync", "status")["put_off"], SOON)
+    if b.name not in waiting[0]["reason"]:
+        raise Failure(f"nobody is named: {waiting}")
+    if b.state(other) != "data-available":
+        raise Failure("the holder lost its meter")
+
+    b.ctl("disconnect", other)
+    _, seconds = wait(f"{a.name} has told everything", lambda: a.json("sync", "status")["pending"] == 0, SOON)
+    if waiting := a.json("sync", "status")["put_off"]:
+        raise Failure(f"still waiting: {waiting}")
+    wait(f"{b.name} knows one meter", lambda: b.json("alias")["aliases"], SOON)
+    b.ctl("connect", other)
+    wait(f"{b.name} has data of the meter", lambda: b.state(METER) == "data-available", SOON)
+    for meter in (METER, other):
+        refused = a.ctl("connect", meter, check=False)
+        if refused.returncode != 4 or b.name not in refused.stderr:
+            raise Failure(f"two hosts have {meter}: {refused.returncode} {refused.stderr}")
+        a.ctl("disconnect", meter)
+
+    if b.ctl("unalias", other, check=False).returncode == 0:
+        raise Failure("parted while it was wanted here")
+    b.ctl("disconnect", other)
+    a.ctl("unalias", other)
+    wait(f"{b.name} knows two meters", lambda: not b.json("alias")["aliases"], SOON)
+    b.ctl("connect", other)
+    a.ctl("connect", METER)
+    for host, meter in ((a, METER), (b, other)):
+        wait(f"{host.name} has data of its own", lambda: host.state(meter) == "data-available", SOON)
+    return f"the alias was taken {seconds:.0f} s after the other id was free"
+
+
 CASES = [
-    zone_changed, store_went_back, wish_during_an_outage, policy_reaches_the_holder, dead_holder_revoked, two_of_one_name,
+    zone_changed, two_ids, store_went_back, wish_during_an_outage, policy_reaches_the_holder, dead_holder_revoked,
+    two_of_one_name,
 ]

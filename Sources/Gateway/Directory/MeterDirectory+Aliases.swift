@@ -1,3 +1,4 @@
+package import GatewayAPI
 import Logging
 import MeterModel
 
@@ -22,6 +23,7 @@ extension MeterDirectory {
             guard await session.device == device else { continue }
             let (alias, meter) = id.hasRadio ? (other, id) : (id, other)
             do {
+                guard try await !edges.settings.isParted(alias) else { return }
                 try await edges.settings.add(alias: alias, of: meter)
             } catch {
                 logger.error(
@@ -36,10 +38,64 @@ extension MeterDirectory {
         do {
             let before = aliases
             aliases = try await readAliases()
+            for (alias, meter) in before where aliases[alias] != meter { await part(alias, from: meter) }
             for (alias, meter) in aliases where before[alias] != meter { await merge(alias, into: meter) }
         } catch {
             logger.error("the other ids of meters cannot be read", metadata: ["cause": "\(error)"])
         }
+    }
+
+    /// Takes the links of an id from the meter that it does not mean any more.
+    private func part(_ alias: MeterID, from meter: MeterID) async {
+        for (link, sighting) in aliasSightings where sighting.id == alias {
+            aliasSightings[link] = nil
+            if var former = known[meter], former.link == link {
+                former.link = nil
+                await saveOrLog(former)
+            }
+            await sessions[meter]?.vanished(from: link)
+            await take(.appeared(sighting))
+        }
+    }
+
+    // MARK: What people say
+
+    /// Remembers, on every host, that two ids are one meter.
+    ///
+    /// - Returns: the id that it has now.
+    package func alias(_ alias: String, of meter: String) async throws(GatewayError) -> MeterAliasBody {
+        let other = try await anyID(alias)
+        let target = try await edges.settings.add(alias: other, of: try await anyID(meter))
+        return MeterAliasBody(alias: other.description, meter: target.description)
+    }
+
+    /// Parts an id from the meter that it means, on every host and to stay.
+    ///
+    /// - Throws: `refused` where it means none, and while this host wants the meter: it could not be told which of the two
+    ///   it has.
+    package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
+        guard let alias = MeterID(text), let meter = try await edges.settings.aliases()[alias] else {
+            throw GatewayError(.refused, "\"\(text)\" is no other id of a meter", next: "meterctl alias lists them")
+        }
+        guard known[meter]?.isWanted != true else {
+            throw GatewayError(
+                .refused, "\(meter) is wanted here, and \(alias) may be the one that is connected",
+                next: "let it go first: meterctl disconnect \(meter)")
+        }
+        try await edges.settings.part(alias, from: meter)
+        return MeterAliasBody(alias: alias.description, meter: meter.description)
+    }
+
+    /// Other ids of meters, as the zone has them.
+    package func listAliases() async throws(GatewayError) -> MeterAliases {
+        let all = try await edges.settings.aliases().sorted { $0.key < $1.key }
+        return MeterAliases(aliases: all.map { MeterAliasBody(alias: $0.key.description, meter: $0.value.description) })
+    }
+
+    /// An id, also of a meter that was never here, or a name.
+    private func anyID(_ reference: String) async throws(GatewayError) -> MeterID {
+        if let id = MeterID(reference), !id.isGivenByName { return id }
+        return try await wanted(reference)
     }
 
     /// Ends the session of an id that means another meter, and gives its links to that one.
@@ -56,7 +112,7 @@ extension MeterDirectory {
             await saveOrLog(forgotten)
             known[alias] = nil
         }
-        for link in links { await take(.appeared(Sighting(id: meter, model: nil, name: nil, link: link))) }
+        for link in links { await take(.appeared(Sighting(id: alias, model: nil, name: nil, link: link))) }
         if wasWanted, known[meter]?.isWanted != true {
             _ = await remember(meter, model: nil, isWanted: true)
             await sessions[meter]?.connect()

@@ -9,6 +9,7 @@ extension MeterDirectory {
         switch event {
         case .appeared(var sighting):
             if let meter = aliases[sighting.id] {
+                aliasSightings[sighting.link] = sighting
                 sighting.id = meter
                 // A cable tells less: a TC66C calls itself TC66 there, and no TC66 has a radio.
                 sighting.model = nil
@@ -24,6 +25,7 @@ extension MeterDirectory {
         case .heard(let id, let link, let rssi):
             await sessions[canonical(id)]?.heard(over: link, rssi: rssi)
         case .vanished(let sighting):
+            aliasSightings[sighting.link] = nil
             await sessions[canonical(sighting.id)]?.vanished(from: sighting.link)
             await forgetPasserBy(sighting.id)
         }

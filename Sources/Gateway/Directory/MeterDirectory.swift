@@ -57,6 +57,8 @@ package actor MeterDirectory {
     private var former: [MeterID: MeterID] = [:]
     /// The meter that an id means which is not its main one.
     var aliases: [MeterID: MeterID] = [:]
+    /// What is here and was seen under an alias, by its link.
+    var aliasSightings: [LinkAddress: Sighting] = [:]
     var isShuttingDown = false
     /// What sessions find out about their meters, for `run` to take.
     let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)

@@ -1,31 +1,31 @@
+import GatewayAPI
 package import MeterModel
 import SettingsCore
 
-/// Ids that mean a meter which has another one: a meter that is reached over USB and over a radio has both (product.md,
-/// Identity). Kept as records of type `MeterAlias`, named by the other id, with the meter's id in `meter`.
+/// Ids that mean a meter which has another one: a meter that is reached over USB and over a radio has both
+/// (Docs/Decisions/0014-takeovers-and-aliases.md). Kept as records of type `MeterAlias`, named by the other id, with the
+/// meter's id in `meter`; null there where a person has parted them.
 extension SettingsService {
     private static let property = "meter"
 
-    /// The id of the meter that each alias means. One that leads round in a circle means nothing.
+    /// The id of the meter that each alias means, in one hop.
     package func aliases() async throws(GatewayError) -> [MeterID: MeterID] {
+        AliasMap.flattened(try await saidAliases())
+    }
+
+    /// What each record says, whatever that id is an alias of.
+    private func saidAliases() async throws(GatewayError) -> [MeterID: MeterID] {
         let records = try await asking("reading the other names of meters") { [repository] in
             try await repository.records(of: .meterAlias)
         }
-        var direct: [MeterID: MeterID] = [:]
+        var said: [MeterID: MeterID] = [:]
         for record in records where !record.isTombstone {
             guard let alias = MeterID(record.key.name),
                 case .string(let text)? = record.properties[Self.property]?.value, let meter = MeterID(text)
             else { continue }
-            direct[alias] = meter
+            said[alias] = meter
         }
-        return direct.compactMapValues { first in
-            var meter = first
-            for _ in 0..<direct.count {
-                guard let next = direct[meter] else { return meter }
-                meter = next
-            }
-            return direct[meter] == nil ? meter : nil
-        }
+        return said
     }
 
     /// Forgets, on every host, that other ids mean a meter, and that its id means another one.
@@ -36,7 +36,7 @@ extension SettingsService {
         let gone = known.filter { $0.key == meter || $0.value == meter }.map(\.key).sorted()
         let moment = now()
         for alias in gone {
-            let key = RecordKey(type: .meterAlias, name: alias.description)
+            let key = RecordKey.alias(alias)
             await wrote(
                 try await asking("forgetting that \(alias) is \(meter)") { [repository] in
                     try await repository.delete(key, at: moment)
@@ -45,15 +45,53 @@ extension SettingsService {
         return gone
     }
 
-    /// Remembers, on every host, that an id means a meter which has another one.
-    package func add(alias: MeterID, of meter: MeterID) async throws(GatewayError) {
-        let change = SettingChange(
-            key: RecordKey(type: .meterAlias, name: alias.description), property: Self.property,
-            value: .string(meter.description))
+    /// Remembers, on every host, that an id means a meter which has another one. Ids that meant the alias so far mean that
+    /// meter too.
+    ///
+    /// - Returns: the id that it means now: where `meter` is an alias itself, that meter's own.
+    /// - Throws: `refused` where `meter` means the alias already.
+    @discardableResult
+    package func add(alias: MeterID, of meter: MeterID) async throws(GatewayError) -> MeterID {
+        let said = try await saidAliases()
+        let known = AliasMap.flattened(said)
+        let target = known[meter] ?? meter
+        guard target != alias else {
+            throw GatewayError(
+                .refused,
+                meter == alias ? "\(alias) is that very meter" : "\(meter) is another id of \(alias) already",
+                next: meter == alias ? "name two different ids" : "part them first: meterctl unalias \(meter)")
+        }
+        let aliases = [alias] + known.filter { $0.value == alias }.map(\.key).sorted()
+        try await write(aliases.filter { said[$0] != target }, as: .string(target.description))
+        return target
+    }
+
+    /// Parts an id from the meter that it means, on every host and to stay: no host says by itself again that it is one.
+    package func part(_ alias: MeterID, from meter: MeterID) async throws(GatewayError) {
+        let said = try await saidAliases()
+        // In a circle the meter's own id is said to be an alias too.
+        try await write([alias, meter].filter { said[$0] != nil }, as: .null)
+    }
+
+    /// A person said that this id is no other meter's.
+    package func isParted(_ alias: MeterID) async throws(GatewayError) -> Bool {
+        let record = try await asking("reading the other names of meters") { [repository] in
+            try await repository.record(.alias(alias))
+        }
+        return record?.properties[Self.property]?.value == .null
+    }
+
+    private func write(_ aliases: [MeterID], as value: SettingValue) async throws(GatewayError) {
+        guard !aliases.isEmpty else { return }
+        let changes = aliases.map { SettingChange(key: .alias($0), property: Self.property, value: value) }
         let moment = now()
         await wrote(
-            try await asking("writing that \(alias) is \(meter)") { [repository] in
-                try await repository.write([change], at: moment)
+            try await asking("writing that \(aliases[0]) is \(value)") { [repository] in
+                try await repository.write(changes, at: moment)
             })
     }
+}
+
+extension RecordKey {
+    fileprivate static func alias(_ id: MeterID) -> RecordKey { RecordKey(type: .meterAlias, name: id.description) }
 }

@@ -83,7 +83,9 @@ package struct ErrorMiddleware: SyncMiddleware {
     /// Why a batch's answer brings the run no further; nil if it does.
     private func doubt(_ outcome: PushOutcome, _ state: SyncState) -> SyncFailure? {
         guard let run = state.run, run.ending == nil, case .push(let batch) = run.operation,
-            !outcome.results.contains(where: { $0.isDecided(in: batch) || $0.isTooLarge(in: batch) })
+            !outcome.results.contains(where: {
+                $0.isDecided(in: batch) || $0.isTooLarge(in: batch) || $0.isPutOff
+            })
         else { return nil }
         let skew = outcome.results.first { $0.failure?.kind == .clockSkew }?.failure
         if let skew { return run.repairs.restamp < state.timing.repairsMax ? nil : skew }

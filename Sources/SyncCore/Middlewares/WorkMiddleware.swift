@@ -20,6 +20,9 @@ package struct WorkMiddleware: SyncMiddleware {
         return end(state, at: now)
     }
 
+    /// About what one alias takes as it travels.
+    private static let putOffBytes = 512
+
     private func adopt(
         _ zone: SyncZone, _ entry: ZoneEntry, _ state: SyncState, _ run: SyncRun
     ) -> SyncProposal {
@@ -46,8 +49,12 @@ package struct WorkMiddleware: SyncMiddleware {
         }
         // Everything is read and something changed since: a run that only tells would never come to it.
         if run.remaining.isEmpty, !state.unread.isEmpty { return .finish(.partial) }
+        // What was put off is read too, and left out.
+        let count = run.putOff.count
         return .perform(
-            .readBatch(recordsMax: state.timing.batchRecordsMax, bytesMax: state.timing.batchBytesMax))
+            .readBatch(
+                recordsMax: state.timing.batchRecordsMax + count,
+                bytesMax: state.timing.batchBytesMax + count * Self.putOffBytes))
     }
 
     private func end(_ state: SyncState, at now: MonotonicTime) -> SyncProposal {

@@ -37,6 +37,7 @@ enum SyncWords {
         if status.held_back > 0 {
             add("no room for", "\(status.held_back) records, which wait here" + fullness(status))
         }
+        for waiting in status.put_off ?? [] { add("waits", "\(waiting.type) \(waiting.name): \(waiting.reason)") }
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
         add("last success", status.last_success_ms.map { "\(WallTime(millisecondsSince1970: $0))" })

@@ -1,0 +1,59 @@
+import ArgumentParser
+import GatewayAPI
+import MeterModel
+import ProgramKit
+
+struct Alias: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say that two ids are one meter, on all hosts.",
+        discussion: """
+            ALIAS is another id of METER from then on: a meter on a cable and on a radio has two. Without arguments: all \
+            that are known. While a host has ALIAS connected the cloud waits with it: meterctl sync status.
+            """)
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument(help: "The id that means the meter from now on.") var alias: String?
+    @Argument(help: "The meter, under the id that stays.") var meter: String?
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func validate() throws {
+        guard (alias == nil) == (meter == nil) else { throw ValidationError("Name the other id and the meter.") }
+    }
+
+    func run() async throws {
+        guard let alias, let meter else { return try await list() }
+        let body: MeterAliasBody = try await daemon.client.call(
+            .post, aliasPath(alias), body: AliasRequest(meter: meter))
+        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        Terminal.talk("\(body.alias) is \(body.meter)")
+    }
+
+    private func list() async throws {
+        let all: MeterAliases = try await daemon.client.call(.get, "/v1/aliases")
+        if json { return Terminal.exact(try JSONOutput.pretty(all)) }
+        guard !all.aliases.isEmpty else { return Terminal.talk("no meter has another id") }
+        var table = Table(["ALIAS", "METER"])
+        for one in all.aliases { table.add([.init(one.alias), .init(one.meter)]) }
+        table.print()
+    }
+}
+
+struct Unalias: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say that an id is no other meter's, on all hosts.",
+        discussion: "It lasts: no host makes them one by itself again. The meter is disconnected first.")
+
+    @OptionGroup var daemon: DaemonOptions
+    @Argument(help: "The id that means another meter.") var alias: String
+    @Flag(help: "JSON on stdout.")
+    var json = false
+
+    func run() async throws {
+        let body: MeterAliasBody = try await daemon.client.call(.delete, aliasPath(alias))
+        if json { return Terminal.exact(try JSONOutput.pretty(body)) }
+        Terminal.talk("\(body.alias) is not \(body.meter) any more")
+    }
+}
+
+private func aliasPath(_ alias: String) -> String { "/v1/aliases/\(alias.percentEncoded)" }

@@ -102,6 +102,7 @@ extension MeterDirectory {
     private func merge(_ alias: MeterID, into meter: MeterID) async {
         guard let twin = sessions.removeValue(forKey: alias) else { return }
         let links = await twin.links.inOrder
+        let model = await twin.knownModel
         let wasWanted = known[alias]?.isWanted ?? false
         await twin.shutdown()
         logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
@@ -112,7 +113,7 @@ extension MeterDirectory {
             await saveOrLog(forgotten)
             known[alias] = nil
         }
-        for link in links { await take(.appeared(Sighting(id: alias, model: nil, name: nil, link: link))) }
+        for link in links { await take(.appeared(Sighting(id: alias, model: model, name: nil, link: link))) }
         if wasWanted, known[meter]?.isWanted != true {
             _ = await remember(meter, model: nil, isWanted: true)
             await sessions[meter]?.connect()

@@ -12,7 +12,7 @@ extension MeterDirectory {
                 aliasSightings[sighting.link] = sighting
                 sighting.id = meter
                 // A cable tells less: a TC66C calls itself TC66 there, and no TC66 has a radio.
-                sighting.model = nil
+                if known[meter]?.model != nil { sighting.model = nil }
             }
             do {
                 let session = try await session(for: sighting)

@@ -13,6 +13,8 @@ extension EtcdCloudEngine {
                 .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
                 .put(key: keys.head(name), value: try StoredHead(used: StoredAmount(.zero)).bytes),
                 .put(key: keys.identity(of: name), value: Array(id.description.utf8)),
+                // Made by the first reading of an older zone, which an etcd whose quota is reached refuses.
+                .put(key: keys.aliases(of: name), value: try StoredAliases(AliasBook()).bytes),
             ]
             _ = try await client.commit(transaction)
             // Ours, or another's that was quicker.

@@ -73,7 +73,7 @@ struct AliasStoreTests {
             try db.execute(
                 sql: """
                     DROP TABLE alias; DROP TABLE lease_floor; DELETE FROM meta WHERE key = 'aliases';
-                    DELETE FROM grdb_migrations WHERE identifier LIKE '4 aliases%';
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '5 aliases%';
                     """)
             for id in ids {
                 try db.execute(sql: "UPDATE lease SET meter = ? WHERE meter = ?", arguments: [id, "of \(id)"])

@@ -138,6 +138,17 @@ struct MeterAliasTests {
         #expect(await bench.leave() == .none)
     }
 
+    @Test func aliasOfAMeterThatWasNeverHere_isReadAllTheSame() async throws {
+        try await bench.plugIn(.tc66c, id: Self.cable, at: "/dev/ttyACM0")
+        _ = try await bench.directory.alias("\(Self.cable)", of: "\(MeterID.tc)")
+
+        _ = try await bench.directory.connect("\(Self.cable)", ConnectRequest())
+        bench.host.loop.advance(by: .seconds(3))
+
+        #expect(try await bench.status(of: .tc).state == "data-available")
+        #expect(await bench.leave() == .none)
+    }
+
     @Test func unalias_isRefused_whileTheMeterIsWanted_andLasts() async throws {
         try await bothConnected()
         await #expect(throws: GatewayError.self) { try await bench.directory.unalias("\(Self.cable)") }

@@ -26,7 +26,9 @@ extension CloudService {
         for step in [\RecordBatch.toStore, \.toStoreAfter] {
             let (records, places) = batch[keyPath: step]
             guard !records.isEmpty else { continue }
-            let outcomes = try await ask { try await engine.modify(records, in: zone, now: now, leaseTime: clock.now()) }
+            let outcomes = try await ask {
+                try await engine.modify(records, in: zone, now: now, leaseTime: clock.now())
+            }
             changed.formUnion(batch.take(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {

@@ -108,7 +108,9 @@ extension CloudService {
             milliseconds: max(UInt64(clamping: now.millisecondsSince1970), later), counter: 0,
             host: HostID(high: 0, low: 0))
         let tombstone = Record(key: stored.key, deletion: Deletion(stamp: stamp))
-        let outcomes = try await ask { try await engine.modify([tombstone], in: zone, now: now, leaseTime: clock.now()) }
+        let outcomes = try await ask {
+            try await engine.modify([tombstone], in: zone, now: now, leaseTime: clock.now())
+        }
         if case .leaseHeld(let meter, let holder)? = outcomes.first?.fate {
             throw CloudFailure(
                 .leaseHeld, "\(holder) has \(meter), which has to be free for that; disconnect it there, or revoke it")

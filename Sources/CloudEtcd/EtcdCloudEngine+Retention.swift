@@ -72,7 +72,8 @@ extension EtcdCloudEngine {
     private func release(
         _ purged: [Tombstone], at revision: Int64, of head: inout StoredHead, in zone: String
     ) async throws -> [EtcdOperation] {
-        let ranges = [EtcdRange(prefix: keys.shares(in: zone))]
+        let ranges =
+            [EtcdRange(prefix: keys.shares(in: zone))]
             + purged.map { EtcdRange(key: keys.record($0.record, in: zone)) }
         let found = try await client.read(
             ranges.map { range in
@@ -117,7 +118,9 @@ extension EtcdCloudEngine {
     ) async throws -> Int {
         for _ in 0..<100 {
             let found = try await client.read([EtcdRange(key: keys.head(zone)), range])
-            guard let entry = found.ranges[0].entries.first else { throw EtcdError(damaged: keys.head(zone), "it is missing") }
+            guard let entry = found.ranges[0].entries.first else {
+                throw EtcdError(damaged: keys.head(zone), "it is missing")
+            }
             guard !found.ranges[1].entries.isEmpty else { return 0 }
             var head = try StoredHead(entry)
             let tombstones = try found.ranges[1].entries.map { entry throws(EtcdError) in try Tombstone(entry) }

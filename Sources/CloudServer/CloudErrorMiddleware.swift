@@ -36,7 +36,8 @@ struct CloudErrorMiddleware: RouterMiddleware {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            context.logger.error("request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(words(for: error))"])
+            context.logger.error(
+                "request failed", metadata: ["path": "\(request.uri.path)", "cause": "\(words(for: error))"])
             let message = "the cloud could not do it; its log says why"
             return try Self.response(.init(code: .internalError, message: message), status: .internalServerError)
         }

@@ -12,7 +12,8 @@ enum AliasTable {
         var entries: [Int64: [String: AliasBook.Entry]] = [:]
         for row in try Row.fetchAll(db, sql: "SELECT * FROM alias") {
             let entry = AliasBook.Entry(
-                meter: row["meter"], tokensBefore: FencingToken(rawValue: UInt64(clamping: row["tokens_before"] as Int64)))
+                meter: row["meter"],
+                tokensBefore: FencingToken(rawValue: UInt64(clamping: row["tokens_before"] as Int64)))
             entries[row["zone"], default: [:]][row["alias"]] = entry
         }
         var floors: [Int64: [String: FencingToken]] = [:]

@@ -84,7 +84,9 @@ final class WriteBatch {
     /// Takes an alias into force.
     ///
     /// - Returns: why not.
-    func follow(_ record: SettingsCore.Record, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome.Fate? {
+    func follow(_ record: SettingsCore.Record, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
+        .Fate?
+    {
         let book = aliases(in: zone)
         guard let change = book.change(with: record) else { return nil }
         var leases: [String: LeaseRecord] = [:]

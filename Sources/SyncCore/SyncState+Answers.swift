@@ -177,7 +177,8 @@ extension PushResult {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
         case .limitExceeded: batch.records.count == 1
-        case .clockSkew, .leaseHeld, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound, .notAuthenticated,
+        case .clockSkew, .leaseHeld, .rateLimited, .serviceUnavailable, .network, .other, .zoneNotFound,
+            .notAuthenticated,
             .changeTokenExpired, .timelineLost, .anotherZone, .wrongCertificate:
             false
         }

@@ -17,7 +17,8 @@ struct Meterctl: AsyncParsableCommand {
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))
             """,
         subcommands: [
-            Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Who.self, Watch.self, Set.self,
+            Scan.self, Connect.self, Disconnect.self, Forget.self, Alias.self, Unalias.self, Status.self, Who.self,
+            Watch.self, Set.self,
             Get.self, History.self, Command.self, Logs.self, Record.self, Sync.self, Rebuild.self, Cloud.self, Web.self,
             Doctor.self, Decode.self,
             Simulate.self,

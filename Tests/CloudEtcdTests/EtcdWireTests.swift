@@ -327,7 +327,8 @@ struct LeasePlanTests {
 
     private func job(_ result: LeaseRecord?, heedsTime: Bool = true) -> LeaseJob {
         LeaseJob(
-            meter: "m", heedsTime: heedsTime, decide: { _ in LeaseJob.Step(record: result, deliver: {}) }, fail: { _ in })
+            meter: "m", heedsTime: heedsTime, decide: { _ in LeaseJob.Step(record: result, deliver: {}) },
+            fail: { _ in })
     }
 
     private func plan(_ jobs: [LeaseJob], on basis: SeenLease = .unknown) throws -> LeasePlan {

@@ -116,7 +116,8 @@ struct MeterAliasTests {
         let change = SettingChange(
             key: RecordKey(type: .meterAlias, name: "\(MeterID.tc)"), property: "meter",
             value: .string("\(Self.cable)"))
-        _ = try await settings.write([change], at: HostMoment(wall: .init(millisecondsSince1970: 0), sinceBoot: .origin))
+        _ = try await settings.write(
+            [change], at: HostMoment(wall: .init(millisecondsSince1970: 0), sinceBoot: .origin))
 
         let (smaller, greater) = (min(Self.cable, .tc), max(Self.cable, .tc))
         #expect(try await bench.settings.aliases() == [greater: smaller])

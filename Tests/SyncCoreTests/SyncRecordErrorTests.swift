@@ -70,7 +70,9 @@ struct SyncRecordErrorTests {
         for _ in 0..<100 {
             guard let operation = bench.operation else { break }
             // The store has it still.
-            if case .readBatch = operation { bench.answer(.batchRead(.records(1...1))) } else {
+            if case .readBatch = operation {
+                bench.answer(.batchRead(.records(1...1)))
+            } else {
                 bench.answer(operation.emptyAnswer(at: bench.now))
             }
             if case .push = bench.operation { batches += 1 }
@@ -90,7 +92,9 @@ struct SyncRecordErrorTests {
         bench.answer(.batchRead(batch))
         bench.answer(.pushed(.taking(batch, refusing: ["r1": .leaseHeld]), .exact(at: bench.now)))
         while let operation = bench.operation {
-            if case .readBatch = operation { bench.answer(.batchRead(batch)) } else {
+            if case .readBatch = operation {
+                bench.answer(.batchRead(batch))
+            } else {
                 bench.answer(operation.emptyAnswer(at: bench.now))
             }
         }

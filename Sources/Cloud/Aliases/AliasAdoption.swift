@@ -40,7 +40,8 @@ package struct AliasAdoption: Hashable, Sendable {
         if let heir, let record = found[heir] {
             leases[meter] = record
             found[meter] = record
-            book.setTokensBefore(FencingToken(rawValue: record.token.rawValue - min(1, record.token.rawValue)), of: heir)
+            book.setTokensBefore(
+                FencingToken(rawValue: record.token.rawValue - min(1, record.token.rawValue)), of: heir)
         }
         for alias in aliases {
             guard var record = found[alias], record.holder != nil else { continue }

@@ -168,7 +168,9 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     try await renew(engine, first, old, session: 1), "released", "a late renewal")
                 let change = try await release(engine, old, session: 1, meter: first)
-                guard case .unchanged = change else { throw ContractViolation(description: "a late release: \(change)") }
+                guard case .unchanged = change else {
+                    throw ContractViolation(description: "a late release: \(change)")
+                }
                 let taken = try refusal(
                     try await decide(engine, acquire(2, request: 62, takeover: old), meter: first))
                 try ContractViolation.requireEqual(taken.reason, .held, "a take-over aimed at the old grant")

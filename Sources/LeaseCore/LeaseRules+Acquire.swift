@@ -149,8 +149,8 @@ extension LeaseRules {
         token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
     }
 
-    /// Above the last one, all that the host has seen and the floor that an alias raised, and not below what a restore asks for. nil once there is none
-    /// left. Never traps, whatever a store holds.
+    /// Above the last one, all that the host has seen and the floor that an alias raised, and not below what a restore
+    /// asks for. nil once there is none left. Never traps, whatever a store holds.
     private static func nextToken(
         after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> FencingToken? {

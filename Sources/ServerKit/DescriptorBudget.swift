@@ -28,10 +28,10 @@ package struct DescriptorBudget: Hashable, Sendable {
     /// The limits of the cloud's port.
     ///
     /// - Parameter perAddress: connections from one address. Loopback and proxies have eight times as many. Of those
-    ///   that have not shown a token there are four times as many in all: 256 of them cost about 25 MB, most of it TLS.
+    ///   that have not shown a token there are six times as many in all: 384 of them cost about 40 MB, most of it TLS.
     package func cloudBounds(perAddress: Int) -> ConnectionBounds {
         ConnectionBounds(
-            all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 4, cloud)
+            all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 6, cloud)
         )
     }
 }

@@ -45,8 +45,8 @@ package protocol CloudEngine: Sendable {
     // MARK: Records
 
     /// Merges each record with what is there, gives each that changed the zone's next sequence, refuses stamps beyond
-    /// `StampLimit` and what the zone has no room for, all by `RecordIntake`. Each record is atomic; the batch need not be. Results in the order of the
-    /// records.
+    /// `StampLimit` and what the zone has no room for, all by `RecordIntake`. Each record is atomic; the batch need not
+    /// be. Results in the order of the records.
     ///
     /// A `MeterAlias` that changes what ids mean comes into force for leases in the same step, or is refused
     /// (`AliasChange`).

@@ -11,7 +11,7 @@ import struct SettingsCore.Record
 
 /// A host that moves between two zones of one cloud, whose store has one epoch: with the real store, and clouds that
 /// are scripted.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ZoneChangeTests {
     private let folder: TemporaryFolder
     private let loop = VirtualLoop()

@@ -56,7 +56,7 @@ package struct MeterRoutes: Sendable {
             try JSON.response(await directory.disconnect(try Self.reference(in: context)))
         }
         meter.delete { request, context in
-            let readings = request.uri.queryParameters["readings"] == "true"
+            let readings = try request.flag("readings")
             return try JSON.response(
                 try await directory.forget(try Self.reference(in: context), readings: readings))
         }

@@ -18,6 +18,17 @@ extension Request {
         }
         return number
     }
+
+    /// Whether the query has `true` there; false without it.
+    ///
+    /// - Throws: 400 for anything else than `true` and `false`.
+    func flag(_ name: String) throws -> Bool {
+        guard let text = uri.queryParameters[name[...]] else { return false }
+        guard let flag = Bool(String(text)) else {
+            throw HTTPError(.badRequest, message: "\(name) cannot be \"\(text)\"; it takes true or false")
+        }
+        return flag
+    }
 }
 
 /// Whose request is answered. On the control socket that is always somebody who may do everything.

@@ -65,6 +65,17 @@ struct MeterRoutesTests {
             ])
     }
 
+    /// A slip of the pen must not forget a meter.
+    @Test func forgetting_isRefused_whereTheQueryIsNeitherTrueNorFalse() async throws {
+        try await bench.plugIn()
+
+        let answer = try await bench.request(.delete, ServerBench.meter("?readings=yes"))
+
+        #expect(answer.status == 400)
+        #expect(answer.error?.message.hasSuffix("readings cannot be \"yes\"; it takes true or false") == true)
+        #expect(try await bench.request(.get, ServerBench.meter()).status == 200)
+    }
+
     @Test func scan_listsWhatIsThere() async throws {
         #expect(try await bench.request(.get, "/v1/scan").text == "[]")
 

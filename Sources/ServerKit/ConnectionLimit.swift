@@ -71,6 +71,8 @@ package final class ConnectionLimit: Sendable {
         }
     }
 
+    func hear(_ id: ConnectionTable.ID) { state.withLock { $0.table.hear(id) } }
+
     func close(_ id: ConnectionTable.ID) {
         state.withLock { state in
             state.table.close(id)
@@ -97,6 +99,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     /// Under which the connection was counted; nil while it is not.
     private var id: ConnectionTable.ID?
     private var isRefused = false
+    private var wasHeard = false
     private var context: ChannelHandlerContext?
 
     init(limit: ConnectionLimit, isStranger: Bool) {
@@ -112,6 +115,14 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
     func channelActive(context: ChannelHandlerContext) {
         count(context)
         if !isRefused { context.fireChannelActive() }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if !wasHeard, let id {
+            wasHeard = true
+            limit.hear(id)
+        }
+        context.fireChannelRead(data)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

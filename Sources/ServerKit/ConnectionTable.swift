@@ -20,8 +20,10 @@ package struct ConnectionBounds: Hashable, Sendable {
 /// The connections of a listener: whether there is room for one more, and which one makes room for it.
 ///
 /// Where a limit is reached, the oldest connection that has not shown who it is from gives way to the new one, so that
-/// somebody who opens many and says nothing keeps nobody out for longer than it takes to say something. Connections
-/// of known clients never give way.
+/// somebody who opens many and says nothing keeps nobody out for longer than it takes to say something. Those that have
+/// said nothing at all, and those that have said something, have half of the places each where both are many: connections
+/// that are opened by the thousand push out their like, and not a client that is setting up TLS. Connections of known
+/// clients never give way.
 package struct ConnectionTable: Sendable {
     package typealias ID = UInt64
 
@@ -37,6 +39,8 @@ package struct ConnectionTable: Sendable {
     private var counts: [String: Int] = [:]
     /// Those that have not shown who they are from.
     private var strangers: Set<ID> = []
+    /// Those of them from which nothing has come.
+    private var silent: Set<ID> = []
     /// Rises with each connection, so that the least is the oldest.
     private var nextID: ID = 0
 
@@ -55,7 +59,7 @@ package struct ConnectionTable: Sendable {
             closing = oldestStranger(from: address)
             guard closing != nil else { return .refused }
         } else if addresses.count >= bounds.all || (isStranger && strangers.count >= bounds.strangers) {
-            closing = strangers.min()
+            closing = leastOfStrangers
             guard closing != nil else { return .refused }
         }
         if let closing { close(closing) }
@@ -63,19 +67,34 @@ package struct ConnectionTable: Sendable {
         nextID += 1
         addresses[id] = address
         counts[address, default: 0] += 1
-        if isStranger { strangers.insert(id) }
+        if isStranger {
+            strangers.insert(id)
+            silent.insert(id)
+        }
         return .admitted(id, closing: closing)
     }
 
     /// The client has shown who it is. Unknown ids are ignored: that connection gave way meanwhile.
-    package mutating func know(_ id: ID) { strangers.remove(id) }
+    package mutating func know(_ id: ID) {
+        strangers.remove(id)
+        silent.remove(id)
+    }
+
+    /// Something came from the client, whoever it is.
+    package mutating func hear(_ id: ID) { silent.remove(id) }
 
     /// The connection is over. Closing one twice changes nothing.
     package mutating func close(_ id: ID) {
         guard let address = addresses.removeValue(forKey: id) else { return }
-        strangers.remove(id)
+        know(id)
         let rest = counts[address, default: 0] - 1
         counts[address] = rest > 0 ? rest : nil
+    }
+
+    /// Which gives way to somebody from another address.
+    private var leastOfStrangers: ID? {
+        let speaking = strangers.count - silent.count
+        return speaking > silent.count ? strangers.lazy.filter { !silent.contains($0) }.min() : silent.min()
     }
 
     private func oldestStranger(from address: String) -> ID? {

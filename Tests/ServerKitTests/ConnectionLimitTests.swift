@@ -65,6 +65,32 @@ struct ConnectionTableTests {
         #expect(table.strangerCount == 2)
     }
 
+    /// A thousand connections that say nothing push out each other, and nobody who is setting up TLS.
+    @Test func silentStrangers_pushOutTheSilent() {
+        var table = ConnectionTable(ConnectionBounds(all: 99, perAddress: 99, strangers: 4))
+        for _ in 0..<4 { _ = table.open("a", isStranger: true) }
+        table.hear(0)
+        table.hear(1)
+
+        for id in ConnectionTable.ID(4)..<20 {
+            #expect(table.open("b", isStranger: true) == .admitted(id, closing: id - 2))
+        }
+        #expect(table.strangerCount == 4)
+    }
+
+    /// Nor do those that send a letter a second take the places of those from which nothing has come yet.
+    @Test func speakingStrangers_pushOutTheirLike_whereTheyAreMore() {
+        var table = ConnectionTable(ConnectionBounds(all: 99, perAddress: 99, strangers: 4))
+        for id in ConnectionTable.ID(0)..<3 {
+            _ = table.open("a", isStranger: true)
+            table.hear(id)
+        }
+        _ = table.open("b", isStranger: true)
+
+        #expect(table.open("c", isStranger: true) == .admitted(4, closing: 0))
+        #expect(table.open("c", isStranger: true) == .admitted(5, closing: 3))
+    }
+
     @Test(arguments: [(1024, 216, 648), (64, 1, 1), (1 << 20, 512, 16_384)])
     func descriptors_leaveEnoughForMeters(_ limit: Int, _ page: Int, _ cloud: Int) {
         let budget = DescriptorBudget(descriptors: UInt64(limit), hasPage: true)

@@ -103,10 +103,8 @@ extension CloudService {
         let now = clock.wallNow()
         let newest = stored.newestStamp?.milliseconds ?? 0
         let later = newest < UInt64.max ? newest + 1 : newest
-        // Nobody's: no host wrote it.
         let stamp = Stamp(
-            milliseconds: max(UInt64(clamping: now.millisecondsSince1970), later), counter: 0,
-            host: HostID(high: 0, low: 0))
+            milliseconds: max(UInt64(clamping: now.millisecondsSince1970), later), counter: 0, host: .nobody)
         let tombstone = Record(key: stored.key, deletion: Deletion(stamp: stamp))
         let outcomes = try await ask {
             try await engine.modify([tombstone], in: zone, now: now, leaseTime: clock.now())

@@ -84,9 +84,7 @@ extension EtcdCloudEngine {
                 guard let name = String(validating: place.value, as: UTF8.self) else {
                     throw EtcdError(damaged: place.key, "it is no name")
                 }
-                var range = EtcdRange(key: keys.record(RecordKey(type: type, name: name), in: zone))
-                range.revision = revision
-                ranges.append(range)
+                ranges.append(EtcdRange(key: keys.record(RecordKey(type: type, name: name), in: zone)).at(revision))
             }
             for (range, place) in zip(try await client.read(ranges).ranges, left) {
                 guard let entry = range.entries.first else {

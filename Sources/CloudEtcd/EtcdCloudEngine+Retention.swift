@@ -35,11 +35,7 @@ extension EtcdCloudEngine {
         range.limit = Self.tombstonesPerStep
         return try await changeTombstones(range, in: zone) { tombstones, revision, _ in
             let found = try await client.read(
-                tombstones.map { tombstone in
-                    var range = EtcdRange(key: keys.record(tombstone.record, in: zone))
-                    range.revision = revision
-                    return range
-                })
+                tombstones.map { EtcdRange(key: keys.record($0.record, in: zone)).at(revision) })
             return try zip(tombstones, found.ranges).flatMap { tombstone, range throws(EtcdError) in
                 guard let entry = range.entries.first else {
                     throw EtcdError(damaged: tombstone.key, "its record is missing")
@@ -75,13 +71,7 @@ extension EtcdCloudEngine {
         let ranges =
             [EtcdRange(prefix: keys.shares(in: zone))]
             + purged.map { EtcdRange(key: keys.record($0.record, in: zone)) }
-        let found = try await client.read(
-            ranges.map { range in
-                var range = range
-                range.revision = revision
-                return range
-            }
-        ).ranges
+        let found = try await client.read(ranges.map { $0.at(revision) }).ranges
         guard let before = try ZoneUsage(head, shares: found[0].entries) else { return [] }
         var usage = before
         for entry in found.dropFirst().flatMap(\.entries) {

@@ -113,6 +113,11 @@ package struct LeaseRecord: Hashable, Sendable {
         holder == nil ? .zero : max(.zero, renewedAt + terms.timeToLive - now)
     }
 
+    /// How long nobody else can have it yet.
+    package func untilOver(at now: MonotonicTime) -> Duration {
+        holder == nil ? .zero : max(.zero, renewedAt + terms.over - now)
+    }
+
     /// The time to live and the lock-delay are over: another host may have it.
     package func isOver(at now: MonotonicTime) -> Bool { holder != nil && now - renewedAt >= terms.over }
 }

@@ -50,7 +50,7 @@ extension LeaseRules {
             let isRevoking = record.state == .revoking(holder)
             // Of its own host there is nobody to wait for: an acquire of its own decides that.
             let reason: LeaseAnswer.Refusal.Reason = holder.host == request.host ? .released : .held
-            return refuse(isRevoking ? .revoking : reason, record, after: untilOver(record, in: circumstances))
+            return refuse(isRevoking ? .revoking : reason, record, after: record.untilOver(at: circumstances.now))
         }
     }
 
@@ -111,7 +111,7 @@ extension LeaseRules {
     private static func contend(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
-        let wait = max(untilOver(record, in: circumstances), circumstances.restoreWait ?? .zero)
+        let wait = max(record.untilOver(at: circumstances.now), circumstances.restoreWait ?? .zero)
         guard case .held(let holder) = record.state else { return refuse(.revoking, record, after: wait) }
         // A compare-and-swap: aimed at another grant than the present one, it takes nothing from anybody.
         guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
@@ -122,7 +122,7 @@ extension LeaseRules {
         var revoked = record
         revoked.state = .revoking(holder)
         let refusal = LeaseAnswer.Refusal(
-            reason: .revoking, record: revoked, retryAfter: untilOver(record, in: circumstances))
+            reason: .revoking, record: revoked, retryAfter: record.untilOver(at: circumstances.now))
         return LeaseDecision(record: revoked, answer: .refused(refusal))
     }
 
@@ -131,10 +131,6 @@ extension LeaseRules {
     ) -> LeaseDecision<LeaseAnswer> {
         let refusal = LeaseAnswer.Refusal(reason: reason, record: record, retryAfter: wait)
         return LeaseDecision(record: nil, answer: .refused(refusal))
-    }
-
-    private static func untilOver(_ record: LeaseRecord, in circumstances: LeaseCircumstances) -> Duration {
-        max(.zero, record.renewedAt + record.terms.over - circumstances.now)
     }
 
     /// The greatest token that its host has seen. A claim that is too great says nothing, and is no reason to refuse.

@@ -49,7 +49,8 @@ extension LeaseRules {
         let (record, now) = (lease.record, circumstances.now)
         if lease.alias?.record?.token(grantedTo: request.requestID) != nil {
             // It was granted under its own id before that became an alias: it is not decided anew.
-            return refuse(record?.holder == nil ? .released : .held, record, after: untilOver(record, at: now))
+            let wait = record?.untilOver(at: now) ?? .zero
+            return refuse(record?.holder == nil ? .released : .held, record, after: wait)
         }
         // Aimed at a grant of the id that went, it means nobody here.
         if let target = request.takeover, lease.isFromBefore(target) { request.takeover = nil }
@@ -57,7 +58,7 @@ extension LeaseRules {
             !record.isOver(at: now)
         {
             // This very run has it under another id, with a token that means nothing under this one.
-            return refuse(.held, record, after: untilOver(record, at: now))
+            return refuse(.held, record, after: record.untilOver(at: now))
         }
         return acquire(request, of: record, in: circumstances)
     }
@@ -82,9 +83,4 @@ extension LeaseRules {
     }
 
     package static func revoke(_ lease: LeaseStanding) -> LeaseDecision<LeaseChange> { revoke(lease.record) }
-
-    private static func untilOver(_ record: LeaseRecord?, at now: MonotonicTime) -> Duration {
-        guard let record, record.holder != nil else { return .zero }
-        return max(.zero, record.renewedAt + record.terms.over - now)
-    }
 }

@@ -56,3 +56,8 @@ extension Stamp: CustomStringConvertible {
         guard description == text.lowercased() else { return nil }
     }
 }
+
+extension UniqueID<HostTag> {
+    /// In the stamps of what no host wrote: an administrator's.
+    package static var nobody: Self { Self(high: 0, low: 0) }
+}

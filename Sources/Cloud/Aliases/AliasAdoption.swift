@@ -20,9 +20,7 @@ package struct AliasAdoption: Hashable, Sendable {
         for record in records.sorted(by: { $0.key.name < $1.key.name }) {
             guard book.change(with: record) != nil, let meter = AliasBook.meter(of: record) else { continue }
             let next = book.setting(record.key.name, to: meter)
-            guard next.aliases(of: [next.canonical(record.key.name)]) < AliasBook.idsPerMeter, !next.isTooLarge
-            else { continue }
-            book = next
+            if !next.isTooLarge(with: [record.key.name]) { book = next }
         }
         let classes = Dictionary(grouping: book.entries.keys) { [book] in book.canonical($0) }
         for (meter, aliases) in classes { try unite(meter, aliases.filter { $0 != meter }.sorted(), lease) }
@@ -48,9 +46,7 @@ package struct AliasAdoption: Hashable, Sendable {
             record.state = .free
             leases[alias] = record
         }
-        for id in [meter] + aliases where found[id].map({ $0.token < floor }) ?? true {
-            book.raiseFloor(of: id, to: floor)
-        }
+        book.raiseFloors(of: [meter] + aliases, to: floor, found)
     }
 
     private func tokens(_ leases: [String: LeaseRecord], _ first: String, _ second: String) -> Bool {

@@ -89,12 +89,19 @@ package struct AliasBook: Hashable, Sendable {
         Set(meanings.keys).union(other.meanings.keys).filter { canonical($0) != other.canonical($0) }.sorted()
     }
 
-    /// All aliases of the meters that these ids are.
-    func aliases(of meters: Set<String>) -> Int { meanings.values.reduce(0) { $0 + (meters.contains($1) ? 1 : 0) } }
+    /// More than a zone can have, or than one of the meters that these ids are.
+    func isTooLarge(with ids: some Sequence<String>) -> Bool {
+        let meters = Set(ids.map { canonical($0) })
+        let aliases = meanings.values.reduce(0) { $0 + (meters.contains($1) ? 1 : 0) }
+        return entries.count + floors.count > Self.entriesMax || aliases >= Self.idsPerMeter
+    }
 
-    var isTooLarge: Bool { entries.count + floors.count > Self.entriesMax }
-
-    mutating func raiseFloor(of meter: String, to floor: FencingToken) { floors[meter] = floor }
+    /// From now on the next token of each of these exceeds `floor`.
+    ///
+    /// - Parameter leases: theirs, of which the token may say so already.
+    mutating func raiseFloors(of ids: [String], to floor: FencingToken, _ leases: [String: LeaseRecord]) {
+        for id in ids where leases[id].map({ $0.token < floor }) ?? true { floors[id] = floor }
+    }
 
     mutating func setTokensBefore(_ token: FencingToken, of alias: String) { entries[alias]?.tokensBefore = token }
 }

@@ -45,16 +45,10 @@ package struct AliasChange: Hashable, Sendable {
         let floor = meters.map { max(leases[$0]?.token ?? book.floor(of: $0), book.floor(of: $0)) }.max()
         var next = book
         if let floor, floor.rawValue > 0 {
-            for meter in meters where leases[meter].map({ $0.token < floor }) ?? true {
-                next.raiseFloor(of: meter, to: floor)
-            }
+            next.raiseFloors(of: meters, to: floor, leases)
             for alias in moved { next.setTokensBefore(floor, of: alias) }
         }
-        guard !isWrite || !isTooMany(next) else { return .tooMany }
+        guard !isWrite || !next.isTooLarge(with: moved) else { return .tooMany }
         return .accepted(next, freed: freed)
-    }
-
-    private func isTooMany(_ next: AliasBook) -> Bool {
-        next.isTooLarge || next.aliases(of: Set(moved.map { next.canonical($0) })) >= AliasBook.idsPerMeter
     }
 }

@@ -93,11 +93,8 @@ package struct ZoneUsage: Hashable, Sendable {
 
     /// nil: the zone alone has it.
     private static func owner(of stamp: Stamp, _ bringer: HostID?) -> HostID? {
-        bringer == nil && stamp.host != nobody ? stamp.host : nil
+        bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }
-
-    /// In stamps that no host gave: the administrator's.
-    private static let nobody = HostID(high: 0, low: 0)
 
     /// All that has the newest stamp is one host's; it owns the record where it brought any of it.
     private static func owner(of record: Record) -> HostID? {

@@ -31,6 +31,13 @@ struct EtcdRange: Hashable, Sendable {
         end = Self.end(of: prefix)
     }
 
+    /// The same as it was then.
+    func at(_ revision: Int64) -> EtcdRange {
+        var range = self
+        range.revision = revision
+        return range
+    }
+
     /// The first key after all that begin with `prefix`.
     static func end(of prefix: [UInt8]) -> [UInt8] {
         var end = prefix

@@ -1,15 +1,8 @@
-package import Cloud
+import Cloud
 import CloudAPI
 import LeaseCore
-package import MeterModel
+import MeterModel
 import SettingsCore
-
-extension CloudEngine {
-    /// Deletes tombstones that came before `time`, those that came since the last call too.
-    package func purgeTombstones(before time: WallTime) async throws -> Int {
-        try await purgeTombstones(before: time, dating: time + .milliseconds(-1))
-    }
-}
 
 /// What is deleted by its age, and the date from which ages count back.
 extension CloudEngineContract {

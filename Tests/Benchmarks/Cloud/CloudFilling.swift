@@ -86,7 +86,7 @@ struct CloudFilling: Sendable {
         for start in stride(from: 0, to: records.count, by: CloudLimits.recordsPerBatch) {
             let end = min(start + CloudLimits.recordsPerBatch, records.count)
             let outcomes = try await engine.modify(
-                Array(records[start..<end]), in: Self.zone, now: LinuxClock.wallNow)
+                Array(records[start..<end]), in: Self.zone, now: LinuxClock.wallNow, leaseTime: LinuxClock.now)
             guard outcomes.allSatisfy({ $0.record != nil }) else {
                 throw BenchmarkError("a record was refused: \(outcomes[0])")
             }

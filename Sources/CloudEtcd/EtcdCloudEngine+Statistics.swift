@@ -18,19 +18,15 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Whether etcd does its part: a read that a majority answers, without one nothing is written either, and no quota
-    /// that is reached, as etcd answers reads all the same then.
-    ///
-    /// - Throws: why not, and what to do.
-    package func probe() async throws(CloudFailure) {
+    /// By a read that a majority answers, without which nothing is written either, and by its alarm: etcd answers reads
+    /// where its quota is reached.
+    package func probe(writes: Bool) async throws(CloudFailure) {
         try await finish { [self] in
             _ = try await client.read([EtcdRange(key: keys.epoch)])
-            let status = try await client.status()
-            guard !status.hasNoSpace else {
+            guard !(try await client.status()).hasNoSpace else {
                 throw EtcdError(
                     .noSpace,
-                    "etcd's quota is reached (alarm NOSPACE): it is read and not written, and leases run out. Compact and "
-                        + "defragment it, disarm the alarm, or raise --quota-backend-bytes")
+                    "it is read and not written (alarm NOSPACE), and leases run out. \(EtcdError.quotaRemedy)")
             }
         }
     }

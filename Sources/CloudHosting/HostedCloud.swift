@@ -98,7 +98,7 @@ package struct HostedCloud: Sendable {
             service: service, gate: RequestGate(limits: serving.limits, now: clock.now), clock: clock,
             version: serving.version,
             health: StoreHealth(
-                look: { [store] writes in try await store.probe(writes: writes) },
+                look: { [store] writes in try await store.engine.probe(writes: writes) },
                 warn: { [service] in await service.clockWarning() }, now: clock.now, logger: logger),
             makeToken: Self.makeToken,
             figures: { [store] page in

@@ -9,8 +9,6 @@ import ServiceLifecycle
 /// What a hosted cloud asks of its store besides what the service does.
 protocol HostedStore: Sendable {
     var engine: any CloudEngine { get }
-    /// Throws where the store would not do its part just now; with `writes`, found out by a real write.
-    func probe(writes: Bool) async throws
     /// Writes a copy of everything to a new file.
     func backup(to path: String, at now: WallTime) async throws(CloudFailure)
     func statistics() async throws -> CloudStatistics
@@ -44,8 +42,6 @@ struct FileStore: HostedStore {
 
     var engine: any CloudEngine { sqlite }
 
-    func probe(writes: Bool) async throws { try await sqlite.probe(writes: writes) }
-
     func backup(to path: String, at now: WallTime) async throws(CloudFailure) {
         do throws(CloudStoreError) {
             try await sqlite.backup(to: path, at: now)
@@ -70,8 +66,6 @@ struct EtcdStore: HostedStore {
     let etcd: EtcdCloudEngine
 
     var engine: any CloudEngine { etcd }
-
-    func probe(writes: Bool) async throws { try await etcd.probe() }
 
     func backup(to path: String, at now: WallTime) async throws(CloudFailure) {
         throw CloudFailure(

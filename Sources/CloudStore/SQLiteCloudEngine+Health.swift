@@ -3,11 +3,8 @@ import GRDB
 import Glibc
 
 extension SQLiteCloudEngine {
-    /// Throws where the store would not do its part just now.
-    ///
-    /// - Parameter writes: found out by a real write, of nothing that anybody sees; else with the write lock held, by a
-    ///   look at what is on the disk. The open handles would not do for that: what they have in memory, they find in a
-    ///   file that is gone too.
+    /// Without a write, by a look at what is on the disk, with the write lock held. The open handles would not do for
+    /// that: what they have in memory, they find in a file that is gone too.
     package func probe(writes: Bool) async throws(CloudFailure) {
         guard writes else {
             let path = path

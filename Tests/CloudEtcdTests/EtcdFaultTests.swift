@@ -176,15 +176,15 @@ struct EtcdFaultTests {
         let server = try EtcdServer()
         try server.start()
         try await withEngine(server) { engine in
-            try await engine.probe()
+            try await engine.probe(writes: false)
             try await raiseAlarm(engine)
 
-            let failure = await #expect(throws: CloudFailure.self) { try await engine.probe() }
+            let failure = await #expect(throws: CloudFailure.self) { try await engine.probe(writes: false) }
 
             #expect(failure?.code == .serviceUnavailable)
             #expect(failure?.message.contains("NOSPACE") == true)
             try await disarm(engine)
-            try await engine.probe()
+            try await engine.probe(writes: false)
         }
     }
 

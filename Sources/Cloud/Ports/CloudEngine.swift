@@ -15,6 +15,12 @@ package protocol CloudEngine: Sendable {
     /// Of the store: changed by every restore from a backup.
     var epoch: String { get async throws }
 
+    /// Whether the store would do its part just now. Changes nothing that anybody sees.
+    ///
+    /// - Parameter writes: found out by a real write, where only that tells.
+    /// - Throws: why not, and what to do.
+    func probe(writes: Bool) async throws
+
     // MARK: Zones and who may use them
 
     /// Makes a zone, or returns the one that is there, as it is.

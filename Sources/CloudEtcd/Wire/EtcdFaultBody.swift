@@ -43,11 +43,11 @@ extension EtcdError {
         return EtcdError(.refused, "\(advice). See its log")
     }
 
+    static let quotaRemedy =
+        "etcd's quota is reached: compact and defragment it, disarm the alarm, or raise --quota-backend-bytes"
+
     private static let meanings: [(part: String, code: Code, remedy: String)] = [
-        (
-            "database space exceeded", .noSpace,
-            "etcd's quota is reached: compact and defragment it, disarm the alarm, or raise --quota-backend-bytes"
-        ),
+        ("database space exceeded", .noSpace, quotaRemedy),
         ("has been compacted", .compacted, "Read again from now"),
         ("future revision", .wentBack, "It was restored, or is another etcd: see Docs/Scale.md"),
         ("no leader", .noLeader, "More than half of the members must be up and reach each other"),

@@ -65,6 +65,15 @@ package enum CloudEngineContract {
                 try await engine.setTerms(strict, of: zone)
                 try ContractViolation.requireEqual(await engine.zone(zone)?.terms, strict, "terms")
             },
+            inZone("probe_findsASoundStoreWell_andChangesNothing") { engine in
+                _ = try await engine.modify([record("m")], in: zone, now: now)
+                let before = try await engine.changes(of: .deviceSettings, in: zone, after: nil, limit: 9)
+                for writes in [false, true] { try await engine.probe(writes: writes) }
+                let after = try await engine.changes(of: .deviceSettings, in: zone, after: nil, limit: 9)
+                try ContractViolation.requireEqual(after.records, before.records, "records")
+                try ContractViolation.requireEqual(after.token, before.token, "token")
+                try ContractViolation.requireEqual(await engine.zones().map(\.name), [zone], "zones")
+            },
             Clause("everyCall_saysThatTheZoneIsMissing") { engine in
                 let key = RecordKey(type: .host, name: "x")
                 let calls: [(String, () async throws -> Void)] = [

@@ -16,17 +16,22 @@ struct LeaseMachineTests {
         #expect(permit.hardStopAt == .seconds(118))
     }
 
-    /// Who was told to let go needs a moment: the first attempt at the link fails, and the lease is kept for the next.
-    @Test func takeover_keepsItsLease_whenTheFirstAttemptFails() {
+    /// Who has to let go hears of it at once, or at its next heartbeat: so long the attempts at the link may fail.
+    @Test(arguments: [(isTold: true, seconds: 30.0), (isTold: false, seconds: 90.0)])
+    func takeover_keepsItsLease_whileTheOldHolderMayNotHaveLetGo(isTold: Bool, seconds: Double) {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
+        var lease = LeaseView.of(token: 2)
+        lease.isOldHolderTold = isTold
         _ = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(10))
-        _ = machine.granted(.of(token: 2), sentAt: .seconds(10), at: .seconds(10), dice: 0)
+        _ = machine.granted(lease, sentAt: .seconds(10), at: .seconds(10), dice: 0)
 
-        let failed = machine.channelClosed(.attemptFailed, at: .seconds(11))
-        let again = machine.wanted(.resume, at: .seconds(12))
+        let failed = machine.channelClosed(.attemptFailed, at: .seconds(10 + seconds - 2))
+        let again = machine.wanted(.resume, at: .seconds(10 + seconds - 1))
+        let last = machine.channelClosed(.attemptFailed, at: .seconds(10 + seconds))
 
         #expect(failed == .none)
         #expect(again == .permit(LeasePermit(token: 2, terms: .standard(.keep), sentAt: .seconds(10))))
+        #expect(last == .sendRelease(2))
     }
 
     @Test func heartbeat_isDueAtHalfTheTime_orALittleBefore() {

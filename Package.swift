@@ -123,7 +123,7 @@ let package = Package(
         .target(
             name: "MeterStore",
             dependencies: [
-                "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "Gateway", "LinuxIO",
+                "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -584,7 +584,7 @@ let package = Package(
             name: "MeterStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "SettingsCore", "SyncCore",
-                "RecordingCore",
+                "LeaseCore", "RecordingCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict

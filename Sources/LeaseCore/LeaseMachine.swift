@@ -79,10 +79,13 @@ package struct LeaseMachine: Sendable {
     /// The lease that was lost to that wish. Once a later one is given back, nobody wants it elsewhere any more.
     var pausedFor: FencingToken?
 
-    /// - Parameter policy: the stricter of the host's own and what was last known of the zone's.
-    package init(host: HostID, policy: LeasePolicy) {
+    /// - Parameters:
+    ///   - policy: the stricter of the host's own and what was last known of the zone's.
+    ///   - greatestToken: what an earlier run knew of.
+    package init(host: HostID, policy: LeasePolicy, greatestToken: FencingToken? = nil) {
         self.host = host
         self.policy = policy
+        self.greatestToken = greatestToken
     }
 
     // MARK: What the host wants

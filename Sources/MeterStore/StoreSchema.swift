@@ -53,6 +53,11 @@ enum StoreSchema {
         }
         migrator.registerMigration(
             "10 what the cloud has no room for", foreignKeyChecks: .immediate, migrate: createHeldBackTable)
+        migrator.registerMigration("11 tokens of leases", foreignKeyChecks: .immediate) { db in
+            // The greatest that was heard of, and in which zone (MeterStore.leaseTokens).
+            try db.execute(
+                sql: "ALTER TABLE meter ADD COLUMN lease_token INTEGER; ALTER TABLE meter ADD COLUMN lease_zone TEXT")
+        }
         return migrator
     }
 
@@ -105,7 +110,13 @@ enum StoreSchema {
 
     /// The columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
-        ("meter", ["id", "model", "transport", "link", "is_declared", "is_wanted", "last_seen_ms"]),
+        (
+            "meter",
+            [
+                "id", "model", "transport", "link", "is_declared", "is_wanted", "last_seen_ms", "lease_token",
+                "lease_zone",
+            ]
+        ),
         ("meter_ref", ["ref", "id"]),
         ("former_id", ["former", "id"]),
         ("sample_chunk", ["id", "meter_ref", "first_ms", "last_ms", "count", "bytes"]),

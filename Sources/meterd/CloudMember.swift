@@ -190,8 +190,9 @@ actor CloudMember: CloudJoining {
         let client = try CloudClient(membership)
         let keeper = LeaseKeeper(
             identity: parts.identity, authority: client, hostPolicy: parts.configuration.policy,
-            zonePolicy: policy ?? .keep, timeToLive: parts.configuration.timeToLive, loop: parts.loop,
-            dice: SystemRandomNumberGenerator(), logger: logger)
+            zonePolicy: policy ?? .keep, timeToLive: parts.configuration.timeToLive,
+            tokens: await tokens(in: membership.zone), loop: parts.loop, dice: SystemRandomNumberGenerator(),
+            logger: logger)
         let host = try CloudAddress(membership.urls[0]).host
         var edges = SyncEngine.Edges(
             link: client, repository: parts.store, loop: parts.loop,
@@ -216,6 +217,7 @@ actor CloudMember: CloudJoining {
         let words = active.engine.events.subscribe(buffer: 1024)
         let results = active.engine.results.subscribe()
         let grants = active.keeper.grants.subscribe(buffer: 1)
+        let tokens = active.keeper.tokens.subscribe(buffer: 1024)
         let recoveries = active.keeper.recoveries.subscribe(buffer: 1)
         let localChanges = parts.settings.localChanges.subscribe(buffer: 1)
         await withDiscardingTaskGroup { group in
@@ -231,6 +233,9 @@ actor CloudMember: CloudJoining {
             }
             group.addTask {
                 for await _ in grants { return await self.keepSession() }
+            }
+            group.addTask {
+                for await meter in tokens { await self.keepToken(of: meter.value, in: active) }
             }
             group.addTask {
                 // Leases are asked for every few seconds where the session may still be waiting for minutes.
@@ -259,6 +264,27 @@ actor CloudMember: CloudJoining {
         } catch {
             logger.error(
                 "after a crash this host will have to wait for its own leases", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// What this host knew of before it was started again.
+    private func tokens(in zone: String) async -> [MeterID: FencingToken] {
+        do throws(StoreError) {
+            return try await parts.store.leaseTokens(in: zone)
+        } catch {
+            logger.error("the tokens of earlier leases are not known", metadata: ["cause": "\(error)"])
+            return [:]
+        }
+    }
+
+    private func keepToken(of meter: MeterID, in active: Active) async {
+        guard let token = await active.keeper.greatestToken(of: meter) else { return }
+        do throws(StoreError) {
+            try await parts.store.keepLeaseToken(token, of: meter, in: active.membership.zone)
+        } catch {
+            logger.error(
+                "after a restart this host will not know how far the meter's tokens had got",
+                metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
         }
     }
 

@@ -37,8 +37,8 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
     "MeterStore": [
-        "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "Gateway", "LinuxIO", "GRDB", "Foundation", "Glibc",
-        "Synchronization",
+        "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO", "GRDB",
+        "Foundation", "Glibc", "Synchronization",
     ],
     "CloudStore": [
         "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "GRDB", "Foundation", "Glibc",

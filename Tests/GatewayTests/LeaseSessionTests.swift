@@ -232,6 +232,21 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(two, second) == .none)
     }
 
+    /// The zone's store went back while this host was down (leases-and-sync.md, section 1, rule 5).
+    @Test func tokens_goOn_whereTheZoneForgotThem_andTheHostWasStartedAgain() async throws {
+        let bench = LeaseBench(.keep)
+        let one = bench.host(1, tokens: [.um: FencingToken(rawValue: 7)])
+        var heard = one.keeper.tokens.subscribe(buffer: 9).makeAsyncIterator()
+
+        let session = try await one.pluggedIn()
+        await bench.advance(by: .seconds(2), one)
+
+        #expect(bench.zone.record(of: .um)?.token.rawValue == 8)
+        #expect(await heard.next()?.value == .um)
+        #expect(await one.keeper.greatestToken(of: .um)?.rawValue == 8)
+        #expect(try await bench.leave(one, session) == .none)
+    }
+
     @Test func queue_isServedInTurn() async throws {
         let bench = LeaseBench(.keep)
         let (one, two, three) = (bench.host(1), bench.host(2), bench.host(3))

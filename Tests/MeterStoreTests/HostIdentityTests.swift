@@ -1,4 +1,5 @@
 import Gateway
+import LeaseCore
 import MeterModel
 import MeterStore
 import MeterTestKit
@@ -71,6 +72,25 @@ struct HostIdentityTests {
 
         try open("a").close()
         #expect(try await open("a").leaseSession() == first)
+    }
+
+    @Test func leaseTokens_ofAZone_areKept_asLongAsTheMeterIsKnown() async throws {
+        let store = try open("a")
+        try await store.save(KnownMeter(id: .one))
+        try await store.keepLeaseToken(FencingToken(rawValue: 5), of: .one, in: "home")
+        try await store.keepLeaseToken(FencingToken(rawValue: 3), of: .one, in: "home")
+        try await store.keepLeaseToken(FencingToken(rawValue: 3), of: .two, in: "home")
+        try await store.save(KnownMeter(id: .one, isWanted: true))
+        try store.close()
+
+        let again = try open("a")
+        #expect(try await again.leaseTokens(in: "home") == [.one: FencingToken(rawValue: 5)])
+        #expect(try await again.leaseTokens(in: "lab") == [:])
+        // Another zone's begin anew.
+        try await again.keepLeaseToken(FencingToken(rawValue: 2), of: .one, in: "lab")
+        #expect(try await again.leaseTokens(in: "lab") == [.one: FencingToken(rawValue: 2)])
+        try await again.forget(.one)
+        #expect(try await again.leaseTokens(in: "lab") == [:])
     }
 
     @Test func clock_goesOn_afterARestartWithAWrongCalendar() async throws {

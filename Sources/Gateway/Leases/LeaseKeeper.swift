@@ -46,12 +46,16 @@ package actor LeaseKeeper {
     /// Leases as this run gets them.
     package nonisolated let grants = Feed<FencingToken>()
 
+    /// A greater token of this meter was heard of, from any host's lease.
+    package nonisolated let tokens = Feed<MeterID>()
+
     nonisolated let loop: any SessionLoop
     nonisolated let authority: any LeaseAuthority
     nonisolated let calls: AsyncStream<Call>
     nonisolated let callSink: AsyncStream<Call>.Continuation
     let hostPolicy: LeasePolicy
     let timeToLive: Duration
+    private let earlierTokens: [MeterID: FencingToken]
     var zonePolicy: LeasePolicy
     var entries: [MeterID: Entry] = [:]
     var board: LeaseBoard
@@ -73,9 +77,11 @@ package actor LeaseKeeper {
     ///   - hostPolicy: `strict` where this host wants it stricter than its zone.
     ///   - zonePolicy: what was last known of it: a host that starts without its cloud goes by that.
     ///   - timeToLive: a wish; the zone caps it.
+    ///   - tokens: the greatest that earlier runs heard of in this zone: the authority may have forgotten them.
     package init(
         identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
-        timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, loop: any SessionLoop,
+        timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, tokens: [MeterID: FencingToken] = [:],
+        loop: any SessionLoop,
         dice: any RandomNumberGenerator & Sendable, logger: Logger
     ) {
         self.identity = identity
@@ -83,6 +89,7 @@ package actor LeaseKeeper {
         self.hostPolicy = hostPolicy
         self.zonePolicy = zonePolicy
         self.timeToLive = timeToLive
+        earlierTokens = tokens
         self.loop = loop
         self.dice = dice
         self.logger = logger
@@ -156,16 +163,21 @@ package actor LeaseKeeper {
 
     /// Tells a meter's machine of an event and does what it says.
     func react(_ meter: MeterID, _ event: (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action) {
-        guard entries[meter] != nil else { return }
+        guard let before = entries[meter]?.machine else { return }
         let die = die()
         let action = event(&entries[meter, default: entry(meter)].machine, loop.now, die)
+        if greatestToken(of: meter) != before.greatestToken { tokens.yield(meter) }
         perform(action, for: meter)
         arm()
     }
 
+    package func greatestToken(of meter: MeterID) -> FencingToken? { entries[meter]?.machine.greatestToken }
+
     func entry(_ meter: MeterID) -> Entry {
         Entry(
-            machine: LeaseMachine(host: identity.host, policy: zonePolicy.stricter(hostPolicy)), leasedAs: meter)
+            machine: LeaseMachine(
+                host: identity.host, policy: zonePolicy.stricter(hostPolicy), greatestToken: earlierTokens[meter]),
+            leasedAs: meter)
     }
 
     private func perform(_ action: LeaseMachine.Action, for meter: MeterID) {

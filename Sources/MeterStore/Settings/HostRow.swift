@@ -105,23 +105,3 @@ private struct DrawnBytes: RandomNumberGenerator {
         return bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
-
-extension MeterStore {
-    /// The latest run of this machine that held a lease, nil for none. Whoever has the store's lock knows that this run
-    /// is gone, and may take its leases over (leases-and-sync.md, section 1).
-    package func leaseSession() async throws(StoreError) -> SessionID? {
-        try await access("read") { db in
-            try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
-        }
-    }
-
-    /// This run holds a lease now. Kept durably. A run that never got one is not kept: it would hide the one before it,
-    /// which may still hold some.
-    package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
-        try await access("written") { db in
-            try db.inDurableTransaction { db in
-                try db.execute(sql: "UPDATE host SET session = ?", arguments: [session.description])
-            }
-        }
-    }
-}

@@ -19,7 +19,7 @@ struct LeaseBench {
     /// A host with a keeper that runs and hears events.
     func host(
         _ number: UInt64, session: UInt64? = nil, previous: UInt64? = nil, policy: LeasePolicy = .keep,
-        zonePolicy: LeasePolicy? = nil
+        zonePolicy: LeasePolicy? = nil, tokens: [MeterID: FencingToken] = [:]
     ) -> LeaseHost {
         let id = HostID(high: 0x4000, low: number)
         let host = VirtualHost(loop: loop)
@@ -29,8 +29,8 @@ struct LeaseBench {
             previousSession: previous.map { SessionID(high: 0x4000, low: $0) })
         let zonePolicy = zonePolicy ?? zone.policy
         let keeper = LeaseKeeper(
-            identity: identity, authority: link, hostPolicy: policy, zonePolicy: zonePolicy, loop: loop,
-            dice: SimulatorNoise(seed: session ?? number), logger: host.log.logger)
+            identity: identity, authority: link, hostPolicy: policy, zonePolicy: zonePolicy, tokens: tokens,
+            loop: loop, dice: SimulatorNoise(seed: session ?? number), logger: host.log.logger)
         link.listen { event in keeper.assumeIsolated { $0.take(event) } }
         return LeaseHost(host: host, link: link, keeper: keeper, run: Task { await keeper.run() })
     }

@@ -163,10 +163,23 @@ class Program:
             return file.read()
 
 
+class Versions:
+    """Whose programs play which part ("cloud", "a", "b"): those under test, or those of another version."""
+
+    PARTS = ("cloud", "a", "b")
+
+    def __init__(self, tested, other=None, others=()):
+        self.tested, self.other, self.others = tested, other, others
+
+    def of(self, part):
+        return self.other if part in self.others else self.tested
+
+
 class Host(Program):
     """A meterd with a store and a socket of its own."""
 
     def __init__(self, name, cluster, configuration="", named=None):
+        self.bin = cluster.versions.of("b" if cluster.hosts else "a")
         self.home = f"{cluster.folder}/{name}"
         os.makedirs(self.home, mode=0o700)
         self.socket = f"{self.home}/control.sock"
@@ -176,7 +189,7 @@ class Host(Program):
             file.write(f'host-name = "{named or name}"\n{configuration}')
         super().__init__(
             name,
-            [f"{cluster.bin}/meterd", "--config", f"{self.home}/meterd.toml", "--state-directory", self.home,
+            [f"{self.bin}/meterd", "--config", f"{self.home}/meterd.toml", "--state-directory", self.home,
              "--socket", self.socket],
             cluster.folder)
 
@@ -192,11 +205,18 @@ class Host(Program):
     def ctl(self, *arguments, check=True, timeout=300):
         """Runs meterctl against this host."""
         result = subprocess.run(
-            [f"{self.cluster.bin}/meterctl", *arguments, "--socket", self.socket],
+            [f"{self.bin}/meterctl", *arguments, "--socket", self.socket],
             capture_output=True, text=True, timeout=timeout, check=False)
         if check and result.returncode != 0:
             raise Failure(f"{self.name}: meterctl {' '.join(arguments)}: {result.returncode}: {result.stderr.strip()}")
         return result
+
+    def update(self):
+        """Goes on with the programs under test."""
+        self.stop()
+        self.bin = self.cluster.versions.tested
+        self.arguments[0] = f"{self.bin}/meterd"
+        self.start()
 
     def json(self, *arguments):
         return json.loads(self.ctl(*arguments, "--json").stdout)
@@ -237,15 +257,16 @@ class Host(Program):
 
 
 class Cluster:
-    def __init__(self, bin_path):
-        self.bin = bin_path
+    def __init__(self, versions):
+        self.versions = versions
+        self.bin = versions.of("cloud")
         self.temporary = tempfile.TemporaryDirectory(prefix="two-hosts-")
         self.folder = self.temporary.name
         self.hosts, self.others = [], []
         self.port = 0
         self.cloud = Program(
             "metercloud",
-            [f"{bin_path}/metercloud", "serve", "--data", f"{self.folder}/cloud", "--listen", "127.0.0.1:0"],
+            [f"{self.bin}/metercloud", "serve", "--data", f"{self.folder}/cloud", "--listen", "127.0.0.1:0"],
             self.folder)
 
     def start_cloud(self):
@@ -253,6 +274,13 @@ class Cluster:
         self.cloud.start()
         line, _ = wait("metercloud prints how to join", lambda: self._join_line(said_before), SOON)
         self.port, self.token_file, self.pin = int(line.group(1)), line.group(2), line.group(3)
+
+    def update_cloud(self):
+        """Goes on with the metercloud under test."""
+        self.cloud.stop()
+        self.bin = self.versions.tested
+        self.cloud.arguments[0] = f"{self.bin}/metercloud"
+        self.start_cloud()
 
     def copy(self, options):
         """Another copy of the cloud, with the key of the first. Returns it and its address."""

@@ -135,7 +135,7 @@ def policy_reaches_the_holder(cluster: Cluster):
     a.proxy.cut()
     cut = time.monotonic()
     asking = subprocess.Popen(
-        ending_with_us([f"{cluster.bin}/meterctl", "connect", METER, f"--queue={SOON}s", "--timeout", f"{SOON}s",
+        ending_with_us([f"{b.bin}/meterctl", "connect", METER, f"--queue={SOON}s", "--timeout", f"{SOON}s",
                         "--socket", b.socket]), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     linked = ("connected", "ready", "communicating", "data-available")
     _, let_go = wait(f"{a.name} lets go", lambda: a.state(METER) not in linked, SOON)

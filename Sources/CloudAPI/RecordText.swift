@@ -21,7 +21,7 @@ package enum RecordText {
             text.append(#":{"value":"#)
             write(register.value, to: &text)
             text.append(#","stamp":""#)
-            text.append(register.stamp.description)
+            write(register.stamp, to: &text)
             text.append(#"""#)
             write(bringer: register.broughtBy, to: &text)
             text.append("}")
@@ -29,7 +29,7 @@ package enum RecordText {
         text.append("}")
         if let deletion = record.deletion {
             text.append(#","deleted":{"stamp":""#)
-            text.append(deletion.stamp.description)
+            write(deletion.stamp, to: &text)
             text.append(#"""#)
             write(bringer: deletion.broughtBy, to: &text)
             if let target = deletion.mergedInto {
@@ -44,8 +44,38 @@ package enum RecordText {
     private static func write(bringer: HostID?, to text: inout [UInt8]) {
         guard let bringer else { return }
         text.append(#","broughtBy":""#)
-        text.append(bringer.description)
+        write(bringer, to: &text)
         text.append(#"""#)
+    }
+
+    /// As its `description`.
+    private static func write(_ stamp: Stamp, to text: inout [UInt8]) {
+        write(stamp.milliseconds, to: &text)
+        text.append(UInt8(ascii: "."))
+        write(UInt64(stamp.counter), to: &text)
+        text.append(UInt8(ascii: "."))
+        write(stamp.host, to: &text)
+    }
+
+    /// Decimal.
+    private static func write(_ number: UInt64, to text: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var (rest, place) = (number, 20)
+            repeat {
+                place -= 1
+                digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            text.append(contentsOf: UnsafeBufferPointer(rebasing: digits[place...]))
+        }
+    }
+
+    private static func write(_ host: HostID, to text: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: UUIDText.length) { letters in
+            guard let start = letters.baseAddress else { return }
+            UUIDText.write(high: host.high, low: host.low, to: start)
+            text.append(contentsOf: UnsafeBufferPointer(letters))
+        }
     }
 
     private static func write(_ value: SettingValue, to text: inout [UInt8]) {
@@ -64,14 +94,23 @@ package enum RecordText {
     /// With the quotes. Only what JSON forbids is escaped.
     static func write(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20: text.append("\\u00" + Hex.encode([byte]))
-            default: text.append(byte)
+        var string = string
+        string.withUTF8 { bytes in
+            // Most need no escape, and go in one piece.
+            guard bytes.contains(where: isEscaped) else { return text.append(contentsOf: bytes) }
+            for byte in bytes {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"): text += [UInt8(ascii: "\\"), byte]
+                case 0..<0x20: text.append("\\u00" + Hex.encode([byte]))
+                default: text.append(byte)
+                }
             }
         }
         text.append(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 }
 
@@ -189,22 +228,11 @@ struct RecordReader {
     }
 
     private mutating func host() -> HostID? {
-        guard position + 36 <= bytes.count else { return nil }
-        var (high, low): (UInt64, UInt64) = (0, 0)
-        for place in 0..<36 {
-            let byte = bytes[position + place]
-            if place == 8 || place == 13 || place == 18 || place == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            // Small letters only.
-            guard let digit = byte.hexDigitValue, byte < UInt8(ascii: "A") || byte > UInt8(ascii: "F") else {
-                return nil
-            }
-            if place < 18 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
-        }
-        position += 36
-        return HostID(high: high, low: low)
+        guard let start = bytes.baseAddress, position + UUIDText.length <= bytes.count,
+            let words = UUIDText.read(start + position, inAnyCase: false)
+        else { return nil }
+        position += UUIDText.length
+        return HostID(high: words.high, low: words.low)
     }
 
     /// With both quotes.

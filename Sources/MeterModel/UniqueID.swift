@@ -19,20 +19,14 @@ package struct UniqueID<Tag>: Hashable, Sendable {
 
     /// Reads what `description` prints, in any case.
     package init?(_ text: some StringProtocol) {
+        guard text.utf8.count == UUIDText.length else { return nil }
         let bytes = Array(text.utf8)
-        guard bytes.count == 36 else { return nil }
-        var words: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for (position, byte) in bytes.enumerated() {
-            if position == 8 || position == 13 || position == 18 || position == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            guard let digit = byte.hexDigitValue else { return nil }
-            if digits < 16 { words.0 = words.0 << 4 | UInt64(digit) } else { words.1 = words.1 << 4 | UInt64(digit) }
-            digits += 1
-        }
-        self.init(high: words.0, low: words.1)
+        guard
+            let words = bytes.withUnsafeBufferPointer({ bytes in
+                bytes.baseAddress.flatMap { UUIDText.read($0, inAnyCase: true) }
+            })
+        else { return nil }
+        self.init(high: words.high, low: words.low)
     }
 }
 
@@ -42,20 +36,10 @@ extension UniqueID: Comparable {
 
 extension UniqueID: CustomStringConvertible {
     package var description: String {
-        // Each stamp of each property prints one, so it is done without intermediate texts.
-        String(unsafeUninitializedCapacity: 36) { text in
-            var position = 0
-            for index in 0..<32 {
-                if index == 8 || index == 12 || index == 16 || index == 20 {
-                    text.initializeElement(at: position, to: UInt8(ascii: "-"))
-                    position += 1
-                }
-                let digit = UInt8(truncatingIfNeeded: (index < 16 ? high : low) >> UInt64(60 - index % 16 * 4)) & 0xF
-                text.initializeElement(
-                    at: position, to: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-                position += 1
-            }
-            return position
+        String(unsafeUninitializedCapacity: UUIDText.length) { text in
+            guard let start = text.baseAddress else { return 0 }
+            UUIDText.write(high: high, low: low, to: start)
+            return UUIDText.length
         }
     }
 }

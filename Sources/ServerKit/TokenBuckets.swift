@@ -21,6 +21,20 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private struct Bucket {
         var tokens: Double
         var filledAt: MonotonicTime
+
+        func tokens(_ rate: Rate, at now: MonotonicTime) -> Double {
+            let seconds = Double(max(0, (now - filledAt).nanoseconds)) / 1e9
+            return min(rate.burst, tokens + seconds * rate.perSecond)
+        }
+
+        /// Needs nothing of the buckets around it: whoever held them meanwhile would have them all copied.
+        mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
+            tokens = tokens(rate, at: now)
+            filledAt = max(filledAt, now)
+            guard tokens >= 1 else { return .seconds((1 - tokens) / rate.perSecond) }
+            tokens -= 1
+            return nil
+        }
     }
 
     private let rate: Rate
@@ -44,29 +58,16 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     /// - Returns: nil where there was one, else how long until there is.
     package mutating func take(_ key: Key, at now: MonotonicTime) -> Duration? {
         if buckets[key] == nil { makeRoom(at: now) }
-        guard buckets[key] != nil || buckets.count < capacity else { return take(from: &shared, at: now) }
-        return take(from: &buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)], at: now)
+        guard buckets[key] != nil || buckets.count < capacity else { return shared.take(rate, at: now) }
+        return buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)].take(rate, at: now)
     }
 
     /// How long until an asker who asked lately has a permission; nil where there is one, and for whoever is new. Takes
     /// nothing.
     package func wait(of key: Key, at now: MonotonicTime) -> Duration? {
         guard let bucket = buckets[key] else { return nil }
-        let left = tokens(of: bucket, at: now)
+        let left = bucket.tokens(rate, at: now)
         return left >= 1 ? nil : .seconds((1 - left) / rate.perSecond)
-    }
-
-    private func take(from bucket: inout Bucket, at now: MonotonicTime) -> Duration? {
-        bucket.tokens = tokens(of: bucket, at: now)
-        bucket.filledAt = max(bucket.filledAt, now)
-        guard bucket.tokens >= 1 else { return .seconds((1 - bucket.tokens) / rate.perSecond) }
-        bucket.tokens -= 1
-        return nil
-    }
-
-    private func tokens(of bucket: Bucket, at now: MonotonicTime) -> Double {
-        let seconds = Double(max(0, (now - bucket.filledAt).nanoseconds)) / 1e9
-        return min(rate.burst, bucket.tokens + seconds * rate.perSecond)
     }
 
     /// Forgets the full buckets, at most once in the time that an empty one needs to fill, so that the sweep's cost is
@@ -76,6 +77,6 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         guard buckets.count >= capacity || isDue, now > sweptAt else { return }
         guard isDue || now - sweptAt >= .seconds(1) else { return }
         sweptAt = now
-        buckets = buckets.filter { tokens(of: $0.value, at: now) < rate.burst }
+        buckets = buckets.filter { $0.value.tokens(rate, at: now) < rate.burst }
     }
 }

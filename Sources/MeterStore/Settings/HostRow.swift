@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import Gateway
+import Gateway
 package import MeterModel
 import SettingsCore
 

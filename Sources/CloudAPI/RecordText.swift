@@ -147,10 +147,12 @@ struct RecordReader {
         var properties: [String: Register] = [:]
         while !skip("}") {
             guard properties.isEmpty || skip(","), let property = string(), skip(#":{"value":"#), let value = value(),
-                skip(#","stamp":""#), let stamp = stamp(), let bringer = bringer(), skip("}"),
-                properties[property] == nil
+                skip(#","stamp":""#), let stamp = stamp(), let bringer = bringer(), skip("}")
             else { return nil }
-            properties[property] = Register(value: value, stamp: stamp, broughtBy: bringer.host)
+            // As many as most have, so that it grows once.
+            if properties.isEmpty { properties.reserveCapacity(6) }
+            let register = Register(value: value, stamp: stamp, broughtBy: bringer.host)
+            guard properties.updateValue(register, forKey: property) == nil else { return nil }
         }
         var deletion: Deletion?
         if skip(#","deleted":{"stamp":""#) {

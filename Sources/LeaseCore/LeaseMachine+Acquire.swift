@@ -21,8 +21,8 @@ extension LeaseMachine {
             return release(holding, wish: nil, at: now)
         case .seeking(let seeking):
             var taken = holding
-            // Who has to let go may need as long for it as to hear of it, so the first attempts at the link may well fail.
-            if seeking.wish.isTakeover { taken.channel = .open(keptUntil: now + LeaseTiming.searchTime(after: lease)) }
+            // Who has to let go needs a moment for it, so the first attempts at the link may well fail.
+            if seeking.wish.isTakeover { taken.channel = .open(keptUntil: now + LeaseTiming.takeoverGrace(lease)) }
             return take(taken, seeking, at: now)
         case .held(var present):
             // A repetition's answer. Only one that was sent later says anything new.

@@ -59,6 +59,12 @@ package enum LeaseTiming {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
+    /// How long attempts at the link of a meter that was taken over may fail: the old holder lets go at once, or when its
+    /// heartbeat tells it to.
+    static func takeoverGrace(_ lease: LeaseView) -> Duration {
+        lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
+    }
+
     /// How long a person's wish to take over waits for the cloud's first answer. Whoever has the meter later is not
     /// whom the person meant.
     package static let takeoverWish = Duration.seconds(30)

@@ -28,6 +28,7 @@ package final class SimulatedLeaseZone: Sendable {
         var members: [HostID: Member] = [:]
         var grantsNothingNewBefore: MonotonicTime?
         var canonical: [MeterID: MeterID] = [:]
+        var ignoresTakeovers = false
     }
 
     package let loop: VirtualLoop
@@ -83,6 +84,9 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
+    /// As a version that reads take-overs in another form.
+    package func ignoreTakeovers() { state.withLock { $0.ignoresTakeovers = true } }
+
     /// Two ids turned out to be one meter, which is leased as `canonical` from now on.
     package func merge(_ meter: MeterID, into canonical: MeterID) {
         state.withLock { $0.canonical[meter] = canonical }
@@ -103,7 +107,9 @@ package final class SimulatedLeaseZone: Sendable {
 
     func acquire(_ request: LeaseAcquire, of meter: MeterID) -> AcquireOutcome {
         let wallNow = loop.wallNow
-        let meter = state.withLock { $0.canonical[meter] ?? meter }
+        let (meter, ignores) = state.withLock { ($0.canonical[meter] ?? meter, $0.ignoresTakeovers) }
+        var request = request
+        if ignores { request.takeover = nil }
         return change(meter) { record, offer in
             let now = loop.now
             let (terms, limit) = state.withLock { ($0.terms, $0.grantsNothingNewBefore) }

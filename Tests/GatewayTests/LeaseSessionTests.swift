@@ -290,6 +290,30 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(after, session).channels == 0)
     }
 
+    /// By a cloud of another version, or because somebody else was quicker: the holder is named at once, instead of when
+    /// the wait is over.
+    @Test func takeover_endsWithTheHolder_whereItIsRefused() async throws {
+        let bench = LeaseBench(.keep)
+        let (one, two) = (bench.host(1), bench.host(2))
+        let first = try await one.pluggedIn()
+        let second = try await two.pluggedIn(isWanted: false)
+        await bench.advance(by: .seconds(2), one, two)
+        bench.zone.ignoreTakeovers()
+
+        await second.connect(ConnectManner(isTakeover: true))
+        let waiting = Task { () async throws -> DeviceSession.DataWait in await second.waitForData(.seconds(30)) }
+        let asked = bench.loop.now
+        let outcome = try await bench.advance(until: waiting, one, two)
+
+        guard case .elsewhere(let refusal) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(refusal.holder == "pi1")
+        #expect(bench.loop.now - asked < .seconds(5))
+        for (host, session) in [(one, first), (two, second)] { _ = try await bench.leave(host, session) }
+    }
+
     /// The event stream was away for a moment, as when a host goes from one copy of the cloud to another.
     @Test(arguments: LeasePolicy.allCases)
     func takeover_isSeenAsSoonAsTheStreamIsOpenAgain(policy: LeasePolicy) async throws {

@@ -17,7 +17,7 @@ struct LeaseMachineTests {
     }
 
     /// Who has to let go hears of it at once, or at its next heartbeat: so long the attempts at the link may fail.
-    @Test(arguments: [(isTold: true, seconds: 30.0), (isTold: false, seconds: 90.0)])
+    @Test(arguments: [(isTold: true, seconds: 10.0), (isTold: false, seconds: 90.0)])
     func takeover_keepsItsLease_whileTheOldHolderMayNotHaveLetGo(isTold: Bool, seconds: Double) {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
         var lease = LeaseView.of(token: 2)

@@ -29,6 +29,24 @@ extension ConnectManner {
     var wish: LeaseWish { LeaseWish(isTakeover: isTakeover, waitsInLine: standsInLine, isAsked: true) }
 }
 
+/// Which refusals a wait for a meter outlasts.
+enum Patience: Hashable, Sendable {
+    case none
+    /// The end of the holder that loses it. That another has it is the last word: the one it was to be taken from no
+    /// longer does, or the cloud is of a version that takes over in another way.
+    case takeover
+    /// Until it is free.
+    case line
+
+    func outlasts(_ refusal: LinkRefusal) -> Bool {
+        switch self {
+        case .none: false
+        case .takeover: refusal.reason != .held
+        case .line: true
+        }
+    }
+}
+
 /// Asking whether the meter may be used, and stopping when it may not.
 extension DeviceSession {
     /// Has another gate from now on, or none. A link that is up under the old one is made anew; one that nobody had a
@@ -67,7 +85,7 @@ extension DeviceSession {
         isExempt = manner.isExempt
         prefer(manner.transport)
         machine.asksFirst = gate != nil && !isExempt
-        standsInLine = manner.standsInLine || manner.isTakeover
+        patience = manner.standsInLine ? .line : manner.isTakeover ? .takeover : .none
         refusal = nil
         // Of a meter that is not here the wish would lie in wait until somebody has long forgotten it.
         wish = machine.isPresent && machine.asksFirst ? manner.wish : .resume
@@ -119,7 +137,7 @@ extension DeviceSession {
         }
         refusal = nil
         // Its turn came. Who has the meter after this is news for whoever waits.
-        standsInLine = false
+        patience = .none
         if search != nil { return granted(permission) }
         if channel == nil {
             switch note("permitted", { machine.permitted(at: loop.now) }) {
@@ -142,7 +160,7 @@ extension DeviceSession {
         case .held, .revoking, .reserved:
             self.refusal = refusal
             lastError = "\(refusal.holder ?? "another host") has it"
-            if !standsInLine { endWaits(with: .elsewhere(refusal)) }
+            if !patience.outlasts(refusal) { endWaits(with: .elsewhere(refusal)) }
         case .restoring:
             lastError = "the cloud was restored from a backup and gives out nothing new for some minutes"
         case .released, .exhausted:

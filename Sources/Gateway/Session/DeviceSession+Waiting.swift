@@ -41,12 +41,12 @@ extension DeviceSession {
         return await wait(for: .permission, patience)
     }
 
-    private func wait(for goal: Waiter.Goal, _ patience: Duration) async -> DataWait {
+    private func wait(for goal: Waiter.Goal, _ time: Duration) async -> DataWait {
         guard !isShutDown else { return .shuttingDown }
-        if let refusal, !standsInLine { return .elsewhere(refusal) }
+        if let refusal, !patience.outlasts(refusal) { return .elsewhere(refusal) }
         nextWaiterID += 1
         let waiter = nextWaiterID
-        let timer = loop.schedule(at: loop.now + patience) { [weak self] in
+        let timer = loop.schedule(at: loop.now + time) { [weak self] in
             self?.assumeIsolated { $0.endWait(waiter, with: .timedOut) }
         }
         defer { loop.cancel(timer) }

@@ -61,8 +61,8 @@ package actor DeviceSession {
     var wish = LeaseWish.resume
     /// A person wants it connected without asking the gate.
     var isExempt = false
-    /// Whoever waits for this meter waits until it is free.
-    var standsInLine = false
+    /// Through what whoever waits for this meter goes on waiting.
+    var patience = Patience.none
     /// Who has it instead, since the gate said so.
     var refusal: LinkRefusal?
     /// It is asked for, or its lease is kept, while it is not heard here.

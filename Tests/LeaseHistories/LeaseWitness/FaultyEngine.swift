@@ -132,6 +132,8 @@ package struct FaultyEngine: CloudEngine {
 extension FaultyEngine {
     package var epoch: String { get async throws { try await base.epoch } }
 
+    package func probe(writes: Bool) async throws { try await base.probe(writes: writes) }
+
     package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
         try await base.createZone(name, id: id, terms: terms)
     }

@@ -437,6 +437,7 @@ let package = Package(
                 "MeterTestKit",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            exclude: ["Fixtures"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -448,6 +449,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            exclude: ["Fixtures"],
             swiftSettings: strict
         ),
         .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument", swiftSettings: strict),
@@ -587,6 +589,7 @@ let package = Package(
                 "LeaseCore", "RecordingCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            exclude: ["Fixtures"],
             swiftSettings: strict
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

@@ -41,7 +41,8 @@ enum SyncWords {
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
         add("last success", status.last_success_ms.map { "\(WallTime(millisecondsSince1970: $0))" })
-        add("error", status.error.map { "\($0) (\(status.failures) times)" })
+        // A halt is said at once and counts as no failed run.
+        add("error", status.error.map { status.failures > 0 ? "\($0) (\(status.failures) times)" : $0 })
         if let retry = status.retry_in_ms { add("next attempt", "in " + Words.age(milliseconds: retry)) }
         add("next poll", status.poll_in_ms.map { "in " + Words.age(milliseconds: $0) })
         add(

@@ -193,7 +193,7 @@ struct DecodedFrameTests {
         put([0x09, 0xC9, 0x13, 0xF2, 0x02, 0x51, 0x00, 0x00, 0x01, 0x2F, 0x00, 0x19, 0x00, 0x4D, 0x00, 0x02], at: 0)
         put([0x00, 0x00, 0x04, 0xD2, 0x00, 0x00, 0x16, 0x2E], at: 32)
         put([0x01, 0x0E, 0x00, 0x3C, 0xFF, 0xFF], at: 96)
-        put([0x00, 0x01, 0x86, 0x9F], at: 122)
+        put([0x00, 0x00, 0x03, 0x5D], at: 122)
         put([0xFF, 0xF1], at: 128)
         return block
     }()
@@ -217,7 +217,7 @@ struct DecodedFrameTests {
         #expect(
             reading == [
                 "voltage_V": 5.106, "current_A": 0.0593, "power_W": 0.303, "energy_Wh": 5.678, "charge_mAh": 1234,
-                "temperature_C": 25, "dp_V": 2.7, "dn_V": 0.6, "resistance_ohm": 9999.9,
+                "temperature_C": 25, "dp_V": 2.7, "dn_V": 0.6, "resistance_ohm": 86.1,
             ])
         let groups = try #require(object["groups"] as? [[String: Double]])
         #expect(groups.count == 10)

@@ -90,6 +90,9 @@ package struct UMChargingMode: Hashable, Sendable {
 
     init(word: Int) { code = word }
 
+    /// Whether a meter is known to send it: one of the nine, or 65535.
+    var isSent: Bool { code < Known.allCases.count || code == 0xFFFF }
+
     package enum Known: String, CaseIterable, Sendable {
         case normal
         case quickCharge2 = "QC2.0"

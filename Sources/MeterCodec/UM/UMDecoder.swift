@@ -4,8 +4,8 @@ package import MeterModel
 ///
 /// A block has neither length nor start mark: it begins with a word that names the model, and ends in a trailer that
 /// proves it (protocols.md 1.4). One XOR byte proves little, and a constant nothing about the bytes before it, so the
-/// values must be possible as well (`UMPlausibility`). Whatever does not fit is passed over byte by byte until a model
-/// word comes.
+/// values must be possible as well (`UMPlausibility`) and agree with one another (`UMAgreement`). Whatever does not fit
+/// is passed over byte by byte until a model word comes.
 ///
 /// A decoder for one link holds to one model: a counter that happens to read as another model's word, behind bytes
 /// that got lost, opens no block then. It holds from the first block on if that is of the expected model, and from the
@@ -16,9 +16,11 @@ package struct UMDecoder: BufferedFrameDecoder {
     private let expected: ModelName?
     private var lastModel: ModelName?
     private var heldModel: ModelName?
+    private var score = UMAgreementScore()
 
     /// - Parameters:
-    ///   - enforcesTrailer: false takes blocks whose trailer is wrong too, for looking at edited captures.
+    ///   - enforcesTrailer: false takes blocks whose trailer is wrong or whose values disagree too, for looking at edited
+    ///     captures.
     ///   - expected: the model that should be at the end of this link; nil takes any mixture of models.
     package init(enforcesTrailer: Bool = true, expecting expected: ModelName? = nil) {
         self.enforcesTrailer = enforcesTrailer
@@ -34,8 +36,14 @@ package struct UMDecoder: BufferedFrameDecoder {
         }
         guard let model = found, buffer.count >= UMBlock.length else { return nil }
         if let error = buffer.withBytes({ trailerError($0, model: model) ?? UMPlausibility.error($0, model: model) }) {
-            buffer.drop(1)
-            return .skipped(count: 1, because: error)
+            score.noteRubbish()
+            return refuse(error)
+        }
+        if enforcesTrailer {
+            let error = buffer.withBytes { UMAgreement.error($0, model: model) }
+            let isAskedFor = score.isAskedFor
+            score.note(error)
+            if let error, isAskedFor { return refuse(error) }
         }
         let block = buffer.withBytes {
             UMBlock(UnsafeRawBufferPointer(rebasing: $0.prefix(UMBlock.length)), model: model)
@@ -43,6 +51,12 @@ package struct UMDecoder: BufferedFrameDecoder {
         buffer.take(UMBlock.length)
         hold(to: model)
         return .frame(.um(block))
+    }
+
+    /// Looks for a block one byte further on.
+    private mutating func refuse(_ error: CodecError) -> DecodeStep {
+        buffer.drop(1)
+        return .skipped(count: 1, because: error)
     }
 
     private mutating func hold(to model: ModelName) {

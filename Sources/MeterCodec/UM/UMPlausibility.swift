@@ -16,11 +16,11 @@ enum UMPlausibility {
     }
 
     /// Volts; the models measure up to 24.
-    private static let voltageMax = 30.0
+    static let voltageMax = 30.0
     /// By how much a model may show more amperes than it measures.
     private static let currentMargin = 1.25
 
-    /// What is the same for all models. Charging modes are not here: any code is possible, and unknown.
+    /// What is the same for all models.
     private static let bounds = [
         // The selected group.
         Bound(offset: 14, width: 2, max: 9),
@@ -28,6 +28,8 @@ enum UMPlausibility {
         Bound(offset: 96, width: 2, max: 3000), Bound(offset: 98, width: 2, max: 3000),
         // The recorder's threshold, in hundredths of an ampere, and whether it runs.
         Bound(offset: 110, width: 2, max: 30), Bound(offset: 116, width: 2, max: 1),
+        // How long the recorder ran: half a year.
+        Bound(offset: 112, width: 4, max: 0xFF_FFFF),
         // Screen timeout, brightness.
         Bound(offset: 118, width: 2, max: 15), Bound(offset: 120, width: 2, max: 5),
         // The resistance, in tenths of an ohm: ten times what stands for an open circuit.

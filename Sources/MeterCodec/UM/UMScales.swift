@@ -9,6 +9,10 @@ package struct UMScales: Sendable {
     /// The most that the model measures, amperes (protocols.md 1.5).
     package let currentMax: Double
     package let trailer: Trailer
+    /// By which share of itself the power may be off the product of voltage and current, and the resistance off the
+    /// quotient, beyond what the steps explain. The UM24C and UM34C compute with what they send; of the UM25C, of which
+    /// no unedited block is public, it is not known.
+    package var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
     /// How the last two bytes prove a block.
     package enum Trailer: Sendable {

@@ -102,13 +102,14 @@ package struct SimulatedUM: SimulatedMeter {
         bytes.appendBE(UInt16(clamping: Int((state.temperature * 1.8 + 32).rounded())))
         bytes.appendBE(UInt16(clamping: selectedGroup))
         for group in groups {
-            bytes.appendBE(UInt32(clamping: Int(group.charge_mAh)))
+            // Where the real counter stops, too.
+            bytes.appendBE(min(99_999, UInt32(clamping: Int(group.charge_mAh))))
             bytes.appendBE(UInt32(clamping: Int(group.energy_mWh)))
         }
         bytes.appendBE(UInt16(clamping: Int((state.dataPlus * 100).rounded())))
         bytes.appendBE(UInt16(clamping: Int((state.dataMinus * 100).rounded())))
         bytes.appendBE(UInt16(3))
-        bytes.appendBE(UInt32(clamping: Int(recorder.charge_mAh)))
+        bytes.appendBE(min(99_999, UInt32(clamping: Int(recorder.charge_mAh))))
         bytes.appendBE(UInt32(clamping: Int(recorder.energy_mWh)))
         bytes.appendBE(UInt16(clamping: threshold_10mA))
         bytes.appendBE(UInt32(clamping: Int(recorderSeconds)))

@@ -24,12 +24,14 @@ struct UMDecoderTests {
 
     /// A worked block by protocols.md 1.3, laid out here by hand and not by the simulator.
     private func workedBlock(word: UInt16, trailer: [UInt8]) -> [UInt8] {
+        // 2034 x 593 steps: 0.1206162 W on a UM25C, a hundred times that on the others; 34.30 ohm on all.
+        let power: [UInt8] = word == 0x09C9 ? [0x00, 0x00, 0x00, 0x78] : [0x00, 0x00, 0x2F, 0x1D]
         var block = [UInt8](repeating: 0, count: 130)
         func put(_ bytes: [UInt8], at offset: Int) { block.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
         put([UInt8(word >> 8), UInt8(word & 0xFF)], at: 0)
         put([0x07, 0xF2], at: 2)  // 2034
         put([0x02, 0x51], at: 4)  // 593
-        put([0x00, 0x00, 0x2F, 0x1C], at: 6)  // 12.06 W
+        put(power, at: 6)
         put([0x00, 0x19, 0x00, 0x4D, 0x00, 0x02], at: 10)  // 25 C, 77 F, group 2
         put([0x00, 0x00, 0x04, 0xD2, 0x00, 0x00, 0x16, 0x2E], at: 32)  // group 2: 1234 mAh, 5678 mWh
         put([0x01, 0x0E, 0x00, 0x3C, 0x00, 0x07], at: 96)  // D+ 2.70, D- 0.60, DCP 1.5 A
@@ -37,7 +39,7 @@ struct UMDecoderTests {
         put([0x00, 0x11], at: 110)  // above 0.17 A
         put([0x00, 0x00, 0x0E, 0x3D, 0x00, 0x01], at: 112)  // for 3645 s, and still
         put([0x00, 0x07, 0x00, 0x03], at: 118)  // screen dark after 7 min, brightness 3
-        put([0x00, 0x01, 0x86, 0x9F, 0x00, 0x05], at: 122)  // open; screen 5
+        put([0x00, 0x00, 0x01, 0x57, 0x00, 0x05], at: 122)  // 34.3 ohm; screen 5
         put(trailer, at: 128)
         return block
     }
@@ -48,13 +50,13 @@ struct UMDecoderTests {
         let reading = try #require(readings.first)
         #expect(reading[.voltage] == 2.034)
         #expect(reading[.current] == 0.0593)
-        #expect(reading[.power] == 12.06)
+        #expect(reading[.power] == 0.12)
         #expect(reading[.temperature] == 25)
         #expect(reading[.charge] == 1234)
         #expect(reading[.energy] == 5.678)
         #expect(reading[.dataPlus] == 2.7)
         #expect(reading[.dataMinus] == 0.6)
-        #expect(reading[.resistance] == 9999.9)
+        #expect(reading[.resistance] == 34.3)
     }
 
     @Test func um24c_countsHundredthsOfAVolt() throws {
@@ -63,11 +65,12 @@ struct UMDecoderTests {
         let reading = try #require(readings.first)
         #expect(reading[.voltage] == 20.34)
         #expect(reading[.current] == 0.593)
+        #expect(reading[.power] == 12.061)
     }
 
     @Test func um34c_isProvedByTheXOROfItsCheckedBytes() throws {
-        // 0D, computed apart from this code from the positions that protocols.md 1.4 lists.
-        var block = workedBlock(word: 0x0D4C, trailer: [0x80, 0x0D])
+        // Computed apart from this code from the positions that protocols.md 1.4 lists.
+        var block = workedBlock(word: 0x0D4C, trailer: [0x80, 0x0C])
 
         #expect(decodedFrames(block, with: UMDecoder()).count == 1)
         block[129] ^= 1
@@ -129,11 +132,17 @@ struct UMDecoderTests {
     }
 
     /// Beyond what the model measures, and within the margin.
-    @Test(arguments: [(0x0963, 3000, 3750), (0x09C9, 30_000, 62_500), (0x0D4C, 3000, 5000)])
-    func meterBeyondItsRange_isRead(word: Int, voltage: Int, current: Int) {
+    @Test(arguments: [
+        (0x0963, 3000, 3750, 112_500, 80), (0x09C9, 30_000, 62_500, 187_500, 48), (0x0D4C, 3000, 5000, 150_000, 60),
+    ])
+    func meterBeyondItsRange_isRead(word: Int, voltage: Int, current: Int, milliwatts: Int, tenthsOfAnOhm: Int) {
         var block = workedBlock(word: UInt16(word), trailer: [0xFF, 0xF1])
-        block.replaceSubrange(
-            2..<6, with: [voltage >> 8, voltage & 0xFF, current >> 8, current & 0xFF].map { UInt8($0) })
+        let values = [
+            voltage >> 8, voltage & 0xFF, current >> 8, current & 0xFF, 0, milliwatts >> 16, milliwatts >> 8 & 0xFF,
+            milliwatts & 0xFF,
+        ]
+        block.replaceSubrange(2..<10, with: values.map { UInt8($0) })
+        block.replaceSubrange(122..<126, with: [0, 0, 0, UInt8(tenthsOfAnOhm)])
         if word == 0x0D4C { block[129] = block.withUnsafeBytes(UMScales.xorCheck) }
         #expect(decodedFrames(block, with: UMDecoder()).count == 1)
     }

@@ -1,0 +1,115 @@
+import MeterModel
+
+/// Whether the values of a UM block agree with one another: what a wrong byte in the middle of a block spoils first,
+/// and the two bytes of the trailer do not see.
+///
+/// On every unedited block that is public, the power is the product of the block's own voltage and current rounded down
+/// to a milliwatt, and the resistance their quotient rounded down to a tenth of an ohm (UM34C in sebastianha/um34c
+/// app.js; UM24C format in dernasherbrezon.com, "USB-tester A3-B"). No unedited block of a UM25C is public. So nothing
+/// is asked of a block that a meter could fail which computes with finer numbers than it sends: voltage and current are
+/// taken as intervals one step to either side. The step matters where the current is small: at 5 V, a UM24C that shows
+/// 0.001 A may see anything between nothing and 10 mW.
+enum UMAgreement {
+    /// What speaks against the 130 bytes at the start of `block`; nil when nothing does. `UMPlausibility` has been asked
+    /// before.
+    static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
+        let scales = UMScales.of(model)
+        let voltage = Measured(steps: block.u16BE(2), perUnit: scales.voltage)
+        let current = Measured(steps: block.u16BE(4), perUnit: scales.current)
+        let margin = scales.productMargin
+        if !powerAgrees(Double(block.u32BE(6)) / 1000, voltage, current, margin: margin) {
+            return .implausibleField(offset: 6)
+        }
+        if !resistanceAgrees(block.u32BE(122), voltage, current, margin: margin) {
+            return .implausibleField(offset: 122)
+        }
+        if !UMChargingMode(word: Int(block.u16BE(100))).isSent { return .implausibleField(offset: 100) }
+        return counterOffsets.first { !countersAgree(block, at: $0) }.map { .implausibleField(offset: $0) }
+    }
+
+    /// A number as the meter sends it, and what it may stand for.
+    private struct Measured {
+        let value: Double
+        let step: Double
+
+        init(steps: UInt16, perUnit: Double) {
+            value = Double(steps) / perUnit
+            step = 1 / perUnit
+        }
+
+        var least: Double { max(0, value - step) }
+        var most: Double { value + step }
+    }
+
+    /// - Parameters:
+    ///   - power: watts, in steps of a thousandth.
+    ///   - margin: the share of it by which the model may be off besides.
+    private static func powerAgrees(_ power: Double, _ voltage: Measured, _ current: Measured, margin: Double) -> Bool {
+        let rounding = 0.002
+        return power >= voltage.least * current.least * (1 - margin) - rounding
+            && power <= voltage.most * current.most * (1 + margin) + rounding
+    }
+
+    /// - Parameter tenths: of an ohm. What stands for an open circuit says nothing of the current: where a model begins to
+    ///   show it is not known.
+    private static func resistanceAgrees(
+        _ tenths: UInt32, _ voltage: Measured, _ current: Measured, margin: Double
+    ) -> Bool {
+        guard tenths != openCircuit else { return true }
+        let (ohms, rounding) = (Double(tenths) / 10, 0.11)
+        let least = voltage.least / current.most * (1 - margin) - rounding
+        guard ohms >= least else { return false }
+        return current.least == 0 || ohms <= voltage.most / current.least * (1 + margin) + rounding
+    }
+
+    /// 9999.9 Ω.
+    static let openCircuit: UInt32 = 99_999
+
+    /// Where a charge is followed by its energy: the ten groups and the recorder.
+    private static let counterOffsets = (0..<10).map { 16 + 8 * $0 } + [102]
+
+    /// A charge stops at 99999 mAh while its energy goes on (a published block has 797730 mWh beside it). Below that, an
+    /// energy is its charge at some voltage that was measured, both cut off to whole numbers. The lower end is far below
+    /// what a meter runs at, as one with a supply of its own may count at less.
+    private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        let charge = block.u32BE(offset)
+        let energy = Double(block.u32BE(offset + 4))
+        guard charge <= chargeMax else { return false }
+        guard energy >= Double(charge) * 0.5 - 1 else { return false }
+        return energy <= (charge == chargeMax ? 999_999_999 : Double(charge + 1) * UMPlausibility.voltageMax)
+    }
+
+    /// Milliampere hours.
+    static let chargeMax: UInt32 = 99_999
+}
+
+/// Whether a meter's blocks agree with themselves, by what it has sent so far.
+///
+/// Nobody has seen every firmware: a meter whose power means something else than voltage times current must not stay
+/// silent for ever. Five blocks in a row that are right but for the same field end the asking, ten seconds at two
+/// seconds for each answer that does not come; three in a row that agree begin it again.
+struct UMAgreementScore: Sendable {
+    private static let disagreeingMax = 5
+    private static let agreeingNeeded = 3
+    private(set) var isAskedFor = true
+    private var count = 0
+    private var lastError: CodecError?
+
+    /// - Parameter error: what speaks against a block that nothing else speaks against; nil where it agrees.
+    mutating func note(_ error: CodecError?) {
+        if isAskedFor {
+            count = error == nil ? 0 : error == lastError ? count + 1 : 1
+        } else {
+            count = error == nil ? count + 1 : 0
+        }
+        lastError = error
+        guard count >= (isAskedFor ? Self.disagreeingMax : Self.agreeingNeeded) else { return }
+        isAskedFor.toggle()
+        count = 0
+    }
+
+    /// Bytes came that are no block, whatever their values say to one another.
+    mutating func noteRubbish() {
+        if isAskedFor { count = 0 }
+    }
+}

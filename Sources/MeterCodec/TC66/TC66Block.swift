@@ -31,10 +31,16 @@ package struct TC66Block: Sendable {
     private func u32(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u32LE(offset)) } }
     private func text(_ offset: Int) -> String? { bytes.withRawBytes { $0.ascii(offset, length: 4) } }
 
+    /// As on the wire: ten-thousandths of a volt, hundred-thousandths of an ampere, tenths of an ohm.
+    var rawVoltage: Int { u32(48) }
+    var rawCurrent: Int { u32(52) }
+    var rawResistance: Int { u32(Self.resistanceOffset) }
+    static let resistanceOffset = 68
+
     package var reading: Reading {
         var reading = Reading()
-        reading[.voltage] = Double(u32(48)) / 10_000
-        reading[.current] = Double(u32(52)) / 100_000
+        reading[.voltage] = Double(rawVoltage) / 10_000
+        reading[.current] = Double(rawCurrent) / 100_000
         reading[.power] = Double(u32(56)) / 10_000
         // The meter does not say which group counts now; group 0 is the one it starts with.
         reading[.energy] = Double(u32(76)) / 1000
@@ -42,7 +48,7 @@ package struct TC66Block: Sendable {
         reading[.temperature] = temperatureUnit.celsius(Double(shownTemperature))
         reading[.dataPlus] = Double(u32(96)) / 100
         reading[.dataMinus] = Double(u32(100)) / 100
-        reading[.resistance] = Double(u32(68)) / 10
+        reading[.resistance] = Double(rawResistance) / 10
         return reading
     }
 

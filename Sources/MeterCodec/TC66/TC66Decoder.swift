@@ -4,13 +4,15 @@ package import MeterModel
 ///
 /// An answer is 192 encrypted bytes without start mark or length, but each of its three pieces decrypts alone to text
 /// that begins `pac1`, `pac2` or `pac3` and ends in a check sum. Pieces of one answer are taken in whatever order they
-/// come (protocols.md 2.4), save the two orders that the end of one answer and the beginning of the next make.
+/// come (protocols.md 2.4), save the two orders that the end of one answer and the beginning of the next make. Pieces
+/// that are whole and contradict one another are those of two answers (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
     /// The unit set on the meter, for the answers that come from now on.
     package var temperatureUnit: TemperatureUnit
     private let cipher: ECBCipher
     private let enforcesChecks: Bool
+    private var agreement = TC66Agreement()
     /// The first waiting bytes were seen to begin a piece, so they need no second look while the rest comes.
     private var beginsWithPiece = false
 
@@ -29,6 +31,10 @@ package struct TC66Decoder: BufferedFrameDecoder {
         if buffer.count >= TC66Block.length {
             switch buffer.withBytes(judge) {
             case .block(let block):
+                // The first piece is the oldest; the others may begin an answer of their own.
+                if enforcesChecks, !agreement.accepts(block) {
+                    return skip(TC66Piece.length, because: .implausibleField(offset: TC66Block.resistanceOffset))
+                }
                 buffer.take(TC66Block.length)
                 beginsWithPiece = false
                 return .frame(.tc66(.block(block)))

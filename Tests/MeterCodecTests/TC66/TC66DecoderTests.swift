@@ -112,4 +112,57 @@ struct TC66DecoderTests {
         #expect(throws: CodecError.truncated(have: 7)) { try TC66Recording([UInt8](repeating: 0, count: 7)) }
         #expect(throws: CodecError.impossibleLength(11_528)) { try TC66Recording([UInt8](repeating: 0, count: 11_528)) }
     }
+
+    /// Another answer than the usual one, 5.1609 V at 19.9 mA and 259.3 ohm: 9.0123 V at 1.5 A, and 6 ohm.
+    private var later: TC66Sample {
+        var sample = TC66Sample()
+        sample.put(90_123, at: 48)
+        sample.put(150_000, at: 52)
+        sample.put(135_184, at: 56)
+        sample.put(60, at: 68)
+        sample.put(5700, at: 72)
+        return sample.sealed()
+    }
+
+    /// Two answers of which pieces got lost, so that what is left looks like one: numbers from 0 are the first answer's
+    /// pieces, from 10 the second's.
+    @Test(arguments: [[0, 11, 12], [1, 10, 12], [10, 1, 2], [11, 0, 2]])
+    func piecesOfTwoAnswers_areNotJoined(pieces: [Int]) throws {
+        let (first, second) = (TC66Sample(), later)
+        let rest = try pieces.flatMap { try ($0 < 10 ? first.encrypted([$0]) : second.encrypted([$0 - 10])) }
+        let whole = try second.encrypted()
+        for chunk in [1, 20, 64, 600] {
+            #expect(DecoderVerifier.feed(rest, chunk: chunk, to: TC66Decoder()).frames.isEmpty)
+            let (frames, skipped) = DecoderVerifier.feed(rest + whole, chunk: chunk, to: TC66Decoder())
+            #expect(frames == [whole])
+            #expect(skipped == 192)
+        }
+    }
+
+    /// The last two are whole with the next answer's first, so that a third answer comes of it.
+    @Test func pieceOfAnOlderAnswer_inFrontOfTwoInAnotherOrder_isNotJoined() throws {
+        let rest = try TC66Sample().encrypted([0]) + later.encrypted([2, 1])
+        #expect(decodedFrames(rest, with: TC66Decoder()).isEmpty)
+    }
+
+    /// A meter whose resistance means something else: three answers are lost, and no more.
+    @Test func meterThatNeverAgrees_isReadFromTheFourthAnswerOn() throws {
+        var odd = TC66Sample()
+        odd.put(7, at: 68)
+        let answer = try odd.sealed().encrypted()
+        let (frames, skipped) = try DecoderVerifier.feed(
+            [UInt8]((0..<5).flatMap { _ in answer }) + TC66Sample().encrypted(), chunk: 64, to: TC66Decoder())
+        #expect(try frames == [answer, answer, TC66Sample().encrypted()])
+        #expect(skipped == 3 * 192)
+    }
+
+    /// Where nothing flows, what the resistance reads is not known.
+    @Test(
+        arguments: [(0, 0), (0, 99_999), (0, 103_218), (1, 99_999), (40, 99_000), (40, 129_022)] as [(UInt32, UInt32)])
+    func noLoad_isRead(current: UInt32, resistance: UInt32) throws {
+        var sample = TC66Sample()
+        sample.put(current, at: 52)
+        sample.put(resistance, at: 68)
+        #expect(try decodedFrames(sample.sealed().encrypted(), with: TC66Decoder()).count == 1)
+    }
 }

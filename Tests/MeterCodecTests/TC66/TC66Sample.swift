@@ -36,6 +36,15 @@ struct TC66Sample {
         }
     }
 
+    /// The same with right check sums, after values were put into it.
+    func sealed() -> TC66Sample {
+        var sample = self
+        for place in 0..<3 {
+            sample.put(UInt32(Checksum.crc16Modbus(pieces[place].prefix(60))), at: 64 * place + 60)
+        }
+        return sample
+    }
+
     /// As it goes over the wire, in some order of its pieces.
     func encrypted(_ order: [Int] = [0, 1, 2]) throws -> [UInt8] {
         try #require(ECBCipher.tc66.encrypt(order.flatMap { pieces[$0] }))

@@ -38,7 +38,8 @@ extension DeviceSession {
             throw GatewayError(.refused, "logs of \(id) are being read already", next: "wait until they are there")
         }
         let result = await withCheckedContinuation { continuation in
-            var begun = Download(transfer: KM003CLogDownload(wish), outcome: continuation)
+            var begun = Download(
+                transfer: KM003CLogDownload(wish, model: model ?? .km003c), outcome: continuation)
             let first = begun.transfer.start()
             download = begun
             follow(first)

@@ -1,13 +1,28 @@
 package import MeterModel
 
-/// The measurements of a KM003C, 44 bytes, little-endian (protocols.md 4.4).
+/// The measurements of a KM003C or KM002C, 44 or 40 bytes, little-endian (protocols.md 4.4).
+///
+/// The vendor's paper has 40 bytes, of which the last three and six bits before them are spare and not zeroed; KM003C
+/// with newer firmware send 44. Both have the same in the first 36, and the rate in the two bits behind them.
 package struct KM003CADC: Sendable {
     package static let length = 44
+    package static let shortLength = 40
+    /// What a longer one has behind its 44 bytes is kept as it is.
+    package static let longestLength = 64
+
+    /// Whether a payload of so many bytes is one.
+    package static func isLength(_ length: Int) -> Bool {
+        length == shortLength || (Self.length...longestLength).contains(length)
+    }
 
     private let bytes: InlineArray<44, UInt8>
+    private let isShort: Bool
 
     /// - Parameter raw: exactly one payload.
-    package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
+    package init(_ raw: UnsafeRawBufferPointer) {
+        bytes = InlineArray(copying: raw)
+        isShort = raw.count < Self.length
+    }
 
     private func i32(_ offset: Int) -> Int32 { bytes.withRawBytes { $0.i32LE(offset) } }
     private func u16(_ offset: Int) -> UInt16 { bytes.withRawBytes { $0.u16LE(offset) } }
@@ -22,8 +37,8 @@ package struct KM003CADC: Sendable {
         return steps == .min ? nil : Double(steps) / 128
     }
     package var supplyVoltage: Double { Double(u16(34)) / 10_000 }
-    /// How often these values renew.
-    package var rate: KM003CRate? { KM003CRate(index: UInt16(u8(36))) }
+    /// How often these values renew: two bits; what stands above them means nothing.
+    package var rate: KM003CRate? { KM003CRate(index: UInt16(u8(36) & 3)) }
 
     package var reading: Reading {
         var reading = Reading()
@@ -45,7 +60,6 @@ package struct KM003CADC: Sendable {
         if !isAveragePlausible(at: 12) { return 12 }
         if let celsius, !(-60...200).contains(celsius) { return 24 }
         if !(2...4).contains(supplyVoltage) || isTailEarly { return 34 }
-        if rate == nil { return 36 }
         return nil
     }
 
@@ -60,7 +74,7 @@ package struct KM003CADC: Sendable {
 
     /// Rate and flags, 0 to 3 and 80, stand where the supply voltage belongs, which then reads as 3.277 V, and no flag
     /// stands in its own place: two bytes before them were lost.
-    private var isTailEarly: Bool { u8(34) < 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
+    private var isTailEarly: Bool { !isShort && u8(34) < 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
     /// Twice the voltage and eight times the current that the meter is made for.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
@@ -68,15 +82,18 @@ package struct KM003CADC: Sendable {
     }
 
     package var details: [FrameDetail] {
-        [
+        let own = [
             FrameDetail("average_voltage_V", .number(Double(i32(8)) / 1e6)),
             FrameDetail("average_current_A", .number(Double(i32(12)) / 1e6)),
             FrameDetail("uncalibrated_average_voltage_V", .number(Double(i32(16)) / 1e6)),
             FrameDetail("uncalibrated_average_current_A", .number(Double(i32(20)) / 1e6)),
+            FrameDetail("rate_sps", rate.map { .integer($0.samplesPerSecond) } ?? .unknown),
+        ]
+        guard !isShort else { return own }
+        return own + [
             FrameDetail("cc2_average_V", .number(Double(u16(38)) / 1000)),
             FrameDetail("dp_average_V", .number(Double(u16(40)) / 1000)),
             FrameDetail("dn_average_V", .number(Double(u16(42)) / 1000)),
-            FrameDetail("rate_sps", rate.map { .integer($0.samplesPerSecond) } ?? .unknown),
             FrameDetail("adc_flags", .integer(Int(u8(37)))),
         ]
     }

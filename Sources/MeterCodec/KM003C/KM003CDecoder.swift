@@ -120,6 +120,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
             KM003CQueueSample.implausibleOffset(in: $0, rate: message.graphRate)
         }
         if let offset { return .implausibleField(offset: offset) }
+        if let status = message.pdStatus, status.isCutShort { return .truncated(have: status.rest.count) }
         return message.payload(.settings)?.withUnsafeBytes(KM003CSettings.checkError)
     }
 }

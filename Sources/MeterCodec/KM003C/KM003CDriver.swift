@@ -9,6 +9,9 @@ package struct KM003CDriver: MeterDriver {
     private let graphRate: KM003CRate?
     private var lastID: UInt8 = 0
     private var isGraphStarted = false
+    private var isMonitorOn = false
+    /// The number of the request for the PD monitor, until it is refused.
+    private var monitorID: UInt8?
     /// The numbers of requests that are answered by accept or reject, the newest last.
     private var awaited: [UInt8] = []
     /// The numbers of requests for data that are not answered yet, the newest last.
@@ -27,12 +30,22 @@ package struct KM003CDriver: MeterDriver {
     }
 
     /// What was agreed upon over the power line is that of the last link.
+    ///
+    /// A KM002C tells of USB PD only once its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md); a KM003C
+    /// needs nothing and may say no. Neither yes, no, nor 200 ms of silence keeps the driver from asking.
     package mutating func opening() -> [Outgoing] {
         decoder = KM003CDecoder(graphRate: graphRate)
+        monitorID = nil
         var steps = [control(.connect)]
         if let graphRate {
             steps.append(control(.startGraph, parameter: UInt16(graphRate.rawValue)))
             isGraphStarted = true
+        } else {
+            var monitor = control(.pdMonitorOn, parameter: 1)
+            monitor.pause = .milliseconds(200)
+            monitorID = lastID
+            isMonitorOn = true
+            steps.append(monitor)
         }
         return steps
     }
@@ -72,6 +85,10 @@ package struct KM003CDriver: MeterDriver {
             steps.append(control(.stopGraph))
             isGraphStarted = false
         }
+        if isMonitorOn {
+            steps.append(control(.pdMonitorOff))
+            isMonitorOn = false
+        }
         steps.append(control(.disconnect))
         return steps
     }
@@ -97,6 +114,10 @@ package struct KM003CDriver: MeterDriver {
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
+            return takeAwaited(message.id) ? .acknowledged : passedOver
+        case .reject where message.id == monitorID:
+            // It has no monitor, or needs none: an answer, and nothing that anybody was refused.
+            monitorID = nil
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver

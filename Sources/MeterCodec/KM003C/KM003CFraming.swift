@@ -48,9 +48,8 @@ package struct KM003CFraming: Sendable {
         case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
         case .memoryRead: fromEither && header.rawWord == 0x0101
         case .memoryAnswer: side != .meter && header.rawWord == 0x0101
-        // 0201, 0203 and 0205 answer the host's 0200 (protocols.md 4.7).
         case .streamingAuth:
-            side != .meter && [0x0201, 0x0203, 0x0205].contains(header.rawWord)
+            side != .meter && KM003CProof.answers.contains(header.rawWord)
                 || fromEither && header.rawWord == 0x0200
         case .connect, .stopGraph, .pdMonitorOff: fromEither && header.rawWord == 0
         case .startGraph: fromEither && header.rawWord & 1 == 0 && KM003CRate(index: header.parameter) != nil
@@ -99,7 +98,7 @@ package struct KM003CFraming: Sendable {
         var offset = 1
         while offset < end, offset + adcAnswerStart <= bytes.count {
             // Measurements are the lowest attribute and come first: header, payload header with or without a next one.
-            if bytes[offset] == KM003CKind.data.rawValue, bytes.u32LE(offset + 4) & ~0x8000 == adcPayloadHeader {
+            if bytes[offset] == KM003CKind.data.rawValue, isADCPayloadHeader(bytes.u32LE(offset + 4)) {
                 return .bad(.truncated(have: offset))
             }
             offset += 1
@@ -109,6 +108,12 @@ package struct KM003CFraming: Sendable {
 
     private static let adcAnswerStart = KM003CHeader.length + KM003CPayloadHeader.length
     private static let adcPayloadHeader = KM003CPayloadHeader(.adc, size: KM003CADC.length).word
+    private static let shortADCPayloadHeader = KM003CPayloadHeader(.adc, size: KM003CADC.shortLength).word
+
+    private static func isADCPayloadHeader(_ word: UInt32) -> Bool {
+        let word = word & ~0x8000
+        return word == adcPayloadHeader || word == shortADCPayloadHeader
+    }
 
     private enum PayloadExtent {
         case incomplete

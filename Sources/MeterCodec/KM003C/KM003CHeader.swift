@@ -99,7 +99,7 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
     /// PD status of 88 bytes is the longest captured, and 8 bytes of attribute 80.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
-        case .adc: size == KM003CADC.length && chunk == 0
+        case .adc: KM003CADC.isLength(size) && chunk == 0
         case .queue: size == KM003CQueueSample.length || word >> 16 == 0
         case .settings: size == KM003CSettings.length && chunk == 0
         case .pd: (size == 0 || (12...300).contains(size)) && chunk == 0

@@ -39,6 +39,7 @@ package struct KM003CLogDownload: MeterTransfer {
     package let answerTimeout = Duration.seconds(2)
     package private(set) var progress = TransferProgress()
     private let wish: Wish
+    private let model: ModelName
     private var decoder = KM003CDecoder(side: .transfer)
     /// What is left to do, the task at hand first; empty before the start and after the end.
     private var tasks: [Task] = []
@@ -46,8 +47,12 @@ package struct KM003CLogDownload: MeterTransfer {
     private var id: UInt8
     /// The meter has said that what was asked for comes, and so much of it has come.
     private var arriving: [UInt8]?
-    private var hardwareID: [UInt8] = []
+    /// What a host may prove itself with, the first at hand first.
+    private var credentials: [[UInt8]] = []
+    /// The first twelve bytes of the serial number's block.
+    private var serialStart: [UInt8] = []
     private var outcome = Outcome()
+    private var hasProved = false
 
     private enum Task: Hashable {
         case connect
@@ -67,11 +72,18 @@ package struct KM003CLogDownload: MeterTransfer {
         }
     }
 
-    /// - Parameter lastID: the number of the last request on this link.
-    package init(_ wish: Wish, after lastID: UInt8 = 0) {
+    /// - Parameters:
+    ///   - model: by its USB id. Another than a KM002C never sees a second credential: the one that opens a KM002C's logs
+    ///     would ask a KM003C for leave to calibrate.
+    ///   - lastID: the number of the last request on this link.
+    package init(_ wish: Wish, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
+        self.model = model
         id = lastID
     }
+
+    /// Neither the USB id nor the meter's own name says that it is another.
+    private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
@@ -110,10 +122,13 @@ package struct KM003CLogDownload: MeterTransfer {
             switch tasks[0] {
             case .connect: KM003CHeader(.connect, id: id).bytes
             case .read(let place): place.request(id: id)
-            case .prove: KM003CProof.request(id: id, hardwareID: hardwareID)
+            case .prove: KM003CProof.request(id: id, hardwareID: credentials.first ?? [])
             case .list: KM003CHeader(.getData, id: id, parameter: KM003CAttributes.logCatalogue.rawValue).bytes
             }
-        return .send([Outgoing([], pause: KM003CMemory.pause), Outgoing(bytes)])
+        // A second lies between two proofs (jfessard/km003c-web).
+        let pause: Duration = tasks[0] == .prove && hasProved ? .seconds(1) : KM003CMemory.pause
+        if tasks[0] == .prove { hasProved = true }
+        return .send([Outgoing([], pause: pause), Outgoing(bytes)])
     }
 
     private static let attemptsMax = 3
@@ -131,7 +146,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     /// The task at hand is done.
     private mutating func advance() -> TransferStep<Outcome> {
-        tasks.removeFirst()
+        if tasks.removeFirst() == .read(.hardwareID), isKM002C { credentials.append(serialStart) }
         attempts = 0
         guard tasks.isEmpty else { return ask() }
         attempts = 1
@@ -143,6 +158,10 @@ package struct KM003CLogDownload: MeterTransfer {
     private mutating func take(_ message: KM003CMessage) -> TransferStep<Outcome> {
         if case .memoryPiece = message.content { return takePiece() }
         switch (tasks[0], message.kind) {
+        case (.read(.hardwareID), .reject), (.read(.hardwareID), .notReadable):
+            guard isKM002C else { return message.id == id ? fail(.refused(tasks[0].description)) : .wait }
+            // It keeps its hardware id to itself, and takes the block of its serial number for it.
+            return message.id == id ? advance() : .wait
         case (_, .reject), (_, .notReadable):
             return message.id == id ? fail(.refused(tasks[0].description)) : .wait
         case (.connect, .accept):
@@ -154,13 +173,21 @@ package struct KM003CLogDownload: MeterTransfer {
             return .wait
         case (.prove, .streamingAuth):
             // It repeats no number.
-            let level = KM003CProof.level(parameter: message.parameter)
-            return level > 0 ? advance() : fail(.refused(tasks[0].description))
+            if KM003CProof.level(rawWord: message.rawWord, model: model) > 0 { return advance() }
+            return proveAgain()
         case (.list, .data):
             return message.id == id ? takeCatalogue(message) : .wait
         default:
             return .wait
         }
+    }
+
+    /// With the next credential, where there is one.
+    private mutating func proveAgain() -> TransferStep<Outcome> {
+        guard credentials.count > 1 else { return fail(.refused(tasks[0].description)) }
+        credentials.removeFirst()
+        attempts = 0
+        return ask()
     }
 
     private mutating func takePiece() -> TransferStep<Outcome> {
@@ -179,8 +206,9 @@ package struct KM003CLogDownload: MeterTransfer {
         switch place {
         case .hardware, .firmware, .serial:
             KM003CDeviceBlock.read(place, bytes, into: &outcome.device)
+            if place == .serial { serialStart = Array(bytes.prefix(KM003CProof.hardwareIDLength)) }
         case .hardwareID:
-            hardwareID = bytes
+            credentials = [bytes]
         case .log:
             let samples = KM003CLogSample.all(in: bytes)
             // There is no check sum: bytes that were lost leave nothing but impossible samples.

@@ -1,3 +1,5 @@
+package import MeterModel
+
 /// What may be read from a meter's memory. There is no other way to make a request, since a read anywhere else can
 /// crash the meter (protocols.md 4.7).
 package enum KM003CMemory: Hashable, Sendable {
@@ -98,6 +100,18 @@ package enum KM003CProof {
         return [KM003CKind.streamingAuth.rawValue, id, 0x00, 0x02] + (ECBCipher.km003cProof.encrypt(plain) ?? [])
     }
 
-    /// What an answer grants, by its header's parameter: 0 nothing, 1 reading, 2 more than was asked for.
-    package static func level(parameter: UInt16) -> Int { Int(parameter & 3) }
+    /// The raw words of answers (okhsunrog/km003c-rs; jfessard/km003c-web, tests): 0201 refuses, 0203 and 0205 grant a
+    /// KM003C's first and second level; 0202 refuses and 0204 grants a KM002C's first.
+    package static let answers: Set<UInt16> = [0x0201, 0x0202, 0x0203, 0x0204, 0x0205]
+
+    /// What an answer grants: 0 nothing, 1 reading, 2 more than was asked for.
+    ///
+    /// - Parameters:
+    ///   - rawWord: the upper half of its header. With the lowest bit set the level is in the two above it. Without, it is a
+    ///     KM002C's, whose level is one bit higher; a KM003C refuses with it.
+    ///   - model: which meter was asked.
+    package static func level(rawWord: UInt16, model: ModelName) -> Int {
+        if rawWord & 1 == 1 { return Int(rawWord >> 1 & 3) }
+        return model == .km002c ? Int(rawWord >> 2 & 3) : 0
+    }
 }

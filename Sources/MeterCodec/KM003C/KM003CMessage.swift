@@ -15,8 +15,10 @@ package struct KM003CMessage: Sendable {
     package let id: UInt8
     /// An attribute, a rate or a switch, by kind; see `KM003CHeader`.
     package let parameter: UInt16
+    /// The upper half of the header as it stands, which some kinds use whole; 0 where there is no header.
+    package let rawWord: UInt16
     package let adc: KM003CADC?
-    /// All payloads but the measurements, in the order they came.
+    /// All payloads but the measurements, in the order they came; of measurements, what stands behind the known ones.
     package let payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     /// The rate of the graph, where whoever decodes knows it.
@@ -30,6 +32,7 @@ package struct KM003CMessage: Sendable {
         content = .queueRest
         id = 0
         parameter = 0
+        rawWord = 0
         adc = nil
         payloads = [KM003CPayload(attribute: .queue, bytes: sample)]
         memoryRange = nil
@@ -41,6 +44,7 @@ package struct KM003CMessage: Sendable {
         content = .memoryPiece(length: length)
         id = 0
         parameter = 0
+        rawWord = 0
         adc = nil
         payloads = []
         memoryRange = nil
@@ -55,6 +59,7 @@ package struct KM003CMessage: Sendable {
         content = .message(kind)
         id = header.id
         parameter = kind == .data ? 0 : header.parameter
+        rawWord = header.rawWord
         memoryRange = KM003CMemoryRange(in: raw, kind)
         self.graphRate = graphRate
         guard kind == .data, raw.count > KM003CHeader.length else {
@@ -81,6 +86,8 @@ package struct KM003CMessage: Sendable {
             let bytes = UnsafeRawBufferPointer(rebasing: raw[range])
             if header.attribute == .adc {
                 adc = KM003CADC(bytes)
+                let rest = bytes.dropFirst(KM003CADC.length)
+                if !rest.isEmpty { payloads.append(KM003CPayload(attribute: .adc, bytes: Array(rest))) }
             } else {
                 payloads.append(KM003CPayload(attribute: header.attribute, bytes: Array(bytes)))
             }

@@ -14,8 +14,20 @@ package struct KM003CPDStatus: Hashable, Sendable {
     package let cc2_mV: Int
     /// Oldest first.
     package let events: [Event]
-    /// What stands behind the last event that could be read; empty for all that was captured.
+    /// What stands behind the last event that could be read, up to the end of the payload; empty for all that was
+    /// captured.
     package let rest: [UInt8]
+
+    /// The first byte of what could not be read. 05 was reported (inuchanbt/KM003C-CLI, tests/test_km003c.py), and neither
+    /// its length nor its meaning is known, so that the events behind it are lost too.
+    package var unknownFlag: UInt8? { rest.first.flatMap { Self.isKnown($0) ? nil : $0 } }
+
+    /// The last event ends too early: bytes of it were lost.
+    package var isCutShort: Bool { rest.first.map(Self.isKnown) ?? false }
+
+    private static func isKnown(_ flag: UInt8) -> Bool {
+        flag == plugMark || flag & 0xC0 == 0x80 && 1 + Int(flag & 0x3F) >= messageStart
+    }
 
     package struct Event: Hashable, Sendable {
         /// The meter's clock. Of an attach or detach it is 24 bits.
@@ -95,6 +107,9 @@ package struct KM003CPDStatus: Hashable, Sendable {
             details.append(FrameDetail("pd_event_\(place + 1)", .text("\(event.milliseconds) ms \(event.kind)")))
         }
         if !rest.isEmpty { details.append(FrameDetail("pd_rest", .text(Hex.encode(rest)))) }
+        if let unknownFlag {
+            details.append(FrameDetail("pd_unknown_event", .text(Hex.encode([unknownFlag]))))
+        }
         return details
     }
 }

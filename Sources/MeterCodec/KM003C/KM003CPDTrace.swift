@@ -1,7 +1,10 @@
 import MeterModel
 
 /// What the meter's own USB PD machine went through: two lists, each behind its length in one byte, of records of five
-/// bytes (protocols.md 4.6). What the codes stand for is not known.
+/// bytes (protocols.md 4.6).
+///
+/// The names are those of okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9; a message
+/// does not say the firmware, so the codes are kept beside the names.
 package struct KM003CPDTrace: Hashable, Sendable {
     package static let recordLength = 5
 
@@ -40,7 +43,9 @@ package struct KM003CPDTrace: Hashable, Sendable {
     package var details: [FrameDetail] {
         [
             FrameDetail("pd_states", .text(Self.text(states))),
+            FrameDetail("pd_state_names", .text(Self.names(states, Self.stateName))),
             FrameDetail("pd_protocol_events", .text(Self.text(protocolEvents))),
+            FrameDetail("pd_protocol_event_names", .text(Self.names(protocolEvents, Self.eventName))),
         ]
     }
 
@@ -48,4 +53,35 @@ package struct KM003CPDTrace: Hashable, Sendable {
     private static func text(_ records: [Record]) -> String {
         records.map { "\(Hex.encode([$0.code]))@\($0.seconds)" }.joined(separator: " ")
     }
+
+    /// The name of each record, and its code where it has none.
+    private static func names(_ records: [Record], _ name: (UInt8) -> String?) -> String {
+        records.map { name($0.code) ?? Hex.encode([$0.code]) }.joined(separator: " ")
+    }
+
+    /// A state of the Type-C machine; nil for a code that nobody has named.
+    package static func stateName(_ code: UInt8) -> String? {
+        stateNames.indices.contains(Int(code)) ? stateNames[Int(code)] : nil
+    }
+
+    /// An event of the protocol machine. 52 and 76 to 78 were seen as well; nobody knows what they are.
+    package static func eventName(_ code: UInt8) -> String? {
+        switch code {
+        case 0x00: "Disabled"
+        case 0x82: "MessageReceived"
+        case 0x83: "ChunkRequested"
+        default: nil
+        }
+    }
+
+    /// By their codes, from 00 to 24.
+    private static let stateNames = [
+        "Disabled", "DelayUnattached", "AttachedResistance", "TryResistance", "AttachedDebSource",
+        "UnattachedDebSource", "AttachWaitDebSource", "TryDebSource", "AttachedSource", "UnattachedSource",
+        "AttachWaitSource", "TryWaitSource", "TrySource", "DebugAccessorySource", "AttachedCable", "IllegalCable",
+        "AttachWaitCable", "AttachWaitMonitorDefective", "AttachedLightningPlug", "AttachWaitLightningPlug",
+        "AttachedDebSink", "AttachWaitDebSink", "TryWaitDebSink", "AttachedSink", "AttachWaitSink", "TryWaitSink",
+        "TrySink", "DebugAccessorySink", "AttachedMonitor", "AttachWaitMonitor", "CableCross", "CablePlugShortCircuit",
+        "ErrorRecovery", "PoweredAccessory", "UnsupportedAccessory", "AudioAccessory", "AttachWaitAccessory",
+    ]
 }

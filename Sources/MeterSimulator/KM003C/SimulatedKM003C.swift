@@ -13,6 +13,10 @@ package struct SimulatedKM003C: SimulatedMeter {
     package private(set) var isCrashed = false
     /// A host has connected and not disconnected.
     package private(set) var isConnected = false
+    /// A host has proved that it may calibrate. Nothing of this project's may.
+    package private(set) var isOpenForCalibration = false
+    /// A KM002C tells of USB PD only while this is on.
+    private var isMonitorOn = false
     private let load: ElectricalLoad
     private let refresh: Duration
     private var hasProof = false
@@ -64,6 +68,8 @@ package struct SimulatedKM003C: SimulatedMeter {
         isConnected = false
         isCrashed = false
         hasProof = false
+        isMonitorOn = false
+        isOpenForCalibration = false
         power = SimulatedKM003CPower()
         queue = nil
         received = []
@@ -111,6 +117,9 @@ package struct SimulatedKM003C: SimulatedMeter {
             case let (address, size) = asked.withUnsafeBytes({ ($0.u32LE(0), $0.u32LE(4)) }),
             asked == KM003CMemory.range(address: address, size: size)
         else { return (reject(request), []) }
+        if model == .km002c, address == KM003CMemory.hardwareID.address {
+            return (KM003CHeader(.notReadable, id: request.id).bytes, [])
+        }
         guard case .bytes(let bytes) = memory.read(address: address, size: size) else {
             isCrashed = true
             return ([], [])
@@ -136,8 +145,10 @@ package struct SimulatedKM003C: SimulatedMeter {
             queue = SimulatedKM003CQueue(rate: rate, start: time)
         case .stopGraph:
             queue = nil
-        case .pdMonitorOn, .pdMonitorOff:
-            break
+        case .pdMonitorOn:
+            isMonitorOn = true
+        case .pdMonitorOff:
+            isMonitorOn = false
         case .streamingAuth:
             return authentication(body)
         default:
@@ -146,14 +157,22 @@ package struct SimulatedKM003C: SimulatedMeter {
         return accept
     }
 
-    /// 0203 grants level 1, 0201 nothing; the number is 0, and what the host wrote comes back under another key
-    /// (protocols.md 4.2, 4.7 and a captured answer).
+    /// The number is 0, and what the host wrote comes back under another key (protocols.md 4.2, 4.7 and a captured
+    /// answer). 0203 grants level 1 and 0201 nothing, on a KM002C 0204 and 0202. What a KM002C takes for its hardware id
+    /// opens a KM003C's second level, 0205 (okhsunrog/km003c-rs).
     private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
         let plain = ECBCipher.km003cProof.decrypted(body) ?? []
-        hasProof = plain.dropFirst(8).prefix(KM003CProof.hardwareIDLength)
-            .elementsEqual(SimulatedKM003CMemory.hardwareID)
-        return [KM003CKind.streamingAuth.rawValue, 0, hasProof || grantsStreaming ? 0x03 : 0x01, 0x02]
-            + (ECBCipher.km003cGrant.encrypt(plain) ?? [])
+        let credential = Array(plain.dropFirst(8).prefix(KM003CProof.hardwareIDLength))
+        let word: UInt8
+        if model == .km002c {
+            hasProof = credential == memory.serialStart
+            word = hasProof || grantsStreaming ? 0x04 : 0x02
+        } else {
+            isOpenForCalibration = credential == memory.serialStart
+            hasProof = isOpenForCalibration || credential == SimulatedKM003CMemory.hardwareID
+            word = isOpenForCalibration ? 0x05 : hasProof || grantsStreaming ? 0x03 : 0x01
+        }
+        return [KM003CKind.streamingAuth.rawValue, 0, word, 0x02] + (ECBCipher.km003cGrant.encrypt(plain) ?? [])
     }
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
@@ -161,6 +180,7 @@ package struct SimulatedKM003C: SimulatedMeter {
     /// Leaves out what the host may not see; nothing left is an answer without payloads.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
+        if model == .km002c, !isMonitorOn { allowed.remove(.pd) }
         if grantsStreaming || hasProof { allowed.formUnion([.queue, .pdTrace, .logCatalogue]) }
         let attributes = asked.intersection(allowed).singles
         var payloads: [UInt8] = []

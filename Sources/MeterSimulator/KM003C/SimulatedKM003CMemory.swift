@@ -43,7 +43,7 @@ struct SimulatedKM003CMemory: Sendable {
         case KM003CMemory.firmware.address:
             return .bytes(cut(block(version: firmware, date: "2025.1.7"), to: length))
         case KM003CMemory.serial.address:
-            return .bytes(cut(Array("\(serial) 00112233445566778899AABBCCDDEEFF 1700000000 ".utf8) + [0], to: length))
+            return .bytes(cut(serialBlock, to: length))
         case KM003CMemory.hardwareID.address:
             return .bytes(cut(Self.hardwareID, to: length))
         case KM003CMemory.logs..<logEnd:
@@ -56,6 +56,11 @@ struct SimulatedKM003CMemory: Sendable {
 
     var hardware: String { "2.1" }
     var firmware: String { "1.9.5" }
+    private var serialBlock: [UInt8] { Array("\(serial) 00112233445566778899AABBCCDDEEFF 1700000000 ".utf8) + [0] }
+
+    /// What opens the logs of a KM002C, and a KM003C for calibration.
+    var serialStart: [UInt8] { Array(serialBlock.prefix(KM003CProof.hardwareIDLength)) }
+
     var serial: String { String(String(1_007_965 + load.seed % 1000).suffix(6)) }
 
     /// Erased memory is full of ones.

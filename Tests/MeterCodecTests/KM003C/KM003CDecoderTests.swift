@@ -87,7 +87,6 @@ struct KM003CDecoderTests {
 
     @Test(arguments: [
         (3, 0x7F), (7, 0x7F), (11, 0x7F), (15, 0x7F), (19, 0x02), (23, 0x02), (25, 0x7F), (35, 0x00), (35, 0xFF),
-        (36, 0x04), (36, 0x08),
     ])
     func measurements_areRefused_whenNoMeterMeasuresThem(offset: Int, value: UInt8) {
         var broken = KM003CSample.adc

@@ -20,13 +20,13 @@ struct KM003CDriverTests {
     /// The bytes as protocols.md 4.3 and public test suites of other readers have them.
     @Test func requests_countUp_andTheAttributeStandsOneBitUp() throws {
         var driver = KM003CDriver(model: .km003c)
-        #expect(try driver.opening().map(\.bytes) == [hex("02010000")])
-        #expect(try driver.poll() == hex("0c022200"))
+        #expect(try driver.opening().map(\.bytes) == [hex("02010000"), hex("10020200")])
         #expect(try driver.poll() == hex("0c032200"))
-        #expect(try driver.request(.settings) == hex("0c041000"))
-        #expect(try driver.request([.adc, .pd]) == hex("0c052200"))
-        #expect(try driver.request(.logCatalogue) == hex("0c060004"))
-        #expect(try driver.closing().map(\.bytes) == [hex("03070000")])
+        #expect(try driver.poll() == hex("0c042200"))
+        #expect(try driver.request(.settings) == hex("0c051000"))
+        #expect(try driver.request([.adc, .pd]) == hex("0c062200"))
+        #expect(try driver.request(.logCatalogue) == hex("0c070004"))
+        #expect(try driver.closing().map(\.bytes) == [hex("11080000"), hex("03090000")])
     }
 
     @Test(arguments: [(KM003CRate.two, "00"), (.ten, "02"), (.fifty, "04"), (.thousand, "06")])
@@ -51,9 +51,22 @@ struct KM003CDriverTests {
         #expect(names(&driver, [0x05, 0x01, 0, 0]) == ["acknowledged"])
         #expect(names(&driver, [0x05, 0x01, 0, 0]) == ["skipped 4"])
         _ = driver.poll()
-        #expect(names(&driver, [0x06, 0x02, 0, 0]) == ["rejected"])
-        #expect(names(&driver, [0x27, 0x02, 0, 0]) == ["rejected"])
+        #expect(names(&driver, [0x06, 0x03, 0, 0]) == ["rejected"])
+        #expect(names(&driver, [0x27, 0x03, 0, 0]) == ["rejected"])
         #expect(names(&driver, [0x06, 0x77, 0, 0]) == ["skipped 4"])
+    }
+
+    /// A KM002C says yes, a KM003C may say no, and neither is anything that somebody was refused.
+    @Test(arguments: [UInt8(0x05), 0x06])
+    func monitor_isSwitchedOnBeforeTheFirstPoll_whateverTheMeterSays(answer: UInt8) {
+        var driver = KM003CDriver(model: .km002c)
+        let opening = driver.opening()
+        #expect(opening.last?.pause == .milliseconds(200))
+        #expect(names(&driver, [0x05, 0x01, 0, 0, answer, 0x02, 0, 0]) == ["acknowledged", "acknowledged"])
+        _ = driver.poll()
+        #expect(names(&driver, [answer, 0x02, 0, 0]) == ["skipped 4"])
+        #expect(names(&driver, adc(id: 3)) == ["frame"])
+        #expect(driver.closing().map { $0.bytes[0] } == [0x11, 0x03])
     }
 
     @Test func leftoverDisconnect_isPassedOver() {
@@ -61,7 +74,7 @@ struct KM003CDriverTests {
         _ = driver.opening()
         _ = driver.poll()
         #expect(
-            names(&driver, [0x03, 0x05, 0, 0] + KM003CSample.accept + adc(id: 2)) == [
+            names(&driver, [0x03, 0x05, 0, 0] + KM003CSample.accept + adc(id: 3)) == [
                 "skipped 4", "acknowledged", "frame",
             ])
     }

@@ -14,12 +14,14 @@ struct KM003CLogDownloadTests {
 
     /// Lends the transfer a line to a meter: what comes arrives in pieces, and a silence is told.
     ///
-    /// - Parameter alter: what becomes of each request on its way; nil loses it.
+    /// - Parameters:
+    ///   - model: what the host takes the meter for, where it is wrong.
+    ///   - alter: what becomes of each request on its way; nil loses it.
     private func run(
-        _ wish: KM003CLogDownload.Wish, on meter: inout SimulatedKM003C, piece: Int = 64,
+        _ wish: KM003CLogDownload.Wish, on meter: inout SimulatedKM003C, as model: ModelName? = nil, piece: Int = 64,
         alter: (Int, [UInt8]) -> [UInt8]? = { $1 }
     ) -> Result {
-        var transfer = KM003CLogDownload(wish)
+        var transfer = KM003CLogDownload(wish, model: model ?? meter.model)
         var result = Result()
         var time = Duration.zero
         var step = transfer.start()
@@ -75,6 +77,28 @@ struct KM003CLogDownloadTests {
         #expect(outcome.catalogue.map(\.name) == ["A01.d", "A02.d"])
         #expect(outcome.catalogue.map(\.sampleCount) == [12, 521])
         #expect(outcome.log == nil)
+    }
+
+    /// A KM002C refuses its hardware id, and takes the beginning of its serial number's block (jfessard/km003c-web,
+    /// docs/PROTOCOL.md).
+    @Test func km002c_showsItsLogs_forTheBeginningOfItsSerialNumber() throws {
+        var meter = SimulatedKM003C(model: .km002c)
+        let result = run(.log(named: "A01.d"), on: &meter)
+        #expect(result.outcome?.log?.samples.count == 12)
+        #expect(result.requests.filter { $0.first == 0x4C }.count == 1)
+    }
+
+    /// The same bytes would open a KM003C for calibration: it never hears them, whatever the host takes it for.
+    @Test(arguments: [ModelName.km003c, .km002c])
+    func km003c_neverHearsAnythingButItsHardwareID(model: ModelName) throws {
+        var meter = SimulatedKM003C(model: .km003c)
+        let refused = run(.catalogue, on: &meter, as: model) { _, bytes in
+            bytes[0] == 0x4C ? KM003CProof.request(id: bytes[1], hardwareID: []) : bytes
+        }
+        #expect(refused.failure == .refused("access to its logs"))
+        #expect(refused.requests.filter { $0.first == 0x4C }.count == 1)
+        #expect(run(.catalogue, on: &meter, as: model).outcome?.catalogue.count == 2)
+        #expect(!meter.isOpenForCalibration)
     }
 
     @Test(arguments: [1, 7, 20, 64, 2544, 100_000])

@@ -38,10 +38,21 @@ struct KM003CMemoryTests {
         #expect(KM003CProof.request(id: 6, hardwareID: own + own).count == 36)
     }
 
-    @Test(arguments: [(UInt16(0x0201), 0), (0x0203, 1), (0x0205, 2)])
-    func grant_isALevel(rawWord: UInt16, level: Int) {
-        let header = KM003CHeader(word: UInt32(KM003CKind.streamingAuth.rawValue) | UInt32(rawWord) << 16)
-        #expect(KM003CProof.level(parameter: header.parameter) == level)
+    /// The words that both models were seen to send (okhsunrog/km003c-rs; jfessard/km003c-web, tests). 0202 is a refusal
+    /// from either; read as a KM003C's it would be a level.
+    @Test(arguments: [
+        (UInt16(0x0201), ModelName.km003c, 0), (0x0203, .km003c, 1), (0x0205, .km003c, 2), (0x0202, .km003c, 0),
+        (0x0204, .km003c, 0), (0x0202, .km002c, 0), (0x0204, .km002c, 1), (0x0201, .km002c, 0), (0x0203, .km002c, 1),
+    ])
+    func grant_isALevel(rawWord: UInt16, model: ModelName, level: Int) {
+        #expect(KM003CProof.level(rawWord: rawWord, model: model) == level)
+    }
+
+    @Test(arguments: ["4c000102", "4c000202", "4c000302", "4c000402", "4c000502"])
+    func answerToAProof_isAMessage_forATransferAlone(head: String) throws {
+        let bytes = try hex(head) + [UInt8](repeating: 0xEE, count: 32)
+        #expect(decodedFrames(bytes, with: KM003CDecoder(side: .transfer)).count == 1)
+        #expect(decodedFrames(bytes, with: KM003CDecoder(side: .meter)).isEmpty)
     }
 
     @Test func blocks_sayWhatTheMeterIs() throws {

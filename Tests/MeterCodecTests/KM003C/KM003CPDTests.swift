@@ -91,6 +91,9 @@ struct KM003CPDTests {
         #expect(trace.states == [.init(code: 0x12, seconds: 171), .init(code: 5, seconds: 172)])
         #expect(trace.protocolEvents == [.init(code: 0x76, seconds: 171)])
         #expect(trace.details.first == FrameDetail("pd_states", .text("12@171 05@172")))
+        #expect(
+            trace.details[1] == FrameDetail("pd_state_names", .text("AttachedLightningPlug UnattachedDebSource")))
+        #expect(trace.details.last == FrameDetail("pd_protocol_event_names", .text("76")))
         for length in 0..<payload.count {
             let cut = Array(payload.prefix(length))
             #expect(cut.withUnsafeBytes { KM003CPDTrace($0) } == nil, "\(length) bytes")

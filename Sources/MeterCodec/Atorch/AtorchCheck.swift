@@ -1,5 +1,20 @@
 /// The check byte of Atorch messages, as far as it is known (protocols.md 6.4).
 package enum AtorchCheck {
+    /// Where the sum begins that a report's check byte is made of. One meter follows one rule, or none.
+    package enum Rule: Sendable, CaseIterable {
+        /// Behind `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
+        case fromMessage
+        /// One byte further on: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        case fromType
+
+        fileprivate var start: Int {
+            switch self {
+            case .fromMessage: 2
+            case .fromType: 3
+            }
+        }
+    }
+
     /// The sum of the bytes between the two header bytes and the check byte, XOR 44.
     package static func byte(over body: some Sequence<UInt8>) -> UInt8 {
         body.reduce(0, &+) ^ 0x44
@@ -7,6 +22,15 @@ package enum AtorchCheck {
 
     /// The same for a whole message, header and check byte included.
     package static func byte(ofMessage message: UnsafeRawBufferPointer) -> UInt8 {
-        byte(over: message.dropFirst(2).dropLast())
+        byte(ofMessage: message, by: .fromMessage)
+    }
+
+    package static func byte(ofMessage message: UnsafeRawBufferPointer, by rule: Rule) -> UInt8 {
+        byte(over: message.dropFirst(rule.start).dropLast())
+    }
+
+    /// The rule that a whole report's last byte follows, nil where it follows none. None follows both.
+    package static func rule(ofReport report: UnsafeRawBufferPointer) -> Rule? {
+        Rule.allCases.first { byte(ofMessage: report, by: $0) == report.last }
     }
 }

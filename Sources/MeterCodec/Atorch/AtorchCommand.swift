@@ -9,7 +9,8 @@ package struct AtorchCommand: Hashable, Sendable {
     /// Seconds for `backlight`, hundredths for `price`, else 0.
     package var value: UInt32
 
-    /// The commands, by their byte. USB meters have their own plus and minus.
+    /// The commands, by their byte. There are two pairs of plus and minus: AC meters have the first, the others the
+    /// second. The first does nothing on a DL24M, not even a reply (syssi/esphome-atorch-dl24, issue 76).
     package enum Code: UInt8, CaseIterable, Sendable {
         case clearEnergy = 0x01
         case clearCharge = 0x02
@@ -20,9 +21,15 @@ package struct AtorchCommand: Hashable, Sendable {
         case backlight = 0x21
         case price = 0x22
         case setup = 0x31
+        /// On a DL24 and its like this switches the load on or off (tshaddack/dl24).
         case enter = 0x32
         case plusUSB = 0x33
         case minusUSB = 0x34
+    }
+
+    /// The two pairs of plus and minus: 11 and 12, 33 and 34.
+    package enum Keys: Sendable {
+        case first, second
     }
 
     package init(_ code: Code, type: AtorchReportType, value: UInt32 = 0) {
@@ -31,18 +38,20 @@ package struct AtorchCommand: Hashable, Sendable {
         self.value = value
     }
 
-    /// - Returns: nil for a command that no Atorch has.
-    package init?(_ command: MeterCommand, type: AtorchReportType) {
+    /// - Parameter keys: nil for those that most meters of the type have.
+    /// - Returns: nil for a command that no Atorch of the type has.
+    package init?(_ command: MeterCommand, type: AtorchReportType, keys: Keys? = nil) {
+        let keys = keys ?? (type == .ac ? .first : .second)
         let code: Code? =
             switch command.kind {
             case .clearEnergy: .clearEnergy
             case .clearCharge: .clearCharge
             case .clearTime: .clearTime
             case .clearAll: .clearAll
-            case .plus: type == .usb ? .plusUSB : .plus
-            case .minus: type == .usb ? .minusUSB : .minus
+            case .plus: keys == .first ? .plus : .plusUSB
+            case .minus: keys == .first ? .minus : .minusUSB
             case .setup: .setup
-            case .enter: .enter
+            case .enter: type == .dc ? nil : .enter
             case .screenTimeout: .backlight
             case .price: .price
             default: nil

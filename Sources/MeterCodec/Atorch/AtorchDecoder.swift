@@ -21,11 +21,11 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         case .wait:
             return nil
         case .rubbish(let count, let error):
-            if case .wrongCheck = error { score.note(matches: false) }
+            if case .wrongCheck = error { score.note(nil) }
             buffer.drop(count)
             return .skipped(count: count, because: error)
         case .report(let report):
-            score.note(matches: report.checkMatches)
+            score.note(report.checkRule)
             buffer.take(AtorchReport.length)
             return .frame(.atorchReport(report))
         case .reply(let reply):
@@ -55,17 +55,18 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         }
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
-        let expected = AtorchCheck.byte(ofMessage: report)
-        let found = report.u8(AtorchReport.length - 1)
+        let isProved = score.proves(AtorchCheck.rule(ofReport: report))
         // Not in `raw`: what has come behind the report must not matter, as it may come later.
-        if expected != found, let inner = (4..<AtorchReport.length).first(where: { Self.starts(report, at: $0) }) {
+        if !isProved, let inner = (4..<AtorchReport.length).first(where: { Self.starts(report, at: $0) }) {
             return .rubbish(count: inner, .truncated(have: inner))
         }
-        if let offset = Self.implausibleOffset(report, type: type, isProved: expected == found) {
+        if let offset = Self.implausibleOffset(report, type: type, isProved: isProved) {
             return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: offset))
         }
-        if expected != found, enforcesCheck, score.isTrusted {
-            let error = CodecError.wrongCheck(expected: UInt32(expected), found: UInt32(found))
+        if !isProved, enforcesCheck, let rule = score.trusted {
+            let expected = AtorchCheck.byte(ofMessage: report, by: rule)
+            let error = CodecError.wrongCheck(
+                expected: UInt32(expected), found: UInt32(report.u8(AtorchReport.length - 1)))
             return .rubbish(count: Self.nextStart(raw), error)
         }
         return .report(AtorchReport(report, type: type))
@@ -74,8 +75,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     /// Every reply that is known follows the rule of the check byte, whatever the model's reports do.
     private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
-        guard let reply = AtorchReply(first: raw.u8(3), second: raw.u8(4)), raw.u16BE(5) == 0 else {
-            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: 3))
+        guard raw.u16BE(5) == 0 else {
+            return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: 5))
         }
         let expected = AtorchCheck.byte(ofMessage: UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReply.length)))
         let found = raw.u8(AtorchReply.length - 1)
@@ -83,7 +84,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             // Not an error of a report's check byte, which is what `score` counts.
             return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: AtorchReply.length - 1))
         }
-        return .reply(reply)
+        return .reply(AtorchReply(sender: raw.u8(3), code: raw.u8(4)))
     }
 
     /// Whether a message starts at `offset`, as far as the bytes that are there can tell.
@@ -121,24 +122,35 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             }
         }
         // A lost byte moves the check byte here, and the first byte of the next report to where it belongs.
-        return isProved ? nil : type.unused.first { report.u8($0) != 0 }
+        return isProved ? nil : type.usedOffset(in: report)
     }
 }
 
-/// Whether a meter sends the check byte that is known, by what it has sent so far. Reports that fail for another reason
-/// do not count, so that it is the same in whatever pieces they come.
+/// Which check byte a meter sends, by what it has sent so far. Reports that fail for another reason do not count, so that
+/// it is the same in whatever pieces they come.
 private struct CheckScore {
-    /// So many in a row, right or wrong, change the verdict: by chance one in 16 million.
+    /// So many in a row change the verdict: by chance one in 16 million.
     private static let needed = 3
-    private(set) var isTrusted = false
+    /// The rule that the meter has proved to follow.
+    private(set) var trusted: AtorchCheck.Rule?
+    private var candidate: AtorchCheck.Rule?
     private var against = 0
 
-    /// Three right in a row begin the trust; three wrong in a row end it, as there may be another meter at the end of
-    /// the line, and a meter must not stay silent for ever because of three bytes.
-    mutating func note(matches: Bool) {
-        against = matches == isTrusted ? 0 : against + 1
+    /// Whether a report that follows a rule is proved by it. Before the meter has proved one, only the commoner rule will
+    /// do: either one would be right by chance twice as often.
+    func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
+
+    /// Three in a row by the same rule begin the trust; three in a row that follow another or none end it, as there may
+    /// be another meter at the end of the line, and a meter must not stay silent for ever because of three bytes.
+    mutating func note(_ rule: AtorchCheck.Rule?) {
+        guard rule != trusted else {
+            against = 0
+            return
+        }
+        against = trusted != nil || rule == candidate ? against + 1 : 1
+        candidate = rule
         guard against >= Self.needed else { return }
-        isTrusted.toggle()
+        trusted = trusted == nil ? rule : nil
         against = 0
     }
 }

@@ -9,6 +9,9 @@ package struct AtorchDriver: MeterDriver {
     package let profile: MeterProfile
     private let type: AtorchReportType
     private var decoder = AtorchDecoder()
+    /// Which plus and minus the meter has. DC meters differ: each `unsupported` from one makes the next press use the
+    /// other pair.
+    private var keys: AtorchCommand.Keys?
 
     /// - Parameter model: decides what goes into commands; reports are read by the type they name. A model of another
     ///   family counts as a USB meter.
@@ -20,6 +23,7 @@ package struct AtorchDriver: MeterDriver {
     /// The meter needs to hear nothing. What the decoder has learned of its check byte is that of the last link.
     package mutating func opening() -> [Outgoing] {
         decoder = AtorchDecoder()
+        keys = nil
         return []
     }
 
@@ -27,20 +31,24 @@ package struct AtorchDriver: MeterDriver {
 
     /// A reply becomes what it says. One that says nothing is handed on as a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
+        var keys = keys
+        let isDC = type == .dc
         decoder.append(bytes)
         Self.drain(&decoder) { event in
             guard case .frame(.atorchReply(let reply)) = event else { return handle(event) }
+            if isDC, reply.outcome == .unsupported { keys = keys == .first ? .second : .first }
             switch reply.outcome {
             case .done: handle(.acknowledged)
-            case .failed, .unsupported: handle(.rejected)
+            case .failed, .unsupported, .wrongClass, .malformed, .unknown: handle(.rejected)
             case .undefined: handle(event)
             }
         }
+        self.keys = keys
     }
 
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         try profile.validate(command)
-        guard let encoded = AtorchCommand(command, type: type) else {
+        guard let encoded = AtorchCommand(command, type: type, keys: keys) else {
             throw .unsupportedCommand(command.kind, model: profile.model)
         }
         return encoded.bytes
@@ -50,12 +58,14 @@ package struct AtorchDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// A USB meter has no price: its report has no field for one.
+    /// A USB meter has no price: its report has no field for one. A DC meter has no `enter`: on a DL24 its byte is the
+    /// button that switches the load on or off, whichever it is not, and no report says which that is.
     private static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
-            .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup), .init(.enter),
+            .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),
             .init(.plus), .init(.minus), .init(.screenTimeout, 0...60),
         ]
+        if type != .dc { commands.append(.init(.enter)) }
         if type != .usb { commands.append(.init(.price, 0...99_999)) }
         return MeterProfile(
             model: type.model,

@@ -1,42 +1,67 @@
 package import MeterModel
 
-/// What an Atorch meter says to a command: 8 bytes, `FF 55 02 <a> <b> 00 00 <check>` (protocols.md 6.3).
+/// What an Atorch meter says to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>` (protocols.md 6.3).
+///
+/// A J7-H puts its own type into the fourth byte (fawno/ATORCH-HiDANCE, docs/J7-H), a UD18 and a DL24P always 01
+/// whatever they are, so that only the fifth says anything.
 package struct AtorchReply: Hashable, Sendable {
     package static let length = 8
 
-    package let outcome: Outcome
+    /// 01, or the meter's type.
+    package let sender: UInt8
+    package let code: UInt8
 
     package enum Outcome: String, CaseIterable, Sendable {
         case done = "ok"
+        /// The command was for a meter of another type.
         case failed
         case unsupported
-        /// 00 00: the meter says that this means nothing.
+        /// The message was no command.
+        case wrongClass = "wrong-class"
+        /// The command's check byte or length was wrong.
+        case malformed
+        /// 00: the meter says that this means nothing.
         case undefined
+        /// A code that nobody has described; nothing was done.
+        case unknown
     }
 
-    package init(_ outcome: Outcome) { self.outcome = outcome }
+    package init(sender: UInt8, code: UInt8) {
+        self.sender = sender
+        self.code = code
+    }
 
-    /// - Returns: nil when the two bytes that carry the answer are none that is known.
-    package init?(first: UInt8, second: UInt8) {
-        switch (first, second) {
-        case (1, 1): outcome = .done
-        case (1, 2): outcome = .failed
-        case (1, 3): outcome = .unsupported
-        case (0, 0): outcome = .undefined
-        default: return nil
+    /// - Parameter outcome: any but `unknown`, for which there is a code of no meaning.
+    package init(_ outcome: Outcome) {
+        sender = outcome == .undefined ? 0 : 1
+        code =
+            switch outcome {
+            case .undefined: 0
+            case .done: 1
+            case .failed: 2
+            case .unsupported: 3
+            case .wrongClass: 5
+            case .malformed: 6
+            case .unknown: 0xFF
+            }
+    }
+
+    /// 05 and 06 were found by sending broken commands to a UD18.
+    package var outcome: Outcome {
+        switch code {
+        case 0: .undefined
+        case 1: .done
+        case 2: .failed
+        case 3: .unsupported
+        case 5: .wrongClass
+        case 6: .malformed
+        default: .unknown
         }
     }
 
     /// The reply as the meter sends it.
     package var bytes: [UInt8] {
-        let answer: [UInt8] =
-            switch outcome {
-            case .done: [1, 1]
-            case .failed: [1, 2]
-            case .unsupported: [1, 3]
-            case .undefined: [0, 0]
-            }
-        let body = [0x02] + answer + [0, 0]
+        let body = [0x02, sender, code, 0, 0]
         return [0xFF, 0x55] + body + [AtorchCheck.byte(over: body)]
     }
 }
@@ -44,5 +69,7 @@ package struct AtorchReply: Hashable, Sendable {
 extension AtorchReply: FrameContent {
     package var model: ModelName? { nil }
     package func forEachReading(_ body: (Reading) -> Void) {}
-    package var details: [FrameDetail] { [FrameDetail("reply", .text(outcome.rawValue))] }
+    package var details: [FrameDetail] {
+        [FrameDetail("reply", .text(outcome.rawValue)), FrameDetail("reply_code", .integer(Int(code)))]
+    }
 }

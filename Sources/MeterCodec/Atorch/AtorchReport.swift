@@ -13,11 +13,10 @@ package struct AtorchReport: Sendable {
         self.type = type
     }
 
-    /// True where the last byte is the check byte as it is known. Several models send something else there that nobody
-    /// has worked out, so false does not mean that the report is wrong (protocols.md 6.4).
-    package var checkMatches: Bool {
-        bytes.withRawBytes { AtorchCheck.byte(ofMessage: $0) == $0.u8(Self.length - 1) }
-    }
+    /// The rule that the last byte follows. Several models send something there that nobody has worked out, so nil does
+    /// not mean that the report is wrong (protocols.md 6.4).
+    package var checkRule: AtorchCheck.Rule? { bytes.withRawBytes(AtorchCheck.rule(ofReport:)) }
+    package var checkMatches: Bool { checkRule != nil }
 
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
@@ -44,6 +43,16 @@ package struct AtorchReport: Sendable {
     /// The highest `backlight`, which means that the screen stays on.
     package static let backlightMax = 60
 
+    /// Of a type 3, whose byte in front of the check byte is the power factor in hundredths on a J7-H
+    /// (fawno/ATORCH-HiDANCE, docs/J7-H) and 0 on the others; nil for that, and for the other types.
+    package var powerFactor: Double? {
+        guard type == .usb, u8(34) > 0 else { return nil }
+        return Double(u8(34)) / 100
+    }
+
+    /// What that byte holds: direct current has no other power factor than 1.
+    static let powerFactorByte: UInt8 = 100
+
     /// Seconds until the screen goes dark; 60 means that it stays on.
     package var backlight: Int { u8(type.timeOffset + 4) }
 }
@@ -68,6 +77,7 @@ extension AtorchReport: FrameContent {
                 FrameDetail("over_current_A", .number(Double(u16(32)) / 100)),
             ]
         }
+        if let powerFactor { details.append(FrameDetail("power_factor", .number(powerFactor))) }
         return details
     }
 }

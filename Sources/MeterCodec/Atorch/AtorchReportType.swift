@@ -68,7 +68,15 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     static let usbLimits: [(offset: Int, max: Int)] = [(28, 10_000), (30, 10_000), (32, 5000)]
 
     /// The bytes between the last field and the check byte: 0 in every report that was ever recorded.
-    var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
+    private var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
+
+    /// The offset of the first unused byte that holds something; the one of a type 3 may be a power factor of 1.
+    func usedOffset(in report: UnsafeRawBufferPointer) -> Int? {
+        unused.first { offset in
+            let byte = report.u8(offset)
+            return byte != 0 && !(self == .usb && byte == AtorchReport.powerFactorByte)
+        }
+    }
 }
 
 /// One number in a report.

@@ -118,9 +118,9 @@ package struct SimulatedAtorch: SimulatedMeter {
         case .price: return AtorchReply(.unsupported)
         case .setup, .enter: break
         case .plus, .minus:
-            if type == .usb { return AtorchReply(.unsupported) }
+            if type != .ac { return AtorchReply(.unsupported) }
         case .plusUSB, .minusUSB:
-            if type != .usb { return AtorchReply(.unsupported) }
+            if type == .ac { return AtorchReply(.unsupported) }
         }
         return AtorchReply(.done)
     }

@@ -53,6 +53,8 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         package var disconnects = 0
         /// What the meter refused.
         package var rejected = 0
+        /// Samples whose value was absurd and was replaced by a neighbour's; absent where there was none.
+        package var filtered_samples: Int?
 
         package init() {}
     }

@@ -45,6 +45,9 @@ package enum MeterEvent: Sendable {
     case identified(ModelName)
     /// Bytes were passed over to find the next frame.
     case skipped(count: Int, because: CodecError)
+    /// So many samples of the next frame held a value that the meter cannot have measured, though its check was right;
+    /// what the frame has there is that of a neighbour.
+    case filtered(samples: Int)
 }
 
 /// What is fixed for a model: its rhythm and its abilities. Durations are from protocols.md, section by family.

@@ -46,7 +46,7 @@ struct SimulatorCatalogueTests {
                     switch event {
                     case .frame(let frame): frame.forEachReading { _ in readings += 1 }
                     case .skipped: skipped += 1
-                    case .acknowledged, .rejected, .identified: break
+                    case .acknowledged, .rejected, .identified, .filtered: break
                     }
                 }
             }

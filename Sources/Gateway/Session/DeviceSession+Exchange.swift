@@ -125,6 +125,8 @@ extension DeviceSession {
             counters.skipped_bytes += count
             counters.resynchronisations += 1
             logger.debug("bytes skipped", metadata: ["count": "\(count)", "cause": "\(error)"])
+        case .filtered(let samples):
+            counters.filtered_samples = (counters.filtered_samples ?? 0) + samples
         }
     }
 

@@ -33,6 +33,8 @@ package enum GatewayMetrics {
         "meterd_meter_timeouts_total", meter, "Requests that no answer came to.")
     static let rejected = MetricDefinition.counter(
         "meterd_meter_rejected_total", meter, "Requests that the meter refused.")
+    static let filtered = MetricDefinition.counter(
+        "meterd_meter_filtered_samples_total", meter, "Samples with an absurd value, which a neighbour's replaced.")
     static let linksOpened = MetricDefinition.counter(
         "meterd_meter_links_opened_total", meter, "Links that went up; what is more than one is a reconnect.")
     static let linksLost = MetricDefinition.counter("meterd_meter_links_lost_total", meter, "Links that were lost.")
@@ -123,7 +125,7 @@ package enum GatewayMetrics {
     /// Every metric there is.
     package static let all: [MetricDefinition] =
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
-            signal, readings, decodeErrors, skippedBytes, timeouts, rejected, linksOpened, linksLost,
+            signal, readings, decodeErrors, skippedBytes, timeouts, rejected, filtered, linksOpened, linksLost,
             leaseState, leaseHeld, leaseRemaining,
             adapterInfo, adapterState, slots, slotsUsed, heard, recoveries,
             joined, stream, clockBehind, pending, heldBack, parked, failing, halted, runs, ends, polls, pollsSkipped,

@@ -74,16 +74,20 @@ package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
         return expected == found ? nil : .wrongCheck(expected: UInt32(expected), found: UInt32(found))
     }
 
+    /// Ten-thousandths of a watt: 1575 W, what the highest voltage and current make.
+    private static let powerMax: UInt32 = 15_750_000
+
     /// The offset in the frame of the first field that no meter sends; the limits are those of a USB packet.
     private static func implausibleOffset(_ raw: UnsafeRawBufferPointer, _ kind: FNIRSIBLEFrame.Kind) -> Int? {
         let isPossible: [(offset: Int, Bool)] =
             switch kind {
-            case .info: [(15, (1...10).contains(raw.u8(15))), (16, raw.u8(16) < 10)]
+            case .info: [(15, (1...10).contains(raw.u8(15)))]
             // Ten-thousandths here, hundred-thousandths in a USB packet.
             case .measurement:
                 [
                     (3, raw.u32LE(3) <= FNIRSIUSBPacket.voltageMax / 10),
-                    (7, raw.u32LE(7) <= FNIRSIUSBPacket.currentMax / 10),
+                    (7, raw.i32LE(7).magnitude <= FNIRSIUSBPacket.currentMax / 10),
+                    (11, raw.i32LE(11).magnitude <= powerMax),
                 ]
             case .load: [(7, raw.u8(7) <= 1), (8, raw.u16LE(8) <= FNIRSIUSBPacket.temperatureMax)]
             case .dataLines:
@@ -92,8 +96,10 @@ package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
                     (5, raw.u16LE(5) <= FNIRSIUSBPacket.dataLineMax),
                 ]
             // Thousandths; the voltage's 16 bits end below the limit.
-            case .quick: [(5, UInt32(raw.u16LE(5)) <= FNIRSIUSBPacket.currentMax / 100)]
-            case .totals: [(3, raw.u8(3) < 10)]
+            case .quick: [(5, UInt32(raw.i16LE(5).magnitude) <= FNIRSIUSBPacket.currentMax / 100)]
+            case .triggerState: [(3, raw.u8(3) <= FNIRSITriggerState.codeMax)]
+            // Groups count from 1, and how many a model has is the info frame's to say.
+            case .totals, .groupTotals: []
             }
         return isPossible.first { !$0.1 }?.offset
     }

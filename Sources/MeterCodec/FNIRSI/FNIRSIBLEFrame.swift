@@ -24,12 +24,16 @@ package struct FNIRSIBLEFrame: Sendable {
         case measurement = 0x04
         /// Load resistance and temperature.
         case load = 0x05
-        /// D+, D- and the fast-charge protocol.
+        /// D+, D- and the fast-charge protocols.
         case dataLines = 0x06
         /// Voltage and current in thousandths, about ten times a second.
         case quick = 0x07
-        /// A data group's totals.
+        /// The totals of the group that counts.
         case totals = 0x08
+        /// What the meter's own fast-charge trigger is doing.
+        case triggerState = 0x09
+        /// The totals of any group.
+        case groupTotals = 0x0A
 
         package var payloadLength: Int {
             switch self {
@@ -39,6 +43,8 @@ package struct FNIRSIBLEFrame: Sendable {
             case .dataLines: 6
             case .quick: 4
             case .totals: 17
+            case .triggerState: 1
+            case .groupTotals: 9
             }
         }
     }
@@ -52,34 +58,43 @@ package struct FNIRSIBLEFrame: Sendable {
 
     private func u8(_ offset: Int) -> Int { payload.withUnsafeBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { payload.withUnsafeBytes { Int($0.u16LE(offset)) } }
+    private func i16(_ offset: Int) -> Int { payload.withUnsafeBytes { Int($0.i16LE(offset)) } }
+    private func i32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.i32LE(offset)) } }
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
-    /// The model's number in an info frame, 48 or 58 as far as known; nil for another frame.
+    /// The model's number in an info frame: 9 C1, 38 FNB38, 48, 58 as far as known; nil for another frame.
     package var modelCode: Int? { kind == .info ? u16(0) : nil }
 
-    /// nil for a frame without a measurement.
+    /// What stands for no resistance because nothing flows, or more; 0.1 mΩ (CapnBry/fnb48-web, PROTOCOL.md).
+    package static let openCircuit = 99_999_999.0
+
+    /// Current and power have a sign: the vendor's app reads them so (CapnBry/fnb48-web, PROTOCOL.md), and numbers that
+    /// it would make negative are beyond every model's range.
+    ///
+    /// nil for a frame without a measurement. Totals of any group are none: they need not be those of the group that
+    /// counts.
     package var reading: Reading? {
         var reading = Reading()
         switch kind {
         case .measurement:
             reading[.voltage] = u32(0) / 1e4
-            reading[.current] = u32(4) / 1e4
-            reading[.power] = u32(8) / 1e4
+            reading[.current] = i32(4) / 1e4
+            reading[.power] = i32(8) / 1e4
         case .load:
             let degrees = Double(u16(5)) / 10
-            reading[.resistance] = u32(0) / 1e4
+            reading[.resistance] = u32(0) < Self.openCircuit ? u32(0) / 1e4 : nil
             reading[.temperature] = u8(4) == 1 ? degrees : -degrees
         case .dataLines:
             reading[.dataPlus] = Double(u16(0)) / 1000
             reading[.dataMinus] = Double(u16(2)) / 1000
         case .quick:
             reading[.voltage] = Double(u16(0)) / 1000
-            reading[.current] = Double(u16(2)) / 1000
+            reading[.current] = Double(i16(2)) / 1000
         case .totals:
             reading[.energy] = u32(1) / 1e5
             reading[.charge] = u32(5) / 100
             reading[.duration] = u32(9)
-        case .info, nil:
+        case .info, .triggerState, .groupTotals, nil:
             return nil
         }
         return reading
@@ -87,15 +102,21 @@ package struct FNIRSIBLEFrame: Sendable {
 }
 
 extension FNIRSIBLEFrame: FrameContent {
-    /// Only the FNB58's number names one model: 48 is sent by an FNB48S and may be by its brothers.
-    package var model: ModelName? { modelCode == 58 ? .fnb58 : nil }
+    /// 48 is sent by an FNB48S and may be by its brothers, so it names no model.
+    package var model: ModelName? {
+        switch modelCode {
+        case 58: .fnb58
+        case 9: .c1
+        default: nil
+        }
+    }
 
     package func forEachReading(_ body: (Reading) -> Void) {
         if let reading { body(reading) }
     }
 
     package var groups: [GroupTotals] {
-        guard kind == .totals else { return [] }
+        guard kind == .totals || kind == .groupTotals else { return [] }
         return [GroupTotals(index: u8(0), charge_mAh: u32(5) / 100, energy_mWh: u32(1) / 100)]
     }
 
@@ -120,10 +141,26 @@ extension FNIRSIBLEFrame: FrameContent {
                 FrameDetail("group_count", .integer(u8(12))),
                 FrameDetail("selected_group", .integer(u8(13))),
             ]
-        case .dataLines: [type, FrameDetail("protocol_code", .integer(u16(4)))]
+        case .dataLines:
+            [
+                type,
+                FrameDetail("protocol_code", .integer(u16(4))),
+                FrameDetail("protocol", Self.protocolName(u8(4))),
+                FrameDetail("second_protocol", Self.protocolName(u8(5))),
+            ]
+        case .triggerState:
+            [
+                type, FrameDetail("trigger_code", .integer(u8(0))),
+                FrameDetail("trigger", FNIRSITriggerState(code: u8(0)).map { .text($0.rawValue) } ?? .unknown),
+            ]
+        case .groupTotals: [type, FrameDetail("group", .integer(u8(0)))]
         case .totals: [type, FrameDetail("group", .integer(u8(0))), FrameDetail("power_on_s", .integer(Int(u32(13))))]
         case .measurement, .load, .quick: [type]
         case nil: [type, FrameDetail("payload_hex", .text(Hex.encode(payload)))]
         }
+    }
+
+    private static func protocolName(_ code: Int) -> FrameDetail.Value {
+        UInt8(exactly: code).flatMap { FNIRSIChargeProtocol(rawValue: $0)?.name }.map { .text($0) } ?? .unknown
     }
 }

@@ -6,6 +6,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
     private var decoder = FNIRSIUSBDecoder()
+    /// nil for a model that needs none.
+    private var filter: FNIRSIGlitchFilter?
     private var silentKeepAlives = 0
 
     /// - Parameters:
@@ -13,6 +15,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     ///   - firmware: in hundredths, 68 for 0.68, where something told it.
     package init(model: ModelName, firmware: Int? = nil) {
         quirks = FNIRSIQuirks.of(model, firmware: firmware)
+        filter = FNIRSIGlitchFilter(for: model)
         profile = MeterProfile(
             model: model,
             rhythm: .push(expected: .milliseconds(40), keepAlive: quirks.keepAlivePeriod),
@@ -24,6 +27,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     /// Hello and two starts, with twice the least gap between: nothing is lost by waiting, and a hang needs a hand.
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
+        filter = FNIRSIGlitchFilter(for: profile.model)
         return [FNIRSIUSBCommand.hello, .start, quirks.secondStart].map { command in
             Outgoing(command.bytes, pause: quirks.commandGap * 2)
         }
@@ -34,15 +38,24 @@ package struct FNIRSIUSBDriver: MeterDriver {
         silentKeepAlives += 1
         guard silentKeepAlives > quirks.silentKeepAlivesMax else { return quirks.keepAlive.bytes }
         silentKeepAlives = 0
+        // What comes next is no neighbour of what came last.
+        filter = FNIRSIGlitchFilter(for: profile.model)
         return FNIRSIUSBCommand.start.bytes
     }
 
     /// Packets alone show that the stream goes on; rubbish does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
+        var filter = self.filter
         decoder.append(bytes)
         Self.drain(&decoder) { event in
             switch event {
+            case .frame(.fnirsiUSB(let packet)):
+                heard = true
+                guard let (shown, replaced) = filter?.filter(packet) else { break }
+                if replaced > 0 { handle(.filtered(samples: replaced)) }
+                for packet in shown { handle(.frame(.fnirsiUSB(packet))) }
+                return
             case .frame: heard = true
             // A whole packet of impossible values, as after an unclean stop, is a packet.
             case .skipped(FNIRSIUSBPacket.length, .implausibleField): heard = true
@@ -50,6 +63,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
             }
             handle(event)
         }
+        self.filter = filter
         if heard { silentKeepAlives = 0 }
     }
 

@@ -12,10 +12,33 @@ package struct FNIRSIUSBPacket: Sendable {
     package static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
+    /// Samples before this one are none; 0 in a packet as the meter sends it.
+    private let firstSample: Int
 
     /// - Parameter raw: exactly one packet, judged by `FNIRSIUSBDecoder`.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
+        firstSample = 0
+    }
+
+    /// A packet of samples that were looked at again, up to four; the last of them is the last of the packet.
+    init(samples: [[UInt8]]) {
+        let samples = samples.suffix(Self.samplesPerPacket)
+        let missing = Self.samplesPerPacket - samples.count
+        var raw = [Self.startMark, Self.samplesType] + [UInt8](repeating: 0, count: missing * Self.sampleLength)
+        raw += samples.joined()
+        raw.append(0)
+        raw.append(Checksum.crc8FNIRSI(raw.dropFirst()))
+        bytes = raw.withUnsafeBytes { InlineArray(copying: $0) }
+        firstSample = missing
+    }
+
+    /// The bytes of each sample, oldest first; none of a packet of another type.
+    var samples: [[UInt8]] {
+        guard type == Self.samplesType else { return [] }
+        return bytes.withRawBytes { raw in
+            (firstSample..<Self.samplesPerPacket).map { Array(raw[Self.sampleOffset($0)...].prefix(Self.sampleLength)) }
+        }
     }
 
     /// 04 = four samples, 03 = what answers a hello and nobody has described.
@@ -26,14 +49,20 @@ package struct FNIRSIUSBPacket: Sendable {
         Checksum.crc8FNIRSI(UnsafeRawBufferPointer(rebasing: packet.dropFirst().prefix(length - 2)))
     }
 
-    /// Where sample number `index` of a packet starts. Its fields, from there: voltage u32 at 0, current u32 at 4,
+    /// Where sample number `index` of a packet starts. Its fields, from there: voltage u32 at 0, current i32 at 4,
     /// D+ u16 at 8, D- u16 at 10, a byte that is always 1 at 12, temperature u16 at 13.
-    package static func sampleOffset(_ index: Int) -> Int { 2 + 15 * index }
+    ///
+    /// Some readers take the current without a sign, one with it (fqueze/usb-power-profiling); nobody has published a
+    /// reversed cable. Read with its sign, an offset of -1 mA is what it is, and as a number without one 42 kA.
+    package static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
+    static let sampleLength = 15
+    /// Where a sample has its current.
+    static let currentOffset = 4
 
-    /// The highest values that a sample may hold, in hundred-thousandths of a volt and of an ampere. The meters stop at
-    /// 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen (protocols.md 3.4).
+    /// The highest values that a sample may hold, in hundred-thousandths of a volt and of an ampere in either direction.
+    /// The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen (protocols.md 3.4).
     package static let voltageMax: UInt32 = 15_000_000
-    package static let currentMax: UInt32 = 2_000_000
+    package static let currentMax: UInt32 = 1_050_000
     /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
     package static let dataLineMax: UInt16 = 10_000
     /// In tenths of a degree Celsius.
@@ -45,7 +74,7 @@ package struct FNIRSIUSBPacket: Sendable {
         for index in 0..<samplesPerPacket {
             let offset = sampleOffset(index)
             if packet.u32LE(offset) > voltageMax { return offset }
-            if packet.u32LE(offset + 4) > currentMax { return offset + 4 }
+            if packet.i32LE(offset + 4).magnitude > currentMax { return offset + 4 }
             if packet.u16LE(offset + 8) > dataLineMax { return offset + 8 }
             if packet.u16LE(offset + 10) > dataLineMax { return offset + 10 }
             if packet.u16LE(offset + 13) > temperatureMax { return offset + 13 }
@@ -56,11 +85,12 @@ package struct FNIRSIUSBPacket: Sendable {
     /// The power is computed here as voltage times current: the meter does not send one.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
         let voltage = Double(packet.u32LE(offset))
-        let current = Double(packet.u32LE(offset + 4))
+        let current = Double(packet.i32LE(offset + 4))
         var reading = Reading()
         reading[.voltage] = voltage / 1e5
         reading[.current] = current / 1e5
-        reading[.power] = voltage * current / 1e10
+        // Adding 0 turns a -0 into 0.
+        reading[.power] = voltage * current / 1e10 + 0
         reading[.temperature] = Double(packet.u16LE(offset + 13)) / 10
         reading[.dataPlus] = Double(packet.u16LE(offset + 8)) / 1000
         reading[.dataMinus] = Double(packet.u16LE(offset + 10)) / 1000
@@ -75,7 +105,7 @@ extension FNIRSIUSBPacket: FrameContent {
     package func forEachReading(_ body: (Reading) -> Void) {
         guard type == Self.samplesType else { return }
         bytes.withRawBytes { raw in
-            for index in 0..<Self.samplesPerPacket { body(Self.reading(raw, at: Self.sampleOffset(index))) }
+            for index in firstSample..<Self.samplesPerPacket { body(Self.reading(raw, at: Self.sampleOffset(index))) }
         }
     }
 

@@ -19,6 +19,8 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
 
     /// The meter's own rhythm, and the load's step.
     private static let tickSeconds = 0.1
+    /// The one that counts, of ten; they are numbered from 1.
+    private static let group: UInt8 = 1
 
     /// - Parameters:
     ///   - serial: the number that the real thing's Bluetooth name ends in.
@@ -99,7 +101,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
         resistance.appendLE(scaled(state.voltage / max(state.current, 1e-4), by: 1e4))
         resistance.append(state.temperature < 0 ? 0 : 1)
         resistance.appendLE(UInt16(clamping: Int((abs(state.temperature) * 10).rounded())))
-        var counted: [UInt8] = [0]
+        var counted: [UInt8] = [Self.group]
         counted.appendLE(scaled(totals.energy_mWh, by: 100))
         counted.appendLE(scaled(totals.charge_mAh, by: 100))
         counted.appendLE(UInt32(clamping: recordTicks / 10))
@@ -114,7 +116,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
         payload.appendLE(UInt16(110))
         payload.appendLE(serial)
         payload.appendLE(UInt32(clamping: bootCount))
-        return frame(.info, payload + [10, 0])
+        return frame(.info, payload + [10, Self.group])
     }
 
     private func scaled(_ value: Double, by steps: Double) -> UInt32 {

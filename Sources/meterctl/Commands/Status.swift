@@ -101,7 +101,8 @@ struct Status: AsyncParsableCommand {
         add(
             "counted",
             "\(counters.readings) readings, \(counters.connects) connects, \(counters.disconnects) disconnects, "
-                + "\(counters.timeouts) time-outs, \(counters.skipped_bytes) bytes skipped")
+                + "\(counters.timeouts) time-outs, \(counters.skipped_bytes) bytes skipped"
+                + (counters.filtered_samples.map { ", \($0) absurd samples replaced" } ?? ""))
         table.print()
     }
 

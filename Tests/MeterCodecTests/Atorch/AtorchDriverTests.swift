@@ -83,6 +83,7 @@ struct AtorchDriverTests {
             case .identified: events.append("identified")
             case .frame: events.append("frame")
             case .skipped: events.append("skipped")
+            case .filtered: events.append("filtered")
             }
         }
         #expect(events == [meaning])

@@ -29,7 +29,9 @@ struct FNIRSIBLEDecoderTests {
     @Test func frames_decodeInAnyPieces_andAmongRubbish() {
         let frames = simulatedFrames()
         #expect(Set(frames.map { $0[1] }) == [3, 4, 5, 6, 7, 8])
-        DecoderVerifier.verify(frames: frames) { FNIRSIBLEDecoder() }
+        // What no simulator sends: the state of a trigger, and the totals of a group.
+        let others = [frame(9, [1]), frame(10, [10, 0xA0, 0x86, 0x01, 0x00, 0x20, 0x4E, 0x00, 0x00])]
+        DecoderVerifier.verify(frames: frames + others) { FNIRSIBLEDecoder() }
     }
 
     @Test func type04_isVoltageCurrentAndPower_andNothingElse() throws {
@@ -140,13 +142,14 @@ struct FNIRSIBLEDecoderTests {
         #expect(decodedFrames(bytes, with: FNIRSIBLEDecoder(enforcesCheck: false)).isEmpty)
     }
 
-    /// What no meter sends, each by one step: 20.001 A in a 07; a sign of 2 and 200.1 degrees in a 05; 10.001 V on D+
-    /// and on D- in a 06; group 10 in an 08; 0 and 11 groups and group 10 in a 03.
+    /// What no meter sends, each by one step: 10.501 A in either direction in a 07, 10.5001 A and 1575.0001 W in a 04; a
+    /// sign of 2 and 200.1 degrees in a 05; 10.001 V on D+ and on D- in a 06; 0 and 11 groups in a 03; a trigger of kind 11.
     @Test(
         arguments: [
-            (7, "2d4f214e"), (5, "a9c90500022401"), (5, "a9c9050001d107"), (6, "112758020500"), (6, "580211270500"),
-            (8, "0a40e20100393000008d0e0000201c0000"), (3, "3a0069003cca00003e0300000007"),
-            (3, "3a0069003cca00003e0300000b07"), (3, "3a0069003cca00003e0300000a0a"),
+            (7, "2d4f0529"), (7, "2d4ffbd6"), (4, "905f0100299a010000000000"), (4, "905f0100d765feff00000000"),
+            (4, "905f0100000000007153f000"), (4, "905f0100000000008fac0fff"), (4, "905f01000000008000000000"),
+            (5, "a9c90500022401"), (5, "a9c9050001d107"), (6, "112758020500"), (6, "580211270500"),
+            (3, "3a0069003cca00003e0300000007"), (3, "3a0069003cca00003e0300000b07"), (9, "0b"),
         ] as [(UInt8, String)])
     func impossibleValue_isNoFrame(type: UInt8, payload: String) throws {
         let bytes = try frame(type, hex(payload))

@@ -89,15 +89,39 @@ struct FNIRSIUSBDecoderTests {
     }
 
     @Test func impossibleCurrentInTheLastSample_isRefusedToo() {
-        // 20.00001 A in the fourth sample, current at 47 + 4.
-        let high: [UInt8] = [0, 0, 0, 0, 0x81, 0x84, 0x1E, 0x00, 0, 0, 0, 0, 1, 0, 0]
-        var decoder = FNIRSIUSBDecoder()
-        decoder.append(packet(samples: [idle, idle, idle, high]))
+        // 10.50001 A in the fourth sample, current at 47 + 4; the same backwards; the least number there is.
+        for current: [UInt8] in [[0x91, 0x05, 0x10, 0x00], [0x6F, 0xFA, 0xEF, 0xFF], [0, 0, 0, 0x80]] {
+            let high = [0, 0, 0, 0] + current + [0, 0, 0, 0, 1, 0, 0]
+            var decoder = FNIRSIUSBDecoder()
+            decoder.append(packet(samples: [idle, idle, idle, high]))
 
-        guard case .skipped(64, .implausibleField(offset: 51)) = decoder.next() else {
-            Issue.record("20.00001 A passed")
-            return
+            guard case .skipped(64, .implausibleField(offset: 51)) = decoder.next() else {
+                Issue.record("10.50001 A passed")
+                return
+            }
         }
+    }
+
+    /// Laid out by hand: no public capture of any model has one. -1 mA of offset, and 1.5 A through a reversed cable.
+    @Test func currentBackwards_isNegative_andCostsNoPacket() throws {
+        let volts: [UInt8] = [0x20, 0xA1, 0x07, 0x00]  // 5 V
+        let rest: [UInt8] = [0, 0, 0, 0, 1, 0, 0]
+        let offset = volts + [0x9C, 0xFF, 0xFF, 0xFF] + rest
+        let reversed = volts + [0x10, 0xB6, 0xFD, 0xFF] + rest
+        let readings = decodedReadings(packet(samples: [offset, idle, idle, reversed]), with: FNIRSIUSBDecoder())
+        try #require(readings.count == 4)
+        #expect(readings[0][.current] == -0.001)
+        #expect(readings[0][.power] == -0.005)
+        #expect(readings[3][.current] == -1.5)
+        #expect(readings[3][.power] == -7.5)
+    }
+
+    /// Nothing times an offset: no minus sign before a power of 0.
+    @Test func powerOfNoVoltage_isZero_whateverTheCurrent() throws {
+        let offset: [UInt8] = [0, 0, 0, 0, 0x9C, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 1, 0, 0]
+        let reading = try #require(
+            decodedReadings(packet(samples: [offset, idle, idle, idle]), with: FNIRSIUSBDecoder()).first)
+        #expect(reading[.power]?.sign == .plus)
     }
 
     /// 10.001 V on D+ at 8, on D- at 10, 200.1 degrees at 13 of the third sample, which starts at 32.

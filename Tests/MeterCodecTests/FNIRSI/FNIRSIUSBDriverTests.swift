@@ -91,4 +91,90 @@ struct FNIRSIUSBDriverTests {
             try FNIRSIUSBDriver(model: .fnb58).encode(MeterCommand(.rotate))
         }
     }
+
+    // MARK: - Absurd samples
+
+    /// A packet of four currents in milliamperes at 5 V.
+    private func packet(milliamperes: [Int]) -> [UInt8] {
+        var bytes: [UInt8] = [0xAA, 0x04]
+        for current in milliamperes {
+            bytes.appendLE(UInt32(500_000))
+            bytes.appendLE(Int32(current * 100))
+            bytes += [0, 0, 0, 0, 1, 0xFA, 0]
+        }
+        bytes.append(0)
+        return bytes + [Checksum.crc8FNIRSI(bytes.dropFirst())]
+    }
+
+    /// The currents that come out, in milliamperes, and how many were replaced.
+    private func shown(_ packets: [[Int]], by driver: inout FNIRSIUSBDriver) -> (currents: [Int], replaced: Int) {
+        var currents: [Int] = []
+        var replaced = 0
+        for bytes in packets.map({ packet(milliamperes: $0) }) {
+            driver.receive(bytes) { event in
+                switch event {
+                case .frame(let frame):
+                    frame.forEachReading { reading in
+                        currents.append(Int(((reading[.current] ?? 0) * 1000).rounded()))
+                        #expect(abs((reading[.power] ?? 0) - 5 * (reading[.current] ?? 0)) < 1e-9)
+                        #expect(reading[.temperature] == 25)
+                    }
+                case .filtered(let samples): replaced += samples
+                default: Issue.record("\(event)")
+                }
+            }
+        }
+        return (currents, replaced)
+    }
+
+    /// The currents that were seen on an FNB-C2 which drew 55 mA (2.86 million samples of a bench logger; nobody has
+    /// published a packet), wherever in a packet they stand.
+    @Test(arguments: [1290, 2097, 8388, -8388], 1..<10)
+    func absurdSample_isReplacedByItsNeighbours_andCounted(current: Int, place: Int) {
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        _ = driver.opening()
+        var samples = (0..<12).map { 55 + $0 % 3 }
+        samples[place] = current
+        let (currents, replaced) = shown(
+            [Array(samples[0..<4]), Array(samples[4..<8]), Array(samples[8..<12])], by: &driver)
+
+        #expect(currents.count == 12)
+        #expect(replaced == 1)
+        #expect(currents.allSatisfy { (55...57).contains($0) })
+    }
+
+    @Test func stepOfTwoSamples_andSmallNoise_pass() {
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        _ = driver.opening()
+        let packets = [[55, 55, 1500, 1500], [55, 55, 200, 55], [1500, 1600, 1700, 3000], [3000, 0, 0, -100]]
+        let (currents, replaced) = shown(packets, by: &driver)
+        #expect(currents == Array(packets.joined()))
+        #expect(replaced == 0)
+    }
+
+    @Test func lastSampleOfAPacket_waitsForTheNext_onlyWhereItMayBeWrong() {
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        _ = driver.opening()
+        #expect(shown([[55, 56, 57, 58]], by: &driver).currents == [55, 56, 57, 58])
+        #expect(shown([[55, 56, 57, 1500]], by: &driver).currents == [55, 56, 57])
+        #expect(shown([[1501, 1502, 1503, 1504]], by: &driver).currents == [1500, 1501, 1502, 1503, 1504])
+    }
+
+    @Test func otherModel_showsWhatItSends_atOnce() {
+        var driver = FNIRSIUSBDriver(model: .fnb48)
+        _ = driver.opening()
+        let (currents, replaced) = shown([[55, 8388, 55, 55]], by: &driver)
+        #expect(currents == [55, 8388, 55, 55])
+        #expect(replaced == 0)
+    }
+
+    @Test func newLink_hasNoNeighboursFromTheLast() {
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        _ = driver.opening()
+        #expect(shown([[55, 55, 55, 3000]], by: &driver).currents == [55, 55, 55])
+        _ = driver.opening()
+        let (currents, replaced) = shown([[55, 55, 55, 55]], by: &driver)
+        #expect(currents == [55, 55, 55, 55])
+        #expect(replaced == 0)
+    }
 }

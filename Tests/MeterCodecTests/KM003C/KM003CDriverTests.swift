@@ -12,6 +12,7 @@ struct KM003CDriverTests {
             case .rejected: names.append("rejected")
             case .identified: names.append("identified")
             case .skipped(let count, _): names.append("skipped \(count)")
+            case .filtered: names.append("filtered")
             }
         }
         return names

@@ -107,14 +107,12 @@ OTHER_METER = "no decoder for this meter is part of this work"
 
 NOTES = {
     # Forms that are known from here and not read yet; each goes when its decoder reads it.
-    "atorch_dl24m_purple_syssi76": Note(skipped=(10, "not decoded yet; why is not known")),
+    "atorch_dl24m_purple_syssi76": Note(only_from_meter=True),
     "atorch_ud18_lisp_report": Note(unread={"backlight": "no decoder reads the back light of a UD18 yet"}),
-    "fnirsi_ble_built_examples": Note(later="negative currents and group 10, which no decoder reads yet"),
-    "km003c_adc40_synthetic_inuchanbt": Note(later="the 40 byte answer of the KM002C, which no decoder reads yet"),
+    "fnirsi_ble_built_examples": Note(only_from_meter=True, unstated=dict.fromkeys(
+        ["07", "04", "08", "0a", "09", "05", "03", "86", "87", "88", "89", "8a"],
+        "words; FNIRSIRealFramesTests compares the values")),
     "km003c_cdc_stream_vendor": Note(later="the vendor interface's stream, which no decoder reads yet"),
-    "km003c_pd_unknown_flag05": Note(unread=dict.fromkeys(
-        ["events_known", "first_message", "first_ms", "ibus_A", "unknown_tail"],
-        "the event behind flag 05 is not decoded yet")),
     "atorch_ac_frame_esphome": Note(
         disputed={"capacity_Ah_as_stated": "the field is watts: 230.8 V x 0.014 A x PF 0.133 = 0.43 W"}),
     "atorch_acd15p_hid_fqueze": Note(later="another protocol (USB HID of the ACD15P)"),

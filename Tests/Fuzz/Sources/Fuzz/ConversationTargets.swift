@@ -36,12 +36,13 @@ extension FuzzTarget {
     /// Whatever comes while a log is read: it ends in one way, asks for nothing but what it may, and loses no count.
     static let download = FuzzTarget(name: "km003c-log", run: runDownload, seeds: downloadSeeds)
 
-    /// The first byte says what is wanted, the second the length of the pieces; after each piece of one byte FF there is
-    /// silence.
+    /// The first byte says what is wanted and from which model, the second the length of the pieces; after each piece of
+    /// one byte FF there is silence.
     private static func runDownload(_ input: [UInt8]) {
         guard input.count >= 2 else { return }
         let wishes: [KM003CLogDownload.Wish] = [.device, .catalogue, .log(named: "A01.d"), .log(named: "A02.d")]
-        var transfer = KM003CLogDownload(wishes[Int(input[0]) % wishes.count])
+        var transfer = KM003CLogDownload(
+            wishes[Int(input[0]) % wishes.count], model: input[0] & 0x80 != 0 ? .km002c : .km003c)
         var ends = 0
         look(at: transfer.start(), &ends)
         for piece in pieces(input.dropFirst(2), length: Int(input[1]) + 1) {
@@ -76,18 +77,53 @@ extension FuzzTarget {
 
     /// All that the simulator says to a whole download.
     private static func downloadSeeds() -> [[UInt8]] {
-        (0..<3).map { wish in
-            var transfer = KM003CLogDownload([.device, .catalogue, .log(named: "A01.d")][wish])
-            var meter = SimulatedKM003C(model: .km003c)
-            var said: [UInt8] = []
-            var step = transfer.start()
-            while case .send(let outgoing) = step {
-                let answer = outgoing.flatMap { meter.receive($0.bytes, at: .seconds(1)).flatMap { $0 } }
-                said += answer
-                step = transfer.receive(answer)
-            }
-            return [UInt8(wish), 0x13] + said
+        [ModelName.km003c, .km002c].flatMap { model in (0..<3).map { downloadSeed($0, of: model) } }
+    }
+
+    private static func downloadSeed(_ wish: Int, of model: ModelName) -> [UInt8] {
+        var transfer = KM003CLogDownload([.device, .catalogue, .log(named: "A01.d")][wish], model: model)
+        var meter = SimulatedKM003C(model: model)
+        var said: [UInt8] = []
+        var step = transfer.start()
+        while case .send(let outgoing) = step {
+            let answer = outgoing.flatMap { meter.receive($0.bytes, at: .seconds(1)).flatMap { $0 } }
+            said += answer
+            step = transfer.receive(answer)
         }
+        return [UInt8(wish) | (model == .km002c ? 0x80 : 0), 0x13] + said
+    }
+
+    /// A stream of which absurd samples are taken out: none is lost but for one that waits for its neighbour, and what was
+    /// replaced is counted.
+    static let glitches = FuzzTarget(
+        name: "fnirsi-filter", run: runGlitches, seeds: { Streams.fnirsiUSB().map { [0x3F] + $0 } })
+
+    /// The first byte says the length of the pieces; check sums are put right.
+    private static func runGlitches(_ input: [UInt8]) {
+        guard let first = input.first else { return }
+        var driver = FNIRSIUSBDriver(model: .fnb58)
+        var plain = FNIRSIUSBDriver(model: .fnb48)
+        _ = driver.opening()
+        _ = plain.opening()
+        var shown: [Double] = []
+        var sent: [Double] = []
+        var replaced = 0
+        for piece in pieces(Repair.fnirsiUSB(Array(input.dropFirst()))[...], length: Int(first) + 1) {
+            driver.receive(piece) { event in
+                if case .filtered(let samples) = event { replaced += samples }
+                if case .frame(let frame) = event {
+                    frame.forEachReading { shown.append($0[.current] ?? .nan) }
+                }
+            }
+            plain.receive(piece) { event in
+                promise({ if case .filtered = event { false } else { true } }(), "one model alone has a filter")
+                if case .frame(let frame) = event { frame.forEachReading { sent.append($0[.current] ?? .nan) } }
+            }
+        }
+        promise((sent.count - 1...sent.count).contains(shown.count), "one sample may wait, and none is lost")
+        let changed = zip(shown, sent).filter { $0 != $1 }
+        promise(changed.count == replaced, "what was replaced is counted")
+        promise(shown.allSatisfy { sent.contains($0) }, "what stands for a sample was measured beside it")
     }
 
     /// What is said over a power line: every byte of a status belongs to an event or to the rest, and all can be told.

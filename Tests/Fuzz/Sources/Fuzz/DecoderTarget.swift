@@ -81,8 +81,10 @@ struct DecoderTarget: Sendable {
     private static func isMeasurements(_ bytes: ArraySlice<UInt8>) -> Bool {
         let payload = bytes.dropFirst(KM003CHeader.length).prefix(KM003CPayloadHeader.length)
         return bytes.first == KM003CKind.data.rawValue
-            && [false, true].contains { hasNext in
-                payload.elementsEqual(KM003CPayloadHeader(.adc, hasNext: hasNext, size: KM003CADC.length).bytes)
+            && [KM003CADC.length, KM003CADC.shortLength].contains { size in
+                [false, true].contains { hasNext in
+                    payload.elementsEqual(KM003CPayloadHeader(.adc, hasNext: hasNext, size: size).bytes)
+                }
             }
     }
 

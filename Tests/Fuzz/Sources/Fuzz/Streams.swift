@@ -39,7 +39,7 @@ enum Streams {
     }
 
     static func atorch() -> [[UInt8]] {
-        let replies: [AtorchReply.Outcome] = [.done, .failed, .unsupported, .undefined]
+        let replies = AtorchReply.Outcome.allCases
         return [ModelName.atorchUSB, .atorchDC, .atorchAC].flatMap { pushed(SimulatedAtorch(model: $0), start: []) }
             + [replies.flatMap { AtorchReply($0).bytes }]
     }

@@ -21,6 +21,8 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
     private var machine: GATTSerialMachine
     private var packets: DescriptorChannel?
     private var state: State
+    /// Two services: an RF-star module, which TC66C and FNIRSI meters have and no UM meter (protocols.md 2.2, 3.5).
+    private(set) var families: Set<MeterFamily>?
     private var alarm: (timer: LoopTimer, time: MonotonicTime)?
 
     private enum State {
@@ -86,8 +88,9 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
     private func received(_ packet: [UInt8]) {
         switch machine.received(packet) {
         case .none: break
-        case .opened:
+        case .opened(let profile, _):
             guard case .opening(let handle) = state else { break }
+            if profile.shape == .twoServices { families = [.fnirsi, .tc66] }
             state = .open(handle)
             handle(.opened)
         case .deliver(let bytes):
@@ -168,8 +171,7 @@ extension ChannelFailure {
         case .operation(_, .refused(let error)) where error.wantsSecurity:
             return ChannelFailure(
                 .unsuitable, "\(meter) wants pairing, which meters known here do not: \(reason).")
-        case .noProfile, .noSubscription, .operation(_, .refused), .operation(_, .malformed),
-            .operation(_, .misbehaved):
+        case .noProfile, .operation(_, .refused), .operation(_, .malformed), .operation(_, .misbehaved):
             return ChannelFailure(.unsuitable, "\(meter) is no meter known here: \(reason).")
         case .operation(.sending, .timedOut), .tooMuchToSend:
             return ChannelFailure(.stalled, "\(meter) takes no bytes: \(reason). Switch it off and on.")

@@ -11,6 +11,8 @@ package struct SimulatedPeripheral: Sendable {
     private let outputProperties: GATTProperties
     private let ownMTU: Int
     private var mtu = ATTPDU.defaultMTU
+    /// Its input has a descriptor to subscribe by. Without one it tells of its values all the same, as HM-10 clones do.
+    private let hasSubscription: Bool
     /// Written by the client with the subscription's value.
     package private(set) var isSubscribed = false
     /// What the client has written to the meter's line and nobody took yet.
@@ -42,7 +44,11 @@ package struct SimulatedPeripheral: Sendable {
     /// - Parameters:
     ///   - ownMTU: the longest packet that it takes; nil: it does not know the question.
     ///   - outputProperties: in place of the layout's own.
-    package init(_ layout: Layout, ownMTU: Int? = 23, outputProperties: GATTProperties? = nil) {
+    ///   - hasSubscription: false leaves out every descriptor to subscribe by.
+    package init(
+        _ layout: Layout, ownMTU: Int? = 23, outputProperties: GATTProperties? = nil, hasSubscription: Bool = true
+    ) {
+        self.hasSubscription = hasSubscription
         let plan = Self.plan(layout, outputProperties)
         var end: UInt16 = 0
         var handles: [String: UInt16] = [:]
@@ -63,7 +69,8 @@ package struct SimulatedPeripheral: Sendable {
                 attributes.append(Attribute(handle: value, type: uuid, value: Array("value".utf8)))
                 handles["\(name)/\(uuid)"] = value
                 end = value
-                guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else { continue }
+                let tells = !characteristic.properties.isDisjoint(with: [.notify, .indicate])
+                guard hasSubscription, tells else { continue }
                 end += 1
                 attributes.append(Attribute(handle: end, type: .clientCharacteristicConfiguration, value: [0, 0]))
             }
@@ -95,7 +102,7 @@ package struct SimulatedPeripheral: Sendable {
     ///
     /// - Parameter pieces: the lengths to cut it into, over and over; nil: as long as packets may be.
     package func tell(_ bytes: [UInt8], pieces: [Int]? = nil) -> [[UInt8]] {
-        guard isSubscribed else { return [] }
+        guard isSubscribed || !hasSubscription else { return [] }
         var packets: [[UInt8]] = []
         var rest = bytes[...]
         var index = 0
@@ -166,7 +173,7 @@ package struct SimulatedPeripheral: Sendable {
             written.append(value)
             return .writeResponse
         }
-        guard handle == input + 1 else {
+        guard handle == input + 1, hasSubscription else {
             return .errorResponse(to: opcode, handle: handle, error: .writeNotPermitted)
         }
         isSubscribed = value.first.map { $0 & 3 != 0 } ?? false

@@ -49,6 +49,19 @@ struct GATTSerialMachineTests {
         }
     }
 
+    /// HM-10 clones (BlueZ, src/shared/gatt-client.c, takes them as subscribed too).
+    @Test(arguments: [SimulatedPeripheral.Layout.um, .twoServices, .dxBT24, .atorch])
+    func inputWithoutAConfiguration_isTakenAsSubscribed(layout: SimulatedPeripheral.Layout) throws {
+        var pair = Pair(SimulatedPeripheral(layout, hasSubscription: false))
+        _ = try pair.opened()
+        #expect(pair.failure == nil)
+        #expect(!pair.peripheral.isSubscribed)
+        #expect(pair.machine.nextWake == nil)
+        #expect(pair.deliver(pair.peripheral.tell([1, 2, 3])) == [1, 2, 3])
+        pair.send([0xF0])
+        #expect(pair.peripheral.takeWritten() == [[0xF0]])
+    }
+
     @Test func stranger_isRefused_withTheServicesItHas() throws {
         var pair = Pair(SimulatedPeripheral(.stranger))
         #expect(pair.open() == nil)

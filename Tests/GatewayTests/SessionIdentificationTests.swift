@@ -41,6 +41,20 @@ struct SessionIdentificationTests {
         #expect(await host.leave(session) == .none)
     }
 
+    /// Behind its owner's own name a FNIRSI meter is asked only where its characteristics rule out a UM meter, whose data the
+    /// question would clear.
+    @Test func fnirsiUnderAnotherName_isAsked_whereItsLinkIsNoUMs() async throws {
+        let discoveries = Discoveries()
+        host.links.setFamilies([.fnirsi, .tc66], at: ble.simulatedPath)
+        let session = try await heard(as: nil, being: .fnb58, discoveries)
+        host.loop.advance(by: .seconds(12))
+
+        #expect(await session.state == "data-available")
+        #expect(discoveries.models == [.fnb58])
+        #expect(!host.links.writes(to: ble.simulatedPath).contains { $0.bytes == [0xF0] })
+        #expect(await host.leave(session) == .none)
+    }
+
     @Test func nameThatLies_isFoundOut_afterALinkThatBroughtNothing() async throws {
         let discoveries = Discoveries()
         let session = try await heard(as: .fnb58, being: .tc66c, discoveries)

@@ -4,8 +4,6 @@ import MeterModel
 package enum GATTSerialFailure: Error, Hashable, Sendable {
     /// None of the characteristics that carry a meter's bytes is there.
     case noProfile(services: [BluetoothUUID])
-    /// The characteristic that the bytes come from has no configuration to subscribe by.
-    case noSubscription
     /// An operation failed.
     case operation(GATTSerialStep, GATTFailure)
     /// All steps until the link is open took longer than they may, together.
@@ -39,7 +37,6 @@ extension GATTSerialFailure: CustomStringConvertible {
         case .noProfile(let services):
             "it has none of the characteristics that meters known here have; its services are "
                 + services.prefix(20).map(\.description).joined(separator: ", ")
-        case .noSubscription: "it offers no way to subscribe to its values"
         case .operation(let step, let failure): "while \(step): \(failure)"
         case .tooSlow(let step, let limit): "it was not ready within \(limit.milliseconds / 1000) s, still \(step)"
         case .tooMuchToSend(let limit): "it takes no bytes: \(limit) wait"

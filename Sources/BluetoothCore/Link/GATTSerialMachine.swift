@@ -211,8 +211,12 @@ extension GATTSerialMachine {
     }
 
     private mutating func subscribe(_ profile: GATTSerialProfile) -> OnReceived {
-        // With the descriptors that were just found.
-        guard let handle = GATTSerialProfile(client.database)?.input.subscription else { return fail(.noSubscription) }
+        // With the descriptors that were just found. A clone of the HM-10 may tell of its values and have no descriptor to
+        // switch that on by: it is taken as switched on, as BlueZ does (src/shared/gatt-client.c, register_notify).
+        guard let handle = GATTSerialProfile(client.database)?.input.subscription else {
+            phase = .open(profile, unanswered: nil)
+            return .opened(profile, mtu: mtu)
+        }
         phase = .subscribing(profile)
         return go(on: client.begin(.subscribe(handle, profile.subscription)))
     }

@@ -19,9 +19,13 @@ package protocol ByteChannel: Sendable {
     /// As `close`, but goes on taking what comes, and throwing it away, for so long: some meters hang when nobody takes
     /// what they still send. To the caller, who can neither send nor hear any more, it is closed at once.
     func close(after pause: Duration)
+    /// Whose meters have such a link, as far as its open form tells: characteristics that only some have. nil: anybody's.
+    /// Told once it is open.
+    var families: Set<MeterFamily>? { get }
 }
 
 extension ByteChannel {
+    package var families: Set<MeterFamily>? { nil }
     package func close(after pause: Duration) { close() }
 }
 

@@ -28,6 +28,12 @@ extension DeviceSession {
         adoptSettings()
     }
 
+    /// An open link may rule families out, and so allow questions that would be orders to them.
+    func narrowQuestions() {
+        guard let asking = driver as? IdentifyingDriver, let families = channel?.families else { return }
+        driver = IdentifyingDriver(among: families, guess: asking.profile.model)
+    }
+
     /// A radio's name may lie: after a link on which the model that it tells gave no good frame, the next one asks.
     private var doubtsModel: Bool { !silentLinks.isMultiple(of: 2) }
 

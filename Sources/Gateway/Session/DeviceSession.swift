@@ -240,6 +240,7 @@ package actor DeviceSession {
             counters.connects += 1
             gate?.linkUp(id)
             device = nil
+            narrowQuestions()
             openingSteps = driver?.opening() ?? []
             nextOpeningStep(number: channelNumber)
         case .closeChannel:

@@ -6,7 +6,7 @@ package enum MeterCatalogue {
     /// A driver for one link to a meter of a model; nil where the model has no such link, or none that is spoken here.
     package static func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch (model.family, transport) {
-        case (.um, .serial), (.um, .ble), (.um, .spp): UMDriver(model: model)
+        case (.um, .serial), (.um, .ble), (.um, .spp): UMDriver(model: model, over: transport)
         case (.atorch, .serial), (.atorch, .ble), (.atorch, .spp): AtorchDriver(model: model)
         case (.tc66, .serial): TC66Driver(model: model)
         // A TC66 without the C has no radio.
@@ -28,8 +28,13 @@ package enum MeterCatalogue {
         LinkAddress.Transport.allCases.filter { driver(for: model, over: $0) != nil }
     }
 
+    /// The models that can be read over a kind of link.
+    package static func models(over transport: LinkAddress.Transport) -> [ModelName] {
+        ModelName.allCases.filter { driver(for: $0, over: transport) != nil }
+    }
+
     /// The models that can be read over a serial port.
-    package static let serialModels = ModelName.allCases.filter { driver(for: $0, over: .serial) != nil }
+    package static let serialModels = models(over: .serial)
 
     /// The names that `meterctl decode --model` takes (spec/cli.md).
     package static let decoderNames = [

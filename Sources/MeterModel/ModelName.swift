@@ -1,8 +1,12 @@
 /// The meters that this gateway knows. The raw value is what people type and what JSON carries in lower case.
 package enum ModelName: String, CaseIterable, Sendable {
     case um24c, um25c, um34c
+    /// An A3-B: a UM24C's blocks in another housing, and its own way of asking for them over LE.
+    case a3b = "a3-b"
     case tc66, tc66c
-    case fnb48, fnb48s, fnb58, c1
+    case fnb38, fnb48, fnb48s, fnb58, c1
+    /// An FNB-C2: the USB ids of an FNB58, and another set of interfaces.
+    case fnbC2 = "fnb-c2"
     case km002c, km003c
     /// An Atorch that pushes type 3 reports: a USB meter (UD18, UD24, J7-C).
     case atorchUSB = "atorch-usb"
@@ -24,9 +28,9 @@ package enum ModelName: String, CaseIterable, Sendable {
     /// The meters that share one wire protocol.
     package var family: MeterFamily {
         switch self {
-        case .um24c, .um25c, .um34c: .um
+        case .um24c, .um25c, .um34c, .a3b: .um
         case .tc66, .tc66c: .tc66
-        case .fnb48, .fnb48s, .fnb58, .c1: .fnirsi
+        case .fnb38, .fnb48, .fnb48s, .fnb58, .c1, .fnbC2: .fnirsi
         case .km002c, .km003c: .km003c
         case .atorchUSB, .atorchDC, .atorchAC: .atorch
         }

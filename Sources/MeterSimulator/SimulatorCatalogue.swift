@@ -23,7 +23,7 @@ package enum SimulatorCatalogue {
         let meter: any SimulatedMeter =
             switch (model.family, transport) {
             case (.um, _):
-                SimulatedUM(model: model, load: load, refresh: refresh ?? .milliseconds(500))
+                SimulatedUM(model: model, over: transport, load: load, refresh: refresh ?? .milliseconds(500))
             case (.tc66, _):
                 SimulatedTC66(
                     model: model, over: TC66Link(transport), load: load, refresh: refresh ?? .milliseconds(100))

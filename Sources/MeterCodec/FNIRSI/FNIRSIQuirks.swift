@@ -21,7 +21,8 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     package static func of(_ model: ModelName, firmware: Int? = nil) -> FNIRSIQuirks {
         switch (model, firmware) {
         case (.fnb58, 68): eager
-        case (.fnb58, _), (.fnb48s, _): relaxed
+        // An FNB-C2 takes the greeting of an FNB58 (a bench tool's fnb_power_logger.py, repository not named by its index).
+        case (.fnb58, _), (.fnb48s, _), (.fnbC2, _): relaxed
         default: eager
         }
     }

@@ -141,6 +141,9 @@ extension FNIRSIBLEFrame {
         switch code {
         case 58: return .fnb58
         case 48: return .fnb48s
+        // Both by the maker's own program (CapnBry/fnb48-web).
+        case 38: return .fnb38
+        case 9: return .c1
         default: return nil
         }
     }

@@ -1,26 +1,29 @@
 package import MeterModel
 
-/// Talks to a UM24C, UM25C or UM34C: one byte asks, a block answers, commands are one byte and never answered
-/// (protocols.md 1.2).
+/// Talks to a UM24C, UM25C, UM34C or A3-B: one byte asks, a block answers, commands are one byte and never answered
+/// (protocols.md 1.2). An A3-B takes each byte in an Atorch's frame over LE (moormaster/python3-um24c-ble), and alone
+/// over Classic (dernasherbrezon.github.io).
 package struct UMDriver: MeterDriver {
     package let profile: MeterProfile
+    private let isWrapped: Bool
     private var decoder: UMDecoder
 
     /// - Parameter model: decides what F3 means and which commands exist; blocks are read by their own model word.
-    package init(model: ModelName) {
+    package init(model: ModelName, over transport: LinkAddress.Transport = .spp) {
         profile = Self.profile(of: model)
-        decoder = UMDecoder(expecting: model)
+        isWrapped = model == .a3b && transport == .ble
+        decoder = UMDecoder(expecting: Self.word(of: model))
     }
 
     /// The meter needs to hear nothing. There may be another behind the port than before, which a decoder that holds to
     /// one model would never see: a new link begins with a new one. A meter that is changed without the link going down
     /// gives no answer that counts, until the link is given up as silent and opened again.
     package mutating func opening() -> [Outgoing] {
-        decoder = UMDecoder(expecting: profile.model)
+        decoder = UMDecoder(expecting: Self.word(of: profile.model))
         return []
     }
 
-    package mutating func poll() -> [UInt8] { [0xF0] }
+    package mutating func poll() -> [UInt8] { sent(0xF0) }
 
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
@@ -33,14 +36,14 @@ package struct UMDriver: MeterDriver {
         let steps = (command.number ?? 0) / (command.kind == .recordThreshold ? Self.thresholdStep : 1)
         let number = UInt8(clamping: steps)
         return switch command.kind {
-        case .nextScreen: [0xF1]
-        case .rotate: [0xF2]
-        case .nextGroup, .previousScreen: [0xF3]
-        case .clearGroup: [0xF4]
-        case .selectGroup: [0xA0 + number]
-        case .recordThreshold: [0xB0 + number]
-        case .brightness: [0xD0 + number]
-        case .screenTimeout: [0xE0 + number]
+        case .nextScreen: sent(0xF1)
+        case .rotate: sent(0xF2)
+        case .nextGroup, .previousScreen: sent(0xF3)
+        case .clearGroup: sent(0xF4)
+        case .selectGroup: sent(0xA0 + number)
+        case .recordThreshold: sent(0xB0 + number)
+        case .brightness: sent(0xD0 + number)
+        case .screenTimeout: sent(0xE0 + number)
         default: throw .unsupportedCommand(command.kind, model: profile.model)
         }
     }
@@ -48,6 +51,12 @@ package struct UMDriver: MeterDriver {
     package mutating func closing() -> [Outgoing] { [] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }
+
+    /// One byte as it goes to the meter.
+    private func sent(_ byte: UInt8) -> [UInt8] { isWrapped ? UMWrapping.frame(around: byte) : [byte] }
+
+    /// The model that a meter's blocks name.
+    private static func word(of model: ModelName) -> ModelName { model == .a3b ? .um24c : model }
 
     /// Milliamperes in one step of the recorder's threshold.
     private static let thresholdStep = 10
@@ -59,7 +68,7 @@ package struct UMDriver: MeterDriver {
             .init(.nextScreen), .init(.rotate), .init(.clearGroup), .init(.brightness, 0...5),
             .init(.screenTimeout, 0...9), .init(.recordThreshold, 0...300, step: thresholdStep),
         ]
-        if model == .um24c {
+        if model == .um24c || model == .a3b {
             commands.append(.init(.nextGroup))
         } else {
             commands += [.init(.previousScreen), .init(.selectGroup, 0...9)]

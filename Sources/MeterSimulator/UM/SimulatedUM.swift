@@ -1,13 +1,15 @@
 import MeterCodec
 package import MeterModel
 
-/// A UM24C, UM25C or UM34C (protocols.md sections 1 and 11): renews its values twice a second, answers F0 with a block,
+/// A UM24C, UM25C, UM34C or A3-B (protocols.md sections 1 and 11): renews its values twice a second, answers F0 with a block,
 /// obeys commands silently, and loses a command that follows another within half a second.
 package struct SimulatedUM: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let refresh: Duration
+    /// It takes each byte in a frame of its own.
+    private let isWrapped: Bool
     private let commandGap: Duration = .milliseconds(500)
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
     private var selectedGroup = 0
@@ -21,8 +23,14 @@ package struct SimulatedUM: SimulatedMeter {
     private var lastStep = 0
     private var answers = 0
 
-    /// - Parameter refresh: how often the values renew, a millisecond at least; half a second on the real thing.
-    package init(model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(500)) {
+    /// - Parameters:
+    ///   - transport: an A3-B wants other bytes over LE.
+    ///   - refresh: how often the values renew, a millisecond at least; half a second on the real thing.
+    package init(
+        model: ModelName, over transport: LinkAddress.Transport = .spp, load: ElectricalLoad = ElectricalLoad(),
+        refresh: Duration = .milliseconds(500)
+    ) {
+        isWrapped = model == .a3b && transport == .ble
         self.model = model
         self.load = load
         self.refresh = max(refresh, .milliseconds(1))
@@ -30,7 +38,9 @@ package struct SimulatedUM: SimulatedMeter {
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         advance(to: time)
-        return bytes.compactMap { byte in
+        // One write carries one frame; anything else is lost on it.
+        let orders = isWrapped ? [UMWrapping.byte(in: bytes)].compactMap { $0 } : bytes
+        return orders.compactMap { byte in
             if byte == 0xF0 { return answer() }
             obey(byte, at: time)
             return nil
@@ -49,6 +59,9 @@ package struct SimulatedUM: SimulatedMeter {
         lastCommand = nil
         lastStep = 0
     }
+
+    /// The model that its blocks name.
+    private var word: ModelName { model == .a3b ? .um24c : model }
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
@@ -72,10 +85,10 @@ package struct SimulatedUM: SimulatedMeter {
         lastCommand = time
         switch command {
         case 0xF1: screen = (screen + 1) % 6
-        case 0xF3 where model == .um24c: selectedGroup = (selectedGroup + 1) % 10
+        case 0xF3 where word == .um24c: selectedGroup = (selectedGroup + 1) % 10
         case 0xF3: screen = (screen + 5) % 6
         case 0xF4: groups[selectedGroup] = EnergyCounter()
-        case 0xA0...0xA9 where model != .um24c: selectedGroup = Int(command - 0xA0)
+        case 0xA0...0xA9 where word != .um24c: selectedGroup = Int(command - 0xA0)
         case 0xB0...0xCE: threshold_10mA = Int(command - 0xB0)
         case 0xD0...0xD5: brightness = Int(command - 0xD0)
         case 0xE0...0xE9: screenTimeout = Int(command - 0xE0)
@@ -94,7 +107,7 @@ package struct SimulatedUM: SimulatedMeter {
         let scales = UMScales.of(model)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(UMBlock.length)
-        bytes.appendBE(UMScales.modelWords.first { $0.model == model }?.word ?? 0)
+        bytes.appendBE(UMScales.modelWords.first { $0.model == word }?.word ?? 0)
         bytes.appendBE(UInt16(clamping: Int((state.voltage * scales.voltage).rounded())))
         bytes.appendBE(UInt16(clamping: Int((state.current * scales.current).rounded())))
         bytes.appendBE(UInt32(clamping: Int((state.power * 1000).rounded())))

@@ -22,6 +22,27 @@ struct UMDriverTests {
         #expect(driver.poll() == [0xF0])
     }
 
+    /// The frame is moormaster/python3-um24c-ble's; over Classic the plain byte is dernasherbrezon.github.io's.
+    @Test func a3b_isAskedInAFrame_overLEAlone() throws {
+        var radio = UMDriver(model: .a3b, over: .ble)
+        #expect(radio.poll() == [0xFF, 0x55, 0x11, 0x03, 0xF0, 0, 0, 0, 0, 0x40])
+        #expect(try radio.encode(MeterCommand(.rotate)).count == UMWrapping.length)
+        var classic = UMDriver(model: .a3b, over: .spp)
+        #expect(classic.poll() == [0xF0])
+        var other = UMDriver(model: .um24c, over: .ble)
+        #expect(other.poll() == [0xF0])
+    }
+
+    @Test func wrapping_isReadBack_andNothingElseIs() {
+        for byte in UInt8.min...UInt8.max {
+            let frame = UMWrapping.frame(around: byte)
+            #expect(UMWrapping.byte(in: frame) == byte)
+            #expect(UMWrapping.byte(in: Array(frame.dropLast())) == nil)
+            #expect(UMWrapping.byte(in: frame.dropLast() + [frame[9] ^ 1]) == nil)
+        }
+        #expect(UMWrapping.byte(in: []) == nil)
+    }
+
     @Test func f3_meansNextGroupOnTheUM24C() throws {
         let driver = UMDriver(model: .um24c)
         #expect(try driver.encode(MeterCommand(.nextGroup)) == [0xF3])

@@ -12,6 +12,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var links_max: Int
     /// Devices of any kind heard in the last minute. An adapter that hears none for long is looked after.
     package var heard: Int
+    /// Of those, what looks like a meter and is not shown, and what there was no room for. `GET /v1/scan/others` says why.
+    package var dropped: Int
     /// Steps of the recovery ladder taken since the daemon started.
     package var recoveries: Int
     /// What is wrong, and what to do about it; null while nothing is.
@@ -38,7 +40,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
 
     package init(
         address: String, name: String?, state: State, since: String, links: Int = 0, links_max: Int = 0, heard: Int = 0,
-        recoveries: Int = 0, error: String? = nil
+        dropped: Int = 0, recoveries: Int = 0, error: String? = nil
     ) {
         self.address = address
         self.name = name
@@ -47,6 +49,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         self.links = links
         self.links_max = links_max
         self.heard = heard
+        self.dropped = dropped
         self.recoveries = recoveries
         self.error = error
     }
@@ -61,6 +64,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         try container.encode(links, forKey: .links)
         try container.encode(links_max, forKey: .links_max)
         try container.encode(heard, forKey: .heard)
+        try container.encode(dropped, forKey: .dropped)
         try container.encode(recoveries, forKey: .recoveries)
         try container.encode(error, forKey: .error)
     }

@@ -103,6 +103,8 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     package var state: String
     /// The name of the host that has it; null where nobody has, or this host belongs to no cloud.
     package var holder: String?
+    /// What is unusual about its address: `group-bit`, `locally-administered`. Nothing is wrong with the meter for that.
+    package var flags: [String] = []
 
     package init(id: String, model: String?, name: String?, transport: String, port: String, state: String) {
         self.id = id
@@ -127,6 +129,7 @@ package struct ScanEntry: Codable, Hashable, Sendable {
         try container.encode(adapter, forKey: .adapter)
         try container.encode(state, forKey: .state)
         try container.encode(holder, forKey: .holder)
+        try container.encode(flags, forKey: .flags)
     }
 }
 

@@ -44,6 +44,7 @@ package struct MeterRoutes: Sendable {
                 GatewayStatus(meters: meters, adapters: await directory.adapters(), store: storeStatus()))
         }
         api.get("scan") { _, _ in try JSON.response(await directory.scan()) }
+        api.get("scan/others") { _, _ in try JSON.response(await directory.others()) }
         let meter = api.group("meters/:meter")
         meter.get { _, context in
             try JSON.response(await directory.session(try Self.reference(in: context)).status())

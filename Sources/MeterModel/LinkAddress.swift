@@ -30,6 +30,14 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
+    /// The device node; nil over a radio.
+    package var node: String? {
+        switch self {
+        case .serial(let path), .hid(let path): path
+        case .ble, .spp: nil
+        }
+    }
+
     /// The adapter of this host that hears it; nil over a cable.
     package var adapter: MACAddress? {
         switch self {

@@ -20,8 +20,6 @@ extension MACAddress {
     package enum IdentityFault: Hashable, Sendable {
         /// All zeros or all ones: what unset memory and broken adapters show.
         case blank
-        /// A public address with the group bit set addresses many devices.
-        case group
         /// A private address that changes.
         case changing
     }
@@ -36,7 +34,9 @@ extension MACAddress {
         }
     }
 
-    /// The lowest bit of the first octet. Means something in a public address only: half of all random ones have it.
+    /// The lowest bit of the first octet, which in a public address would mean many devices. Real meters have it all the
+    /// same (Atorch with a Jieli chip, `41:B8:12:0A:A8:37`: syssi/esphome-atorch-dl24 issue 10), so it is shown as a
+    /// flag and keeps nobody out. Half of all random addresses have it.
     package var hasGroupBit: Bool { bits >> 40 & 1 != 0 }
 
     /// The maker's number was not used: another device may have the same address. Shown as a flag. Means something in
@@ -46,13 +46,16 @@ extension MACAddress {
     /// All zeros or all ones.
     package var isBlank: Bool { bits == 0 || bits == 0xFFFF_FFFF_FFFF }
 
+    /// The address that differs from this one in the group bit alone. Atorch meters have one for LE and one for Classic
+    /// (`3A:4E:…` and `3B:4E:…`: aalaei/generic_power_meter).
+    package var groupTwin: MACAddress { MACAddress(bits: bits ^ 1 << 40) }
+
     /// What keeps the address from being a meter's identity, nil where nothing does.
     ///
     /// - Parameter kind: nil where nobody knows, as with an address that a person typed: then the doubt counts for it.
     package func identityFault(of kind: Kind?) -> IdentityFault? {
         if isBlank { return .blank }
         guard let kind else { return nil }
-        if !kind.isLasting { return .changing }
-        return kind == .assigned && hasGroupBit ? .group : nil
+        return kind.isLasting ? nil : .changing
     }
 }

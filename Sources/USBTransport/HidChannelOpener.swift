@@ -6,15 +6,21 @@ package import MeterModel
 package struct HidChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let devices: DeviceTable
+    private let isDeclared: @Sendable (_ path: String) -> Bool
     private let stallLimit: Duration
 
     /// - Parameters:
     ///   - loop: the loop on which channels are used and call back.
-    ///   - devices: the ids of meters; nothing is written to any other device.
+    ///   - devices: the ids of meters; nothing is written to any other device, but to those of declared ports.
+    ///   - isDeclared: whether a person said that a meter is behind a node.
     ///   - stallLimit: how long a device may take no report before it counts as stalled.
-    package init(loop: IOLoop, devices: DeviceTable = .builtIn, stallLimit: Duration = .seconds(5)) {
+    package init(
+        loop: IOLoop, devices: DeviceTable = .builtIn,
+        isDeclared: @escaping @Sendable (_ path: String) -> Bool = { _ in false }, stallLimit: Duration = .seconds(5)
+    ) {
         self.loop = loop
         self.devices = devices
+        self.isDeclared = isDeclared
         self.stallLimit = stallLimit
     }
 
@@ -22,7 +28,7 @@ package struct HidChannelOpener: ChannelOpener {
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
         guard case .hid(let path) = link else { preconditionFailure("\(link) is no HID link") }
-        let link = HidLink(path: path, devices: devices)
+        let link = HidLink(path: path, devices: devices, isDeclared: isDeclared(path))
         return HidChannel(DescriptorChannel.open(link, on: loop, stallLimit: stallLimit, handle: handle))
     }
 }

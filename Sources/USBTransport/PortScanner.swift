@@ -41,7 +41,7 @@ package struct PortScanner: Sendable {
         ports.filter { FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
                 id: port.id ?? .port(host: host, path: port.path), model: port.model, name: port.name,
-                link: .serial(path: port.path))
+                link: port.link)
         }
     }
 

@@ -55,6 +55,11 @@ package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.
         }
     }
 
+    /// A person declared a raw HID device at this path.
+    package func declaresRawHID(at path: String) -> Bool {
+        declared.withLock { $0.contains { $0.isRawHID && $0.path == path } }
+    }
+
     package func isSamePort(_ first: String, _ second: String) -> Bool {
         guard first != second else { return true }
         guard let node = FileTree.canonical(first) else { return false }

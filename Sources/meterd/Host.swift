@@ -63,14 +63,13 @@ struct Host {
             host: store.identity.host, repository: store, settings: settings, loop: loop,
             saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
+        let ports = PortWatcher(
+            scanner: makeScanner(store.identity.host), clock: ContinuousClock(),
+            listen: { UdevMonitor()?.events(on: loop) })
         directory = MeterDirectory(
             edges: MeterDirectory.Edges(
-                loop: loop, opener: Self.openers(on: loop, radios),
-                ports: PortWatcher(
-                    scanner: makeScanner(store.identity.host), clock: ContinuousClock(),
-                    listen: { UdevMonitor()?.events(on: loop) }),
-                radios: radios, repository: store,
-                settings: settings, recorder: recorder, recordings: recordings,
+                loop: loop, opener: Self.openers(on: loop, ports, radios), ports: ports, radios: radios,
+                repository: store, settings: settings, recorder: recorder, recordings: recordings,
                 hostID: store.identity.host.description, makeDice: { SystemRandomNumberGenerator() }),
             logger: logger)
         let fetched = FetchedOnce()
@@ -99,9 +98,12 @@ struct Host {
     }
 
     /// Every kind of link that this host can make.
-    private static func openers(on loop: IOLoop, _ radios: Radios?) -> ChannelOpeners {
+    private static func openers(
+        on loop: IOLoop, _ ports: PortWatcher<ContinuousClock>, _ radios: Radios?
+    ) -> ChannelOpeners {
         var openers: [LinkAddress.Transport: any ChannelOpener] = [
-            .serial: SerialChannelOpener(loop: loop), .hid: HidChannelOpener(loop: loop),
+            .serial: SerialChannelOpener(loop: loop),
+            .hid: HidChannelOpener(loop: loop, isDeclared: { ports.declaresRawHID(at: $0) }),
         ]
         if let radios {
             let opener = RadioChannelOpener(loop: loop, slots: radios)

@@ -83,7 +83,7 @@ struct MeterRoutesTests {
 
         #expect(
             try await bench.request(.get, "/v1/scan").text
-                == #"[{"adapter":null,"holder":null,"id":"02:00:00:00:25:0C","model":"UM25C","name":null,"#
+                == #"[{"adapter":null,"flags":[],"holder":null,"id":"02:00:00:00:25:0C","model":"UM25C","name":null,"#
                 + #""port":"/dev/ttyUSB0","rssi":null,"state":"not-connected","transport":"serial","#
                 + #""transports":["serial"]}]"#)
     }

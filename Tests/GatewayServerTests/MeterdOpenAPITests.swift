@@ -139,6 +139,12 @@ struct MeterdOpenAPITests {
             ("MeterCounters", meter.counters), ("MeterStatus", meter), ("StoreStatus", store),
             ("AdapterStatus", AdapterStatus(address: "a", name: nil, state: .idle, since: "s")),
             ("GatewayStatus", GatewayStatus(meters: [], store: store)), ("LiveBody", live), ("WebStatus", web),
+            (
+                "ScanOther",
+                ScanOther(
+                    address: "a", transport: "t", adapter: "a", name: nil, rssi: nil, looks_like_meter: true,
+                    reason: "r")
+            ),
             ("ScanEntry", ScanEntry(id: "i", model: nil, name: nil, transport: "t", port: "p", state: "s")),
             ("SettingsBody", SettingsBody(settings: [:], known: [])), ("ForgottenMeter", ForgottenMeter(id: "i")),
             ("MeterAliasBody", MeterAliasBody(alias: "a", meter: "m")),

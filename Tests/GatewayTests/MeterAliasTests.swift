@@ -80,6 +80,47 @@ struct MeterAliasTests {
         #expect(await bench.leave() == .none)
     }
 
+    /// A UC96 by both of its radios (aalaei/generic_power_meter): the addresses differ in the group bit alone. The LE one
+    /// stays, whichever was heard first.
+    @Test(arguments: [false, true])
+    func atorchWithTwoAddresses_isOneMeter(isClassicFirst: Bool) async throws {
+        let (le, classic) = try Self.radios("3A:4E:A4:D8:C0:48", "3B:4E:A4:D8:C0:48", model: .atorchUSB)
+        for sighting in isClassicFirst ? [classic, le] : [le, classic] {
+            await bench.directory.take(.appeared(sighting))
+        }
+
+        let all = await bench.directory.status()
+        #expect(all.map(\.id) == ["3A:4E:A4:D8:C0:48"])
+        #expect(all.first?.transports.sorted() == ["ble", "spp"])
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func otherMetersWithTwoSuchAddresses_stayTwo() async throws {
+        let (le, classic) = try Self.radios("02:00:00:00:25:0C", "03:00:00:00:25:0C", model: .um25c)
+        await bench.directory.take(.appeared(le))
+        await bench.directory.take(.appeared(classic))
+        #expect(await bench.directory.status().count == 2)
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func addressWithTheGroupBit_isFlagged() async throws {
+        let (le, _) = try Self.radios("41:B8:12:0A:A8:37", "40:B8:12:0A:A8:37", model: .atorchDC)
+        await bench.directory.take(.appeared(le))
+        #expect(await bench.directory.scan().map(\.flags) == [["group-bit"]])
+        #expect(await bench.leave() == .none)
+    }
+
+    private static func radios(
+        _ le: String, _ classic: String, model: ModelName
+    ) throws -> (le: Sighting, classic: Sighting) {
+        let adapter = MACAddress(bits: 0x00AA_0100_0001)
+        let (first, second) = (try #require(MACAddress(le)), try #require(MACAddress(classic)))
+        return (
+            Sighting(id: .mac(first), model: model, name: nil, link: .ble(.init(address: first, adapter: adapter))),
+            Sighting(id: .mac(second), model: model, name: nil, link: .spp(.init(address: second, adapter: adapter)))
+        )
+    }
+
     @Test func twoRadios_stayTwo_whateverTheySay() async throws {
         let device = DeviceInfo(model: .tc66, serial: "7", firmware: "1.18", powerOnCount: 3)
         try await bench.plugIn(.tc66c, id: .tc, at: "/dev/one")

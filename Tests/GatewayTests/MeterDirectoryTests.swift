@@ -247,6 +247,35 @@ struct MeterDirectoryTests {
         #expect(bench.sightings.watched.isEmpty)
     }
 
+    @Test func rawHIDPort_isReadOverIt_andKnownAfterARestart() async throws {
+        let path = "/dev/hidraw3"
+        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.fnb48, over: .hid)), at: path)
+        let port = DeclaredPort(path: path, isRawHID: true, model: .fnb48, name: "bench")
+        try await bench.directory.declare(port, wanted: true)
+        let id = MeterID.port(host: "pi", path: path)
+        await bench.directory.take(.appeared(Sighting(id: id, model: .fnb48, name: nil, link: .hid(path: path))))
+        bench.host.loop.advance(by: .seconds(3))
+
+        let status = try await bench.status(of: id)
+        #expect(status.transport == "hid")
+        #expect(status.state == "data-available")
+        #expect(await bench.leave() == .none)
+
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+        #expect(next.sightings.watched == [DeclaredPort(path: path, isRawHID: true, model: .fnb48, id: id)])
+    }
+
+    @Test func pathOfARawHIDNode_takesAModelThatHasOne() async throws {
+        let refusal = await bench.failure { try await $0.connect("/dev/hidraw3", ConnectRequest(model: "um25c")) }
+        #expect(refusal?.message == "a UM25C cannot be read over a raw HID device yet")
+
+        let status = try await bench.directory.connect("/dev/hidraw3", ConnectRequest(model: "c1"))
+        #expect(status.id == "port:pi:/dev/hidraw3")
+        #expect(bench.sightings.watched.map(\.isRawHID) == [true])
+        #expect(await bench.leave() == .none)
+    }
+
     /// However it is declared: the configuration says it at the start, and not as a meter that is tried in vain.
     @Test func modelWithoutADriver_isRefused_fromTheConfigurationToo() async {
         let failure = await bench.failure {

@@ -34,7 +34,6 @@ struct MACAddressTests {
     @Test func identity_isRefused_whereTheAddressIsNoDevices() {
         #expect(MACAddress(bits: 0).identityFault(of: nil) == .blank)
         #expect(MACAddress(bits: 0xFFFF_FFFF_FFFF).identityFault(of: .randomStatic) == .blank)
-        #expect(MACAddress(bits: 0x0100_0000_0001).identityFault(of: .assigned) == .group)
         #expect(MACAddress(bits: 0x4000_0000_0001).identityFault(of: .resolvable) == .changing)
         #expect(MACAddress(bits: 0x0000_0000_0001).identityFault(of: .nonResolvable) == .changing)
     }

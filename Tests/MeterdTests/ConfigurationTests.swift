@@ -234,11 +234,11 @@ struct ConfigurationTests {
         ),
         (
             "[[port]]\nmodel = \"um25c\"", "a [[port]] has no path",
-            "give it the device, for example path = \"/dev/rfcomm0\""
+            "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\""
         ),
         (
             "[[port]]\npath = \"rfcomm0\"", "a [[port]] has no path",
-            "give it the device, for example path = \"/dev/rfcomm0\""
+            "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\""
         ),
         (
             "[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nid = \"bench\"", "\"bench\" is no meter id",
@@ -252,12 +252,28 @@ struct ConfigurationTests {
         #expect(error?.next == next)
     }
 
+    @Test func rawHIDPort_isAPort() throws {
+        var configuration = Configuration(environment: [:], userID: 0)
+        let text = "[[port]]\nhidraw = \"/dev/hidraw3\"\nmodel = \"c1\"\nname = \"Bench\"\nconnect = false"
+        try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
+        let port = DeclaredPort(path: "/dev/hidraw3", isRawHID: true, model: .c1, name: "Bench")
+        #expect(configuration.ports == [.init(declared: port, connects: false)])
+    }
+
+    @Test func portWithBothKindsOfPath_isRefused() {
+        var configuration = Configuration(environment: [:], userID: 0)
+        let text = "[[port]]\nhidraw = \"/dev/hidraw3\"\npath = \"/dev/ttyUSB0\"\nmodel = \"c1\""
+        #expect(throws: ConfigurationError.self) {
+            try ConfigurationFile(text: text, path: "meterd.toml").apply(to: &configuration)
+        }
+    }
+
     @Test(arguments: ["[[port]]\npath = \"/dev/x\"", "[[port]]\npath = \"/dev/x\"\nmodel = \"um99\""])
     func portWithoutAKnownModel_listsThem(_ text: String) {
         let error = failure(of: text)
 
         #expect(error?.message == "meterd.toml: the [[port]] /dev/x names no model that is known")
-        #expect(error?.next.hasPrefix("the models are um24c, um25c, um34c, tc66") == true)
+        #expect(error?.next.hasPrefix("the models are um24c, um25c, um34c, a3-b, tc66") == true)
     }
 
     @Test func unknownLogLevel_listsThem() {

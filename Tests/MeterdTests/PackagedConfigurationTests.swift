@@ -1,4 +1,5 @@
 import Foundation
+import Gateway
 import Testing
 
 @testable import meterd
@@ -60,7 +61,7 @@ struct PackagedConfigurationTests {
         #expect(configuration.cloud.proxies == ["192.168.1.2"])
         #expect(configuration.web.names == ["meters.example.org"])
         #expect(configuration.mqtt.address != nil)
-        #expect(configuration.ports.count == 1)
+        #expect(configuration.ports.map(\.declared.isRawHID) == [false, true])
 
         configuration.hostName = defaults.hostName
         configuration.bluetooth.adapters = defaults.bluetooth.adapters

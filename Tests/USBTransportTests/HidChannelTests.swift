@@ -75,7 +75,7 @@ struct HidChannelTests {
     }
 
     @Test func losses_sayWhatToDo() {
-        let link = HidLink(path: "/dev/hidraw3", devices: .builtIn)
+        let link = HidLink(path: "/dev/hidraw3", devices: .builtIn, isDeclared: false)
         for code in [EIO, ENODEV] { #expect(link.failure(losing: Errno(code)).code == .lost) }
         #expect(link.failure(losing: nil).message.contains("/dev/hidraw3 is gone"))
         #expect(link.failure(losing: .timedOut).code == .stalled)

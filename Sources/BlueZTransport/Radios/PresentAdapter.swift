@@ -19,11 +19,11 @@ struct PresentAdapter: Sendable {
     /// Before it was asked anew.
     var lastAddress: MACAddress?
 
-    func status(heard: Int) -> AdapterStatus {
+    func status(heard: Int, dropped: Int = 0) -> AdapterStatus {
         AdapterStatus(
             address: address?.description ?? "unknown", name: name, state: state.shown, since: since.description,
-            links: machine.linkCount, links_max: machine.linksMax, heard: heard, recoveries: machine.recoveries,
-            error: machine.trouble)
+            links: machine.linkCount, links_max: machine.linksMax, heard: heard, dropped: dropped,
+            recoveries: machine.recoveries, error: machine.trouble)
     }
 }
 
@@ -70,5 +70,27 @@ extension Sighting {
         self.init(
             id: .mac(sighting.device.address), model: sighting.model, name: sighting.name,
             link: sighting.device.kind == .classic ? .spp(radio) : .ble(radio), rssi: sighting.rssi)
+    }
+}
+
+extension ScanOther {
+    init(_ radio: PassedOverRadio) {
+        let device = radio.sighting.device
+        self.init(
+            address: device.address.description, transport: device.kind == .classic ? "spp" : "ble",
+            adapter: radio.sighting.adapter.description, name: radio.sighting.name, rssi: radio.sighting.rssi,
+            looks_like_meter: radio.looksLikeMeter, reason: radio.reason.words)
+    }
+}
+
+extension PassedOverRadio.Reason {
+    fileprivate var words: String {
+        switch self {
+        case .noMeter: "neither its name nor its services are a meter's"
+        case .address(.blank): "its address is all zeros or all ones, which is no device's"
+        case .address(.changing): "its address changes every few minutes, so that nothing could be remembered of it"
+        case .reservedAddress: "its address is of a kind that the standard reserves"
+        case .noRoom: "\(RadioSightings.metersMax) devices that look like meters are there already"
+        }
     }
 }

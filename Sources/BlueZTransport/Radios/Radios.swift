@@ -73,11 +73,15 @@ package actor Radios: RadioSource, RadioSlots {
     package func adapters() -> [AdapterStatus] {
         let now = loop.now
         let here = present.map { adapter in
-            adapter.status(heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0)
+            adapter.status(
+                heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0,
+                dropped: adapter.address.map { sightings.droppedCount(heardBy: $0, at: now) } ?? 0)
         }
         let missed = gone.values.filter { missed in !here.contains { $0.address == missed.address } }
         return (here + missed).sorted { $0.address < $1.address }
     }
+
+    package func others() -> [ScanOther] { sightings.passedOver(at: loop.now).map { ScanOther($0) } }
 
     private func open() {
         let listener = ManagementChannel.Listener(

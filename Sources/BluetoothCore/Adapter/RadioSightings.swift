@@ -26,6 +26,25 @@ package enum RadioSightingEvent: Hashable, Sendable {
     case vanished(RadioSighting)
 }
 
+/// A device that was heard and is not told of, with the reason.
+package struct PassedOverRadio: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
+        /// Neither its name nor its services are a meter's.
+        case noMeter
+        /// Its address is no lasting one, so nothing could be remembered of it.
+        case address(MACAddress.IdentityFault)
+        /// A random address of the pattern that the standard reserves.
+        case reservedAddress
+        /// As many meters as there is room for were there already.
+        case noRoom
+    }
+
+    package var sighting: RadioSighting
+    /// What it announces is a meter's, or may be.
+    package var looksLikeMeter: Bool
+    package var reason: Reason
+}
+
 /// The times of what is heard.
 package struct SightingTiming: Hashable, Sendable {
     /// A meter that is there is told of no more often.
@@ -61,6 +80,9 @@ package struct RadioSightings: Sendable {
     /// Of entries that are sightings.
     private var meters: Set<Int> = []
     private var rounds: [MACAddress: Rounds] = [:]
+    /// When a report found no room, by the adapter that heard it; the last `refusalsMax` of each.
+    private var refusals: [MACAddress: [MonotonicTime]] = [:]
+    private static let refusalsMax = 1000
 
     /// Device and adapter: the same device over two adapters, or over LE and Classic, is two sightings.
     private struct Key: Hashable {
@@ -106,7 +128,10 @@ package struct RadioSightings: Sendable {
         let digest = Self.digest(report.data)
         if let place = places[key] { return heardAgain(place, report, digest, at: now) }
         if places.count >= Self.devicesMax {
-            guard places.count < Self.devicesMax + Self.metersMax, Self.mayBeMeter(report) else { return nil }
+            guard places.count < Self.devicesMax + Self.metersMax, Self.mayBeMeter(report) else {
+                noteRefusal(adapter, at: now)
+                return nil
+            }
         }
         return heardFirst(key, report, adapter, digest, at: now)
     }
@@ -172,6 +197,38 @@ package struct RadioSightings: Sendable {
         }
     }
 
+    /// What was heard lately and is not among the sightings; what looks like a meter first.
+    package func passedOver(at now: MonotonicTime) -> [PassedOverRadio] {
+        let all = entries.enumerated().compactMap { place, entry -> PassedOverRadio? in
+            guard places[entry.key] == place, !meters.contains(place), now - entry.lastHeard < timing.countWindow
+            else { return nil }
+            return PassedOverRadio(
+                sighting: entry.sighting, looksLikeMeter: entry.verdict != .none, reason: reason(of: entry))
+        }
+        return all.filter(\.looksLikeMeter) + all.filter { !$0.looksLikeMeter }
+    }
+
+    /// How much of what an adapter heard lately is not told of though it may be a meter, what found no room included: that
+    /// is counted by reports.
+    package func droppedCount(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
+        let refused = refusals[adapter]?.count { now - $0 < timing.countWindow } ?? 0
+        return passedOver(at: now).count { $0.looksLikeMeter && $0.sighting.adapter == adapter } + refused
+    }
+
+    private func reason(of entry: Entry) -> PassedOverRadio.Reason {
+        guard entry.verdict != .none else { return .noMeter }
+        let device = entry.sighting.device
+        guard let kind = device.addressKind else { return .reservedAddress }
+        return device.address.identityFault(of: kind).map { .address($0) } ?? .noRoom
+    }
+
+    private mutating func noteRefusal(_ adapter: MACAddress, at now: MonotonicTime) {
+        var times = refusals[adapter] ?? []
+        if times.count >= Self.refusalsMax { times.removeFirst() }
+        times.append(now)
+        refusals[adapter] = times
+    }
+
     // MARK: One device
 
     private mutating func heardFirst(
@@ -213,8 +270,6 @@ package struct RadioSightings: Sendable {
 
     /// Takes what the device says of itself. What it once was taken for it stays as long as it is there.
     private mutating func learn(_ place: Int, _ report: DeviceReport, at now: MonotonicTime) -> RadioSightingEvent? {
-        // An address that changes is nobody's: nothing could be remembered of it.
-        guard report.address.isIdentity else { return nil }
         let data = AdvertisingData(report.data)
         var entry = entries[place]
         let old = entry.sighting.name.map { DeviceName($0, isComplete: entry.isNameComplete) }
@@ -230,6 +285,11 @@ package struct RadioSightings: Sendable {
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
+        // An address that changes is nobody's: nothing could be remembered of it.
+        guard report.address.isIdentity else {
+            entries[place] = entry
+            return nil
+        }
         let isMeter = meters.contains(place)
         let isNews =
             entry.verdict != .none

@@ -9,7 +9,7 @@ extension MeterDirectory {
 
     /// The meter whose port a text is, or that has it for another id. Its own id and its names are left to others.
     func exactly(_ reference: String) -> MeterID? {
-        let byPort = known.values.first { $0.link == .serial(path: reference) }?.id
+        let byPort = known.values.first { $0.link?.node == reference }?.id
         return byPort ?? MeterID(reference).flatMap { aliases[$0] }
     }
 
@@ -31,6 +31,25 @@ extension MeterDirectory {
                     metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
             }
             return
+        }
+    }
+
+    /// Looks whether a radio is the other half of a meter that is here: an Atorch has two addresses, one for LE and one for
+    /// Classic, which differ in the group bit alone. The LE address stays the meter's.
+    func findOtherRadio(of id: MeterID, over link: LinkAddress) async {
+        guard case .mac(let address) = id, link.isRadio, known[id]?.model?.family == .atorch else { return }
+        let twin = MeterID.mac(address.groupTwin)
+        guard let other = known[twin], other.model?.family == .atorch, let otherLink = other.link,
+            otherLink.isRadio, otherLink.transport != link.transport
+        else { return }
+        let (alias, meter) = link.transport == .spp ? (id, twin) : (twin, id)
+        do {
+            guard try await !edges.settings.isParted(alias) else { return }
+            try await edges.settings.add(alias: alias, of: meter)
+        } catch {
+            logger.error(
+                "two radios of one meter cannot be remembered",
+                metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
         }
     }
 

@@ -17,6 +17,7 @@ extension MeterDirectory {
             do {
                 let session = try await session(for: sighting)
                 await session.appeared(sighting)
+                await findOtherRadio(of: sighting.id, over: sighting.link)
             } catch {
                 logger.error(
                     "a meter that is there cannot be taken up",
@@ -46,6 +47,7 @@ extension MeterDirectory {
             guard meter.model != model else { return }
             meter.model = model
             await saveOrLog(meter)
+            if let link = meter.link { await findOtherRadio(of: id, over: link) }
         case .device(let device, let id):
             await findTwin(of: id, device)
         }

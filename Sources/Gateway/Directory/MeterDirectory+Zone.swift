@@ -55,10 +55,10 @@ extension MeterDirectory {
 
     /// A declared port is looked at once a second; who has just plugged its meter in need not wait for that.
     private func lookAtPort(of id: MeterID) async {
-        guard let meter = known[id], meter.isDeclared, case .serial(let path)? = meter.link, edges.ports.isThere(path),
-            let session = sessions[id], await !session.isPresent
+        guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
+            edges.ports.isThere(path), let session = sessions[id], await !session.isPresent
         else { return }
-        await take(.appeared(Sighting(id: id, model: meter.model, name: nil, link: .serial(path: path))))
+        await take(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
 
     /// How long the zone is asked for a meter that is not here: a take-over may have to wait until the holder's lease is

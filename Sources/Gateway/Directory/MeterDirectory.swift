@@ -134,6 +134,9 @@ package actor MeterDirectory {
 
     package func adapters() async -> [AdapterStatus] { await edges.radios?.adapters() ?? [] }
 
+    /// What the radios heard lately and did not report.
+    package func others() async -> [ScanOther] { await edges.radios?.others() ?? [] }
+
     package func scan() async -> [ScanEntry] {
         var all: [ScanEntry] = []
         for (_, session) in sessions.sorted(by: { $0.key < $1.key }) {
@@ -197,16 +200,18 @@ package actor MeterDirectory {
     ///   one since then counts for more.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
-        try checkSerial(port.model)
+        try checkDriver(of: port)
         let id = port.id ?? .port(host: edges.hostID, path: port.path)
         var meter = known[id] ?? KnownMeter(id: id, isWanted: wanted)
         meter.model = port.model
-        meter.link = .serial(path: port.path)
+        meter.link = port.link
         meter.isDeclared = true
         try await save(meter)
-        await release(.serial(path: port.path), to: id)
+        await release(port.link, to: id)
         if sessions[id] == nil { try await open(meter) }
-        edges.ports.watch(DeclaredPort(path: port.path, model: port.model, id: id, name: port.name))
+        var named = port
+        named.id = id
+        edges.ports.watch(named)
     }
 }
 
@@ -217,12 +222,14 @@ extension MeterDirectory {
                 .badRequest, "\"\(path)\" is no device path, so it takes no model or id",
                 next: "give the path of the port, for example /dev/ttyUSB0")
         }
+        let isRawHID = Self.isRawHIDNode(path)
+        let models = self.models(over: isRawHID ? .hid : .serial)
         guard let text = request.model else {
             throw GatewayError(
-                .badRequest, "nobody said which model is at \(path)", next: "--model takes \(serialModels)")
+                .badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
         }
         guard let model = ModelName(text) else {
-            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(serialModels)")
+            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(models)")
         }
         var id: MeterID?
         if let text = request.id {
@@ -233,32 +240,37 @@ extension MeterDirectory {
         }
         let meter = id ?? .port(host: edges.hostID, path: path)
         // A slip of the finger makes no meter. One that was declared before may be unplugged just now.
-        guard edges.ports.isThere(path) || known[meter]?.link == .serial(path: path) else {
+        let port = DeclaredPort(path: path, isRawHID: isRawHID, model: model, id: id)
+        guard edges.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
                 .noSuchMeter, "no device is at \(path)",
                 next: "correct the path, or plug it in first; ls /dev/serial/by-id lists what is plugged in")
         }
         try checkFree(path, for: meter)
-        try await declare(DeclaredPort(path: path, model: model, id: id))
+        try await declare(port)
     }
+
+    /// As the kernel names such nodes; one under another name is declared in the configuration.
+    private static func isRawHIDNode(_ path: String) -> Bool { path.hasPrefix("/dev/hidraw") }
 
     /// A model without a driver would be tried for ever in vain.
-    private func checkSerial(_ model: ModelName) throws(GatewayError) {
-        guard !MeterCatalogue.serialModels.contains(model) else { return }
+    private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
+        guard MeterCatalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
+        let kind = port.isRawHID ? "a raw HID device" : "a serial port"
         throw GatewayError(
-            .badRequest, "a \(model.displayName) cannot be read over a serial port yet",
-            next: "those that can are \(serialModels)")
+            .badRequest, "a \(port.model.displayName) cannot be read over \(kind) yet",
+            next: "those that can are \(models(over: port.link.transport))")
     }
 
-    private var serialModels: String { MeterCatalogue.serialModels.map(\.rawValue).joined(separator: ", ") }
+    private func models(over transport: LinkAddress.Transport) -> String {
+        MeterCatalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
+    }
 
     /// A port that a wanted meter is declared on is not taken away by a slip of the finger. A meter known by its port
     /// only is the same one, whose id a person now gives.
     private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
         let holder = known.values.first { meter in
-            guard meter.id != id, meter.isDeclared, meter.isWanted, case .serial(let other)? = meter.link else {
-                return false
-            }
+            guard meter.id != id, meter.isDeclared, meter.isWanted, let other = meter.link?.node else { return false }
             return other == path ? !meter.id.isLocalOnly : edges.ports.isSamePort(other, path)
         }
         guard let holder else { return }
@@ -338,8 +350,8 @@ extension MeterDirectory {
     }
 
     private func declaredPort(of meter: KnownMeter) -> DeclaredPort? {
-        guard case .serial(let path)? = meter.link, let model = meter.model else { return nil }
-        return DeclaredPort(path: path, model: model, id: meter.id)
+        guard let link = meter.link, let path = link.node, let model = meter.model else { return nil }
+        return DeclaredPort(path: path, isRawHID: link.transport == .hid, model: model, id: meter.id)
     }
 
     /// - Returns: why it will be forgotten at the next restart. What a person wants happens now all the same.

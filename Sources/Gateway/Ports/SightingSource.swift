@@ -23,6 +23,8 @@ package protocol PortSource: SightingSource {
 package protocol RadioSource: SightingSource {
     /// Every adapter there is, or was and is missed, by address.
     func adapters() async -> [AdapterStatus]
+    /// What was heard lately and is not reported, with the reason of each; what looks like a meter first.
+    func others() async -> [ScanOther]
 }
 
 package enum SightingEvent: Hashable, Sendable {
@@ -53,18 +55,27 @@ package struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A serial port that a person says a meter is behind: in the configuration, or by `meterctl connect /dev/…`.
+/// A port that a person says a meter is behind: in the configuration, or by `meterctl connect /dev/…`.
 package struct DeclaredPort: Hashable, Sendable {
     package var path: String
+    /// It is a raw HID device; otherwise a serial port.
+    package var isRawHID: Bool
     package var model: ModelName
     /// The meter's own id where the person knows it, otherwise the port stands in.
     package var id: MeterID?
     package var name: String?
 
-    package init(path: String, model: ModelName, id: MeterID? = nil, name: String? = nil) {
+    package init(
+        path: String, isRawHID: Bool = false, model: ModelName, id: MeterID? = nil, name: String? = nil
+    ) {
         self.path = path
+        self.isRawHID = isRawHID
         self.model = model
         self.id = id
         self.name = name
     }
+}
+
+extension DeclaredPort {
+    package var link: LinkAddress { isRawHID ? .hid(path: path) : .serial(path: path) }
 }

@@ -54,6 +54,7 @@ extension DeviceSession {
         entry.rssi = links.rssi(of: link)
         entry.adapter = link.adapter?.description
         entry.holder = gate?.lease(of: id).holder
+        entry.flags = link.addressFlags
         return entry
     }
 
@@ -83,4 +84,21 @@ extension DeviceSession {
 
     /// The model's rhythm and abilities, nil while the model is unknown.
     package var profile: MeterProfile? { driver?.profile }
+}
+
+extension LinkAddress {
+    /// What a public address says that is unusual: a random one may have any bit.
+    fileprivate var addressFlags: [String] {
+        switch self {
+        case .serial, .hid: []
+        case .ble(let radio): radio.isRandom ? [] : radio.address.flags
+        case .spp(let radio): radio.address.flags
+        }
+    }
+}
+
+extension MACAddress {
+    fileprivate var flags: [String] {
+        (hasGroupBit ? ["group-bit"] : []) + (isLocallyAdministered ? ["locally-administered"] : [])
+    }
 }

@@ -175,9 +175,17 @@ struct ConfigurationFile {
 
     private func port(_ port: TOMLTable) throws(ConfigurationError) -> Configuration.Port {
         try checkKeys(of: port, in: "port")
-        guard let devicePath = try string("path", in: port, "port."), devicePath.hasPrefix("/") else {
+        let serialPath = try string("path", in: port, "port.")
+        let rawPath = try string("hidraw", in: port, "port.")
+        if let serialPath, let rawPath {
             throw ConfigurationError(
-                "\(path): a [[port]] has no path", next: "give it the device, for example path = \"/dev/rfcomm0\"")
+                "\(path): a [[port]] has both path = \"\(serialPath)\" and hidraw = \"\(rawPath)\"",
+                next: "keep path for a serial port, hidraw for a raw HID device; two meters are two [[port]]")
+        }
+        guard let devicePath = serialPath ?? rawPath, devicePath.hasPrefix("/") else {
+            throw ConfigurationError(
+                "\(path): a [[port]] has no path",
+                next: "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\"")
         }
         guard let modelText = try string("model", in: port, "port."), let model = ModelName(modelText) else {
             throw ConfigurationError(
@@ -199,7 +207,8 @@ struct ConfigurationFile {
             connects = flag
         }
         return Configuration.Port(
-            declared: DeclaredPort(path: devicePath, model: model, id: id, name: name), connects: connects)
+            declared: DeclaredPort(path: devicePath, isRawHID: rawPath != nil, model: model, id: id, name: name),
+            connects: connects)
     }
 
     /// - Parameter name: of the table; empty: the outermost.

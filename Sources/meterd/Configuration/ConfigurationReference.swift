@@ -21,11 +21,11 @@ enum ConfigurationReference {
         var keys: [Key]
     }
 
-    static let tables = [general, cloud, sync, bluetooth, web, mqtt, store, port]
+    static let tables = [general, cloud, sync, bluetooth, web, mqtt, store, port, rawPort]
 
     /// What may stand in a table: its keys, and in the outermost the tables as well.
     static func names(in table: String) -> [String] {
-        let keys = tables.first { $0.name == table }?.keys.map(\.name) ?? []
+        let keys = tables.filter { $0.name == table }.flatMap(\.keys).map(\.name)
         return table.isEmpty ? keys + tables.map(\.name).filter { !$0.isEmpty } : keys
     }
 
@@ -167,6 +167,16 @@ enum ConfigurationReference {
             Key(
                 name: "connect", value: "true",
                 explanation: "From the first start; what you say with meterctl later counts for more."),
+        ])
+
+    /// The same table again: an example of its other kind.
+    private static let rawPort = Table(
+        name: "port", isRepeated: true,
+        explanation: "A raw HID device that nothing identifies has hidraw in place of path, and the other keys as "
+            + "above.",
+        keys: [
+            Key(name: "hidraw", value: #""/dev/hidraw3""#),
+            Key(name: "model", value: #""fnb48""#),
         ])
 }
 

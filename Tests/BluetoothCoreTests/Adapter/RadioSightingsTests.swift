@@ -75,6 +75,51 @@ struct RadioSightingsTests {
         #expect(ears.hear(lasting, named)?.appeared != nil)
     }
 
+    /// DL24_BLE (syssi/esphome-atorch-dl24 issue 10), its name in the scan response alone, padded with zeros.
+    @Test func publicAddressWithTheGroupBit_isAMeters() throws {
+        var ears = Ears(adapter)
+        let device = RadioAddress(try #require(MACAddress("41:B8:12:0A:A8:37")), .lePublic)
+        #expect(ears.hear(device, [2, 1, 6, 3, 3, 0xE0, 0xFF])?.appeared?.device == device)
+        let response = [0x1E, 0x09] + Array("DL24_BLE".utf8) + [UInt8](repeating: 0, count: 21)
+        #expect(ears.hear(device, response)?.appeared?.model == .atorchDC)
+    }
+
+    @Test func whatIsNotToldOf_isCounted_withItsReason() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        _ = ears.hear(RadioAddress(MACAddress(bits: 1), .lePublic), [5, 0x09] + Array("Lamp".utf8))
+        _ = ears.hear(RadioAddress(MACAddress(bits: 0x7A_0000_0000_01), .leRandom), named)
+        _ = ears.hear(RadioAddress(MACAddress(bits: 0x8A_0000_0000_01), .leRandom), named)
+        _ = ears.hear(RadioAddress(MACAddress(bits: 0), .lePublic), named)
+
+        let others = ears.sightings.passedOver(at: ears.now.moment)
+        #expect(others.map(\.looksLikeMeter) == [true, true, true, false])
+        #expect(Set(others.map(\.reason)) == [.address(.changing), .reservedAddress, .address(.blank), .noMeter])
+        #expect(others.first?.sighting.name == "UM25C")
+        #expect(ears.dropped == 3)
+        #expect(ears.count == 5)
+
+        ears.now = .seconds(60)
+        #expect(ears.dropped == 0)
+        #expect(ears.sightings.passedOver(at: ears.now.moment).isEmpty)
+    }
+
+    @Test func whatFindsNoRoom_isCounted() {
+        var ears = Ears(adapter)
+        for number in 0..<UInt64(RadioSightings.metersMax) {
+            _ = ears.hear(RadioAddress(MACAddress(bits: 0x10 + number), .lePublic), named)
+        }
+        #expect(ears.dropped == 0)
+        #expect(ears.hear(meter, named) == nil)
+        #expect(ears.sightings.passedOver(at: ears.now.moment).map(\.reason) == [.noRoom])
+        #expect(ears.dropped == 1)
+
+        for number in 0..<UInt64(RadioSightings.devicesMax) {
+            _ = ears.hear(RadioAddress(MACAddress(bits: 0x0200_0000 + number), .lePublic), [2, 1, 6])
+        }
+        #expect(ears.dropped > 1)
+    }
+
     // MARK: Vanishing
 
     @Test func silentMeter_vanishes_afterItsTimeAndSomeDiscoveries() {
@@ -186,6 +231,7 @@ private struct Ears {
 
     init(_ adapter: MACAddress) { self.adapter = adapter }
 
+    var dropped: Int { sightings.droppedCount(heardBy: adapter, at: now.moment) }
     var count: Int { sightings.count(heardBy: adapter, at: now.moment) }
 
     mutating func hear(_ device: RadioAddress, _ data: [UInt8], rssi: Int8 = -60) -> RadioSightingEvent? {

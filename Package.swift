@@ -248,7 +248,7 @@ let package = Package(
             name: "meterctl",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-                "USBTransport",
+                "USBTransport", "BluetoothCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -547,7 +547,8 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
-            name: "MeterctlTests", dependencies: ["meterctl", "MeterModel", "MeterCodec", "GatewayAPI", "ProgramKit"],
+            name: "MeterctlTests",
+            dependencies: ["meterctl", "MeterModel", "MeterCodec", "GatewayAPI", "ProgramKit", "USBTransport"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -12,40 +12,82 @@ package struct DeviceTable: Hashable, Sendable {
         /// nil: any product of that vendor.
         package var product: UInt16?
         package var subsystem: Subsystem
+        /// Interfaces that the device must have, and must not have; empty: whatever it has.
+        package var layout: Layout
         /// What the manufacturer's or the product's text must hold, in any case; nil: anything.
         package var match: String?
         package var model: ModelName
 
         package init(
-            _ vendor: UInt16, _ product: UInt16?, _ subsystem: Subsystem, match: String? = nil, _ model: ModelName
+            _ vendor: UInt16, _ product: UInt16?, _ subsystem: Subsystem, layout: Layout = Layout(),
+            match: String? = nil, _ model: ModelName
         ) {
             self.vendor = vendor
             self.product = product
             self.subsystem = subsystem
+            self.layout = layout
             self.match = match
             self.model = model
         }
     }
 
     /// The kind of device node that the meter is talked to over.
-    package enum Subsystem: String, Sendable {
+    package enum Subsystem: String, Sendable, CaseIterable {
         case tty, hidraw
+    }
+
+    /// Classes of interfaces (USB-IF, Defined Class Codes) by which devices of the same ids differ. Never numbers of
+    /// interfaces: those differ between models that are otherwise alike.
+    package struct Layout: Hashable, Sendable {
+        package var has: Set<UInt8>
+        package var lacks: Set<UInt8>
+
+        package init(has: Set<UInt8> = [], lacks: Set<UInt8> = []) {
+            self.has = has
+            self.lacks = lacks
+        }
+
+        package var isEmpty: Bool { has.isEmpty && lacks.isEmpty }
+
+        /// - Parameter classes: of all interfaces; nil where nobody knows, which fits no layout that asks for something.
+        package func fits(_ classes: Set<UInt8>?) -> Bool {
+            guard !isEmpty else { return true }
+            guard let classes else { return false }
+            return has.isSubset(of: classes) && lacks.isDisjoint(with: classes)
+        }
     }
 
     /// Vendor ids that many other things carry (ST's boards, CH340 adapters): the number alone claims nothing
     /// (protocols.md 5).
     package static let ambiguousVendors: Set<UInt16> = [0x0483, 0x1A86]
 
-    /// The model of a device, or nil for what is no meter, or cannot be told to be one.
+    /// Products of those vendors that nothing but meters has, as far as anybody has published: they need no text, and the
+    /// text that they have tells nothing (`USB Tester`).
+    package static let metersOwnProducts: [UInt16: Set<UInt16>] = [0x0483: [0x003A, 0x003B]]
+
+    /// The ids alone say that it is a meter.
+    package static func tells(vendor: UInt16, product: UInt16?) -> Bool {
+        guard ambiguousVendors.contains(vendor) else { return true }
+        return product.map { metersOwnProducts[vendor, default: []].contains($0) } ?? false
+    }
+
+    /// The model of a device, or nil for what is no meter, or cannot be told to be one. Of two rows the one that asks for
+    /// a layout counts.
     ///
-    /// - Parameter texts: what the device says of its manufacturer and product.
-    package func model(vendor: UInt16, product: UInt16, subsystem: Subsystem, texts: [String]) -> ModelName? {
-        rows.first { row in
-            guard row.vendor == vendor, row.subsystem == subsystem else { return false }
+    /// - Parameters:
+    ///   - product: nil where it is not known.
+    ///   - texts: what the device says of its manufacturer and product.
+    ///   - classes: of all its interfaces; nil where that is not known.
+    package func model(
+        vendor: UInt16, product: UInt16?, subsystem: Subsystem, texts: [String], classes: Set<UInt8>? = nil
+    ) -> ModelName? {
+        let fitting = rows.filter { row in
+            guard row.vendor == vendor, row.subsystem == subsystem, row.layout.fits(classes) else { return false }
             guard row.product == nil || row.product == product else { return false }
-            guard let match = row.match?.lowercased() else { return !Self.ambiguousVendors.contains(vendor) }
+            guard let match = row.match?.lowercased() else { return Self.tells(vendor: vendor, product: row.product) }
             return texts.contains { $0.lowercased().contains(match) }
-        }?.model
+        }
+        return (fitting.first { !$0.layout.isEmpty } ?? fitting.first)?.model
     }
 
     /// Whether a device may be a meter at all, as far as its ids tell.
@@ -55,22 +97,25 @@ package struct DeviceTable: Hashable, Sendable {
         }
     }
 
-    /// Sources: protocols.md 2.1, 3.1, 4.1 and 5.
+    /// Sources: protocols.md 2.1, 3.1, 4.1 and 5; Docs/Identities.md has each device's own words.
     package static let builtIn = DeviceTable(rows: [
         Row(0x28E9, nil, .tty, match: "RuiDeng", .tc66),
         Row(0x5FC9, 0x0063, .tty, .km003c),
         Row(0x5FC9, 0x0061, .tty, .km002c),
-        Row(0x0483, 0x003A, .hidraw, match: "FNB48", .fnb48),
-        Row(0x0483, 0x003B, .hidraw, match: "C1", .c1),
+        Row(0x0483, 0x003A, .hidraw, .fnb48),
+        Row(0x0483, 0x003B, .hidraw, .c1),
         Row(0x2E3C, 0x0049, .hidraw, .fnb48s),
         Row(0x2E3C, 0x5558, .hidraw, .fnb58),
+        Row(0x2E3C, 0x5558, .hidraw, layout: Layout(has: [0x02], lacks: [0x08]), .fnbC2),
         Row(0x2E3C, 0x5555, .hidraw, .fnb58),
+        Row(0x0483, 0x0039, .hidraw, match: "FNB-38", .fnb38),
     ])
 }
 
 extension DeviceTable {
     /// Reads the form of `udev/devices.tsv`: tab-separated columns, `#` starts a comment line, `*` any product, `-` no
-    /// text to match.
+    /// text to match. The third column is the kind of node, then classes of interfaces that the device must have, and
+    /// with `!` before them must not.
     ///
     /// - Returns: nil where a line is not of that form.
     package init?(tsv: String) {
@@ -78,12 +123,25 @@ extension DeviceTable {
         for line in tsv.split(separator: "\n") where !line.hasPrefix("#") {
             let columns = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard columns.count == 6, let vendor = UInt16(columns[0], radix: 16),
-                let subsystem = Subsystem(rawValue: columns[2]), let model = ModelName(columns[4])
+                let kind = Self.kind(columns[2]), let model = ModelName(columns[4])
             else { return nil }
             let product = UInt16(columns[1], radix: 16)
             guard product != nil || columns[1] == "*" else { return nil }
-            rows.append(Row(vendor, product, subsystem, match: columns[3] == "-" ? nil : columns[3], model))
+            let match = columns[3] == "-" ? nil : columns[3]
+            rows.append(Row(vendor, product, kind.subsystem, layout: kind.layout, match: match, model))
         }
         self.init(rows: rows)
+    }
+
+    private static func kind(_ text: String) -> (subsystem: Subsystem, layout: Layout)? {
+        let words = text.split(separator: " ")
+        guard let subsystem = words.first.flatMap({ Subsystem(rawValue: String($0)) }) else { return nil }
+        var layout = Layout()
+        for word in words.dropFirst() {
+            let isLacking = word.hasPrefix("!")
+            guard let number = UInt8(isLacking ? word.dropFirst() : word, radix: 16) else { return nil }
+            if isLacking { layout.lacks.insert(number) } else { layout.has.insert(number) }
+        }
+        return (subsystem, layout)
     }
 }

@@ -9,6 +9,8 @@ struct USBDevice: Hashable, Sendable {
     var product: String?
     /// nil where the device has none, or one that could not be told from other parts of an id.
     var serial: String?
+    /// Whatever their numbers; nil where the kernel shows none.
+    var interfaces: [USBSelfDescription.Interface]?
     /// Where it is plugged in, as the kernel counts: bus, then port by port (`1-1.4`).
     var port: String
 
@@ -39,13 +41,26 @@ struct USBDevice: Hashable, Sendable {
         manufacturer = FileTree.text(at: "\(folder)/manufacturer")
         self.product = FileTree.text(at: "\(folder)/product")
         serial = FileTree.text(at: "\(folder)/serial").flatMap(Self.usable)
-        port = String(folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...])
+        let port = String(folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...])
+        self.port = port
+        // Interfaces are folders named for the device, the configuration and their number: 1-1.4:1.0.
+        let found = FileTree.names(in: folder).filter { $0.hasPrefix("\(port):") }.compactMap { name in
+            let subclass = FileTree.text(at: "\(folder)/\(name)/bInterfaceSubClass").flatMap { UInt8($0, radix: 16) }
+            return FileTree.text(at: "\(folder)/\(name)/bInterfaceClass").flatMap { UInt8($0, radix: 16) }
+                .map { USBSelfDescription.Interface($0, subclass) }
+        }
+        interfaces = found.isEmpty ? nil : found
     }
 
     /// A serial becomes part of an id whose parts are set off by colons and that people type.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
     }
+}
+
+extension USBDevice {
+    var texts: [String] { [manufacturer, product].compactMap { $0 } }
+    var classes: Set<UInt8>? { interfaces.map { Set($0.map(\.interfaceClass)) } }
 }
 
 extension DeviceTable {
@@ -57,6 +72,6 @@ extension DeviceTable {
     func model(of device: USBDevice, _ subsystem: Subsystem) -> ModelName? {
         model(
             vendor: device.vendorID, product: device.productID, subsystem: subsystem,
-            texts: [device.manufacturer, device.product].compactMap { $0 })
+            texts: device.texts, classes: device.classes)
     }
 }

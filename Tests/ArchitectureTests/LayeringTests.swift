@@ -86,7 +86,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "meterctl": [
         "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-        "USBTransport", "ArgumentParser",
+        "USBTransport", "BluetoothCore", "ArgumentParser",
         "AsyncHTTPClient", "FoundationEssentials", "Glibc", "NIOCore", "NIOHTTP1", "Synchronization", "UnixSignals",
     ],
     "metercloud": [

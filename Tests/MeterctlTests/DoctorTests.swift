@@ -3,6 +3,7 @@ import GatewayAPI
 import MeterModel
 import ProgramKit
 import Testing
+import USBTransport
 
 @testable import meterctl
 
@@ -91,6 +92,37 @@ struct DoctorTests {
                 == Finding(
                     "ports", .problem, "/dev/ttyUSB0 is closed to meterd (group dialout, mode 660)",
                     next: "sudo usermod -aG dialout meterd, then start meterd anew"))
+    }
+
+    @Test func deviceOfAMetersVendor_thatNothingKnows_isNamed() {
+        func plugged(_ device: USBSelfDescription, _ nodes: [String]) -> [Finding] {
+            let verdict = DeviceTable.builtIn.identify(device)
+            let facts = machine { $0.unclaimed = [UnclaimedDevice(nodes: nodes, device: device, verdict: verdict)] }
+            return findings(answers([]), facts).filter { ["unrecognised", "unread"].contains($0.check) }
+        }
+        let unknown = USBSelfDescription(
+            vendor: 0x2E3C, product: 0x1234, manufacturerText: "FNIRSI", productText: "FNB-99", nodes: [.hidraw])
+        #expect(
+            plugged(unknown, ["hidraw3"]).map(\.message) == [
+                "/dev/hidraw3 looks like a meter, not recognised: 2e3c:1234 FNIRSI FNB-99, please report it"
+            ])
+        let witrn = USBSelfDescription(vendor: 0x0716, product: 0x5060, nodes: [.hidraw])
+        #expect(
+            plugged(witrn, ["hidraw3"]).map(\.message) == [
+                "/dev/hidraw3 (0716:5060) is a WITRN K2: no driver here reads it yet"
+            ])
+        // Known, and no meter; and an adapter that anything may be behind.
+        #expect(plugged(USBSelfDescription(vendor: 0x2E3C, product: 0x5740, nodes: [.tty]), ["ttyACM0"]).isEmpty)
+        #expect(plugged(USBSelfDescription(vendor: 0x1A86, product: 0x7523, nodes: [.tty]), ["ttyUSB0"]).isEmpty)
+    }
+
+    @Test func adapterThatDropsWhatLooksLikeMeters_saysSo() {
+        var adapter = AdapterStatus.searching
+        adapter.dropped = 2
+        let finding = findings(answers([], adapters: [adapter])).first { $0.check == "adapter" }
+        #expect(finding?.verdict == .note)
+        #expect(finding?.message.contains("heard 2 devices that look like meters and are not shown") == true)
+        #expect(finding?.next == "meterctl scan --all says why")
     }
 
     @Test func meterBehindANodeOfRoots_asksForTheRules() {

@@ -339,6 +339,8 @@ enum Program {
                                   do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.
+          identify                Says what devices would be taken for, by what they
+                                  say of themselves; no hardware, no daemon.
           simulate                A meter that speaks the real protocol on a
                                   pseudo-terminal.
           capture                 Record the raw traffic of a meter, for support and

@@ -11,9 +11,10 @@ struct DeviceTableTests {
         #expect(DeviceTable(tsv: text) == .builtIn)
     }
 
-    @Test func noRowOfAnAmbiguousVendor_isWithoutText() {
-        let rows = DeviceTable.builtIn.rows.filter { DeviceTable.ambiguousVendors.contains($0.vendor) }
+    @Test func noRowOfAnAmbiguousVendor_isWithoutText_butForMetersOwnProducts() {
+        let rows = DeviceTable.builtIn.rows.filter { !DeviceTable.tells(vendor: $0.vendor, product: $0.product) }
         #expect(rows.allSatisfy { $0.match != nil })
+        #expect(!rows.isEmpty)
     }
 
     /// protocols.md 2.1 and 4.1.
@@ -27,6 +28,31 @@ struct DeviceTableTests {
     func terminal_isAMeter_byIdsAndText(vendor: UInt16, product: UInt16, text: String, model: ModelName?) {
         let found = DeviceTable.builtIn.model(vendor: vendor, product: product, subsystem: .tty, texts: [text])
         #expect(found == model)
+    }
+
+    /// Their texts are `FNB-48` and `USB Tester` (baryluk/fnirsi-usb-power-data-logger): the ids have to do.
+    @Test func metersOwnProducts_needNoText() {
+        for (product, model) in [(0x003A, ModelName.fnb48), (0x003B, .c1)] as [(UInt16, ModelName)] {
+            for texts in [[], ["FNIRSI", "FNB-48"], ["USB Tester"]] {
+                let found = DeviceTable.builtIn.model(
+                    vendor: 0x0483, product: product, subsystem: .hidraw, texts: texts)
+                #expect(found == model)
+            }
+        }
+        #expect(DeviceTable.builtIn.model(vendor: 0x0483, product: 0x3748, subsystem: .hidraw, texts: []) == nil)
+    }
+
+    @Test func interfaces_tellDevicesOfTheSameIds_whateverTheOrderOfRows() throws {
+        let text = "2E3C\t5558\thidraw 02 !08\t-\tfnb-c2\tx\n2E3C\t5558\thidraw\t-\tfnb58\tx\n"
+        for table in [try #require(DeviceTable(tsv: text)), .builtIn] {
+            func model(_ classes: Set<UInt8>?) -> ModelName? {
+                table.model(vendor: 0x2E3C, product: 0x5558, subsystem: .hidraw, texts: [], classes: classes)
+            }
+            #expect(model([0x08, 0x02, 0x0A, 0x03]) == .fnb58)
+            #expect(model([0x02, 0x0A, 0x03]) == .fnbC2)
+            #expect(model([0x03]) == .fnb58)
+            #expect(model(nil) == .fnb58)
+        }
     }
 
     @Test func hidraw_knowsTheFNB58() {
@@ -45,6 +71,7 @@ struct DeviceTableTests {
 
     @Test(arguments: [
         "28E9\t*\ttty\t-\ttc66", "XXXX\t*\ttty\t-\ttc66\tnote", "28E9\tany\ttty\t-\ttc66\tnote",
+        "28E9\t*\ttty xx\t-\ttc66\tnote", "28E9\t*\t\t-\ttc66\tnote",
         "28E9\t*\tusb\t-\ttc66\tnote", "28E9\t*\ttty\t-\tnothing\tnote",
     ])
     func lineOfAnotherForm_isRefused(line: String) {

@@ -48,5 +48,23 @@ final class FakeSystem {
         try files.createSymbolicLink(atPath: "\(sysfsFolder)/\(name)/device", withDestinationPath: leaf)
     }
 
+    /// Plugs a device in with all of its interfaces and the nodes that the kernel makes of them.
+    ///
+    /// - Parameter number: of its nodes.
+    func plug(_ published: PublishedDevice, port: String, number: Int) throws {
+        for (index, one) in published.classes.enumerated() {
+            let interface = "\(folder.path)/devices/usb1/\(port)/\(port):1.\(index)"
+            try files.createDirectory(atPath: interface, withIntermediateDirectories: true)
+            let text = String(one, radix: 16)
+            try ("0\(text)".suffix(2) + "\n").write(
+                toFile: "\(interface)/bInterfaceClass", atomically: false, encoding: .utf8)
+            let name = one == 0x02 ? "ttyACM\(number)" : one == 0x03 ? "hidraw\(number)" : nil
+            guard let name else { continue }
+            _ = try addNode(name)
+            try addDevice(
+                name, port: port, interface: index, depth: one == 0x03 ? 2 : 1, attributes: published.attributes)
+        }
+    }
+
     func remove(_ path: String) throws { try files.removeItem(atPath: path) }
 }

@@ -8,14 +8,14 @@ enum MockDevice {
     ]
 
     static func fnb58(serial: String = "SN1", port: String = "1-2", number: Int = 0) -> String {
-        device(port, "2e3c", "5558", product: "FNB58", serial: serial, number: number)
+        device(port, "2e3c", "5558", product: text(of: "FNB58"), serial: serial, number: number)
             + interface("\(port)/\(port):1.0", driver: "usb-storage", class: "08")
             + terminal("\(port)/\(port):1.1", "ttyACM\(number)", minor: number)
             + raw("\(port)/\(port):1.3/0003:2E3C:5558.000\(number + 1)", "hidraw\(number)", minor: number)
     }
 
     static func km003c(port: String = "1-3") -> String {
-        device(port, "5fc9", "0063", product: "POWER-Z KM003C", serial: "007965", number: 5)
+        device(port, "5fc9", "0063", product: text(of: "KM003C"), serial: "007965", number: 5)
             + interface("\(port)/\(port):1.0", driver: "powerz", class: "ff")
             + terminal("\(port)/\(port):1.1", "ttyACM1", minor: 1)
             + raw("\(port)/\(port):1.3/0003:5FC9:0063.0002", "hidraw5", minor: 5)
@@ -24,6 +24,8 @@ enum MockDevice {
     static let modem =
         device("1-9", "12d1", "1506", product: "HUAWEI Mobile", serial: "1", number: 9)
         + terminal("1-9/1-9:1.0", "ttyUSB9", minor: 9)
+
+    private static func text(of meter: String) -> String { PublishedDevice.named(meter)?.product ?? "" }
 
     private static func device(
         _ port: String, _ vendor: String, _ product: String, product name: String, serial: String, number: Int

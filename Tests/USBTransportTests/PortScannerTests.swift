@@ -5,7 +5,36 @@ import Testing
 import USBTransport
 
 struct PortScannerTests {
+    /// Its product id and text are nobody's word: none is published.
     private let tc66 = ["idVendor": "28e9", "idProduct": "028a", "manufacturer": "RuiDeng", "product": "TC66"]
+
+    /// What published devices say of themselves, plugged in whole.
+    @Test(arguments: PublishedDevice.all)
+    func publishedDevice_isTheMeterThatItIs_orNone(device: PublishedDevice) throws {
+        let system = try FakeSystem()
+        try system.plug(device, port: "1-1", number: 0)
+
+        let found = system.scanner().scan(declared: []).compactMap { $0.model?.rawValue }
+        #expect(found == [device.expect.model].compactMap { $0 })
+    }
+
+    @Test func publishedDevices_areThere() {
+        #expect(PublishedDevice.all.count > 30)
+    }
+
+    @Test func unclaimedDevice_isListedOnce_withItsNodes() throws {
+        let system = try FakeSystem()
+        try system.plug(try #require(.named("FNB58")), port: "1-1", number: 0)
+        try system.plug(try #require(.named("WITRN K2")), port: "1-2", number: 1)
+        var unknown = try #require(PublishedDevice.named("FNB58"))
+        unknown.pid = "5559"
+        try system.plug(unknown, port: "1-3", number: 2)
+
+        let found = DeviceTable.builtIn.unclaimed(in: system.sysfsFolder)
+
+        #expect(found.map(\.nodes) == [["ttyACM2", "hidraw2"], ["hidraw1"]])
+        #expect(found.first?.verdict == .unrecognised(.fnirsi))
+    }
 
     @Test func meterWithASerial_isKnownByIt() throws {
         let system = try FakeSystem()
@@ -109,8 +138,8 @@ struct PortScannerTests {
 
     // MARK: Raw HID, and devices of several nodes
 
-    private let fnb58 = ["idVendor": "2e3c", "idProduct": "5558", "manufacturer": "FNIRSI", "product": "FNB58"]
-    private let km003c = ["idVendor": "5fc9", "idProduct": "0063", "serial": "007965", "product": "POWER-Z KM003C"]
+    private let fnb58 = PublishedDevice.named("FNB58")?.attributes ?? [:]
+    private let km003c = (PublishedDevice.named("KM003C")?.attributes ?? [:]).merging(["serial": "007965"]) { $1 }
 
     @Test func fnb58_isItsHIDNode_notItsTerminal() throws {
         let system = try FakeSystem()

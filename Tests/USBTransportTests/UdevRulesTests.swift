@@ -39,7 +39,7 @@ struct UdevRulesTests {
     @Test(arguments: files)
     func rules_areOfUdevsForm(file: String) throws {
         let matches = #"(ACTION|SUBSYSTEM|KERNEL|ENV\{\w+\}|ATTRS\{\w+\})(==|!=)"[^"]+""#
-        let assignments = #"(GOTO|LABEL|GROUP|MODE|ENV\{\w+\})="[^"]+"|TAG\+="[^"]+""#
+        let assignments = #"(GOTO|LABEL|GROUP|MODE|ENV\{\w+\}|IMPORT\{builtin\})="[^"]+"|TAG\+="[^"]+""#
         let line = try Regex("(\(matches)|\(assignments))(, (\(matches)|\(assignments)))*")
         let lines = try rules(file).split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(lines.count > 3)
@@ -55,7 +55,13 @@ struct UdevRulesTests {
             let claims = lines.filter {
                 $0.contains("ATTRS{idVendor}==\"\(String(repeating: "0", count: 4 - id.count))\(id)\"")
             }
-            #expect(claims.allSatisfy { $0.contains("ATTRS{manufacturer}") || $0.contains("ATTRS{product}") })
+            let products = DeviceTable.metersOwnProducts[vendor, default: []]
+            let own = products.map { "ATTRS{idProduct}==\"\($0.fourHexDigits)\"" }
+            #expect(
+                claims.allSatisfy { claim in
+                    claim.contains("ATTRS{manufacturer}") || claim.contains("ATTRS{product}")
+                        || own.contains { claim.contains($0) }
+                })
         }
     }
 }

@@ -4,7 +4,7 @@ package import MeterModel
 /// over a link: radio modules share names and services.
 package enum RadioIdentification: Hashable, Sendable {
     case meter(ModelName)
-    /// Its services are those of the modules in meters, and many other things.
+    /// Its services are those of the modules in meters, or its name a maker's, and connecting finds out.
     case perhaps
     case none
 
@@ -12,62 +12,92 @@ package enum RadioIdentification: Hashable, Sendable {
     ///   - name: what it calls itself, nil while that has not been heard.
     ///   - kind: the radio that heard it.
     package init(name: String?, services: [BluetoothUUID], kind: RadioAddress.Kind) {
-        if let name, let model = Self.model(named: name, kind: kind) {
+        if let name, let model = Self.model(named: name, services: services, kind: kind) {
             self = .meter(model)
             return
         }
-        let hasMeterService = services.contains { Self.meterServices.contains($0) }
-        if kind.isLowEnergy {
-            self = hasMeterService ? .perhaps : .none
-        } else {
-            // Over Classic, the serial port that meters have is most other things', too; the makers' ending is not.
-            self = name.map(Self.hasAtorchEnding) == true ? .perhaps : .none
-        }
+        let mayBeMeter =
+            if kind.isLowEnergy {
+                services.contains { Self.meterServices.contains($0) } || name.map(Self.isMakersName) == true
+            } else {
+                // Over Classic, the serial port that meters have is most other things', too; the makers' ending is not.
+                name.map { Self.hasAtorchEnding($0.uppercased()) } == true
+            }
+        self = mayBeMeter ? .perhaps : .none
+    }
+
+    /// Whose meters have such a name, where it tells that much and no model; nil where it does not.
+    package static func maker(named name: String) -> MeterMaker? {
+        if isMakersName(name) { return .fnirsi }
+        return hasAtorchEnding(name.uppercased()) ? .atorch : nil
     }
 
     /// FFE0: data of every meter with a module (protocols.md 1.1, 2.2, 3.5, 6.1). FFE5: commands of TC66C and FNIRSI.
     private static let meterServices = [BluetoothUUID(short: 0xFFE0), BluetoothUUID(short: 0xFFE5)]
 
-    private static func model(named name: String, kind: RadioAddress.Kind) -> ModelName? {
+    private static func model(
+        named name: String, services: [BluetoothUUID], kind: RadioAddress.Kind
+    ) -> ModelName? {
         // Names are ASCII; the length keeps a hostile one from being searched.
         guard name.utf8.count <= 32 else { return nil }
         let upper = name.uppercased()
         if let exact = exactNames[upper] { return exact }
-        if upper == "TC66C" || upper == "BT24-M" { return kind.isLowEnergy ? .tc66c : nil }
-        if kind.isLowEnergy, let fnirsi = fnirsi(upper) { return fnirsi }
-        guard hasAtorchEnding(upper) else { return nil }
+        if kind.isLowEnergy, let model = lowEnergyModel(upper, services) { return model }
+        // A DT24PW puts a blank before its ending (syssi/esphome-atorch-dl24 issue 61).
+        let atorch = upper.filter { $0 != " " }
+        guard hasAtorchEnding(atorch) else { return nil }
         return atorchPrefixes.first { prefix, _ in
-            upper.hasPrefix(prefix) && upper.dropFirst(prefix.count).first?.isNumber == false
+            atorch.hasPrefix(prefix) && atorch.dropFirst(prefix.count).first?.isNumber == false
         }?.model
     }
 
-    private static let exactNames: [String: ModelName] = ["UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c]
+    /// An A3-B calls itself by what it does (moormaster/python3-um24c-ble; dernasherbrezon.github.io), with either radio.
+    private static let exactNames: [String: ModelName] = [
+        "UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c, "E-TEST BLE": .a3b, "E-TEST SPP": .a3b,
+    ]
 
-    /// Model and decimal serial number, `FNB58-051772` (protocols.md 3.5).
-    private static func fnirsi(_ upper: String) -> ModelName? {
-        guard let dash = upper.firstIndex(of: "-") else {
-            // C1 alone is too short to mean a meter.
-            return upper.hasPrefix("FNB") ? fnirsiModels[upper] : nil
+    private static func lowEnergyModel(_ upper: String, _ services: [BluetoothUUID]) -> ModelName? {
+        switch upper {
+        case "TC66C", "BT24-M": .tc66c
+        // One of the two names that a CW20 has (patman15/aiobmsble cw20_bms.py).
+        case "ATORCH-CW20": .atorchDC
+        // A module's own name; with this service beside it a J7-H's (devanlai/webvoltmeter REVERSE.md).
+        case "JDY-19": services.contains(BluetoothUUID(short: 0xFEE7)) ? .atorchUSB : nil
+        default: fnirsi(upper)
         }
-        let serial = upper[upper.index(after: dash)...]
-        guard !serial.isEmpty, serial.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
-        return fnirsiModels[String(upper[..<dash])]
+    }
+
+    /// Model and serial number, `FNB58-051772` (protocols.md 3.5), the model also as `FNB-58` (maxim75/fnb58 cli.py). The
+    /// digits of a serial number may be hexadecimal, `FNB58-0517A0` (maxim75/fnb58 README.md).
+    private static func fnirsi(_ upper: String) -> ModelName? {
+        let name = upper.hasPrefix("FNB-") ? "FNB" + upper.dropFirst(4) : upper
+        guard let dash = name.firstIndex(of: "-") else {
+            // C1 alone is too short to mean a meter.
+            return name.hasPrefix("FNB") ? fnirsiModels[name] : nil
+        }
+        let model = fnirsiModels[String(name[..<dash])]
+        let serial = name[name.index(after: dash)...]
+        let isSerial = serial.allSatisfy { $0.isASCII && (model == .c1 ? $0.isNumber : $0.isHexDigit) }
+        return !serial.isEmpty && isSerial ? model : nil
     }
 
     private static let fnirsiModels: [String: ModelName] = [
-        "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "C1": .c1,
+        "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "FNB38": .fnb38, "C1": .c1,
     ]
 
+    /// `FNIRSI`, then anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of that maker's, and nobody says which.
+    private static func isMakersName(_ name: String) -> Bool { name.uppercased().hasPrefix("FNIRSI") }
+
     /// Atorch names end in the kind of radio (protocols.md 6.1).
-    private static func hasAtorchEnding(_ name: String) -> Bool {
-        let upper = name.uppercased()
-        return ["-BLE", "_BLE", "-SPP", "_SPP"].contains { upper.hasSuffix($0) }
+    private static func hasAtorchEnding(_ upper: String) -> Bool {
+        ["-BLE", "_BLE", "-SPP", "_SPP"].contains { upper.hasSuffix($0) }
     }
 
     /// By what each kind reports (protocols.md 6.2).
     private static let atorchPrefixes: [(prefix: String, model: ModelName)] = [
-        ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("T18", .atorchUSB), ("UC96", .atorchUSB),
+        ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
+        ("UT18", .atorchUSB), ("UC96", .atorchUSB),
         ("AT24", .atorchAC), ("S1", .atorchAC),
-        ("DT24", .atorchDC), ("DT3010", .atorchDC), ("DL24", .atorchDC),
+        ("DT24", .atorchDC), ("DT3010", .atorchDC), ("DL24", .atorchDC), ("BW150", .atorchDC), ("CW20", .atorchDC),
     ]
 }

@@ -9,6 +9,8 @@ struct Scan: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Option(name: .customLong("for"), help: "How long to look.")
     var patience = TimeArgument(.seconds(2))
+    @Flag(help: "Also what was heard or is plugged in and is no meter here, with the reason.")
+    var all = false
     @Flag(help: "JSON on stdout.")
     var json = false
 
@@ -20,10 +22,25 @@ struct Scan: AsyncParsableCommand {
             try await Task.sleep(until: min(end, .now + .milliseconds(500)))
             entries = try await daemon.client.call(.get, "/v1/scan")
         }
-        if json { return Terminal.exact(try JSONOutput.pretty(entries)) }
+        let others = all ? try await ScanOthers.all(daemon.client) : []
+        if json {
+            let text = all ? try JSONOutput.pretty(ScanOthers.Listing(meters: entries, others: others)) : nil
+            return Terminal.exact(try text ?? JSONOutput.pretty(entries))
+        }
+        try await show(entries)
+        if all { ScanOthers.table(others).print() }
+    }
+
+    private func show(_ entries: [ScanEntry]) async throws {
+        let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
+        let dropped = status.adapters.reduce(0) { $0 + $1.dropped }
+        defer {
+            if dropped > 0, !all {
+                Terminal.talk("\(dropped) more look like meters and are not listed: meterctl scan --all says why")
+            }
+        }
         guard !entries.isEmpty else {
             Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
-            let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
             AdapterWords.talk(status.adapters)
             return
         }
@@ -37,6 +54,9 @@ struct Scan: AsyncParsableCommand {
             ])
         }
         table.print()
+        for entry in entries where !entry.flags.isEmpty {
+            Terminal.talk("\(entry.id) is \(entry.flags.joined(separator: ", ")): unusual, and no fault")
+        }
         if let unknown = entries.first(where: { $0.model == nil }) {
             Terminal.talk("\(unknown.id) may be a meter; connecting finds out: meterctl connect \(unknown.id)")
         }

@@ -1,4 +1,5 @@
 import MeterModel
+import USBTransport
 
 /// What keeps a meter on a cable from being read.
 extension Checkup {
@@ -23,6 +24,25 @@ extension Checkup {
                 next: next)
         }
     }
+
+    /// What may be a meter and is not taken for one. Strangers with a meter's ids, and adapters that anything may be behind,
+    /// are `scan --all`'s.
+    var unclaimed: [Finding] {
+        machine.unclaimed.compactMap { one in
+            let nodes = one.nodes.map { "/dev/\($0)" }.joined(separator: ", ")
+            let words = one.verdict.sentence(of: one.device)
+            switch one.verdict {
+            case .unrecognised: return Finding("unrecognised", .note, "\(nodes) \(words)", next: Self.reporting)
+            case .unread(let known) where known.maker != nil:
+                return Finding("unread", .note, "\(nodes) (\(one.device.words)) is a \(words)")
+            case .unread, .stranger, .meter, .none:
+                return nil
+            }
+        }
+    }
+
+    private static let reporting =
+        "if it is a FNIRSI meter, try it as [[port]] hidraw with a model; send what lsusb -v says of it"
 
     var rules: [Finding] {
         guard machine.udevRules.isEmpty else {

@@ -21,6 +21,12 @@ extension Checkup {
         let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"
         switch adapter.state {
         case .searching, .idle, .starting:
+            if adapter.dropped > 0 {
+                return Finding(
+                    "adapter", .note,
+                    "\(name) heard \(adapter.dropped) devices that look like meters and are not shown",
+                    next: "meterctl scan --all says why")
+            }
             return Finding(
                 "adapter", .ok,
                 "\(name) is \(adapter.state.rawValue), \(adapter.heard) devices heard in the last minute, "

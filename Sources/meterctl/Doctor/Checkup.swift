@@ -39,7 +39,7 @@ struct Checkup {
             if let broker = answers.broker { all += Self.broker(broker) }
         }
         all += [disk, clock].compactMap { $0 }
-        all += ports + rules + drivers + radios(adapters)
+        all += ports + unclaimed + rules + drivers + radios(adapters)
         all.append(Finding("kernel", .ok, machine.kernel.map { "Linux \($0)" } ?? "unknown"))
         return all
     }

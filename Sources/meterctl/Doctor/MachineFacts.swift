@@ -1,4 +1,5 @@
 import MeterModel
+import USBTransport
 
 /// What of a machine decides whether meters can be reached. Read by `MachineReader`.
 struct MachineFacts: Hashable {
@@ -40,6 +41,8 @@ struct MachineFacts: Hashable {
     var user: String
     /// Serial ports, and the raw HID nodes of meters.
     var ports: [Node] = []
+    /// Plugged in, with a meter's ids, and no meter that is read.
+    var unclaimed: [UnclaimedDevice] = []
     var adapters: [Adapter] = []
     /// The kernel has its part of Bluetooth.
     var hasBluetooth = false

@@ -19,6 +19,7 @@ struct MachineReader {
             nodes.filter { name in ["ttyACM", "ttyUSB", "rfcomm"].contains { name.hasPrefix($0) } }
             .compactMap { port("\(root)/dev/\($0)", for: account) }
             + nodes.filter { $0.hasPrefix("hidraw") }.compactMap { hidNode($0, for: account) }
+        facts.unclaimed = DeviceTable.builtIn.unclaimed(in: "\(root)/sys/class")
         readRadios(into: &facts)
         facts.udevRules = Self.rulesFiles.filter { file in
             Self.rulesFolders.contains { FileTree.text(at: "\(root)\($0)/\(file)") != nil }

@@ -8,18 +8,25 @@ struct RadioIdentificationTests {
         ("FNB58-051772", .fnb58), ("FNB48s-021356", .fnb48s), ("FNB48-000001", .fnb48), ("FNB48P-1", .fnb48s),
         ("C1-123456", .c1), ("UD18-BLE", .atorchUSB), ("UD24_BLE", .atorchUSB), ("J7-C_BLE", .atorchUSB),
         ("AT24-BLE", .atorchAC), ("S1B_BLE", .atorchAC), ("DT24TW_BLE", .atorchDC), ("DL24M_BLE", .atorchDC),
-        ("UC96_BLE", .atorchUSB),
+        ("UC96_BLE", .atorchUSB), ("DT24PW _BLE", .atorchDC), ("CW20_BLE", .atorchDC), ("ATORCH-CW20", .atorchDC),
+        ("S1BP_BLE", .atorchAC), ("FNB38-000123", .fnb38), ("FNB-58", .fnb58), ("FNB-58-051772", .fnb58),
+        ("FNB58-0517A0", .fnb58), ("E-test BLE", .a3b),
     ])
     func name_tellsTheModel(name: String, model: ModelName) {
         #expect(RadioIdentification(name: name, services: [], kind: .lePublic) == .meter(model))
     }
 
-    @Test(arguments: [("UM25C", ModelName.um25c), ("UD18-SPP", .atorchUSB), ("DL24M_SPP", .atorchDC)])
+    @Test(arguments: [
+        ("UM25C", ModelName.um25c), ("UD18-SPP", .atorchUSB), ("DL24M_SPP", .atorchDC), ("BW150_SPP", .atorchDC),
+        ("E-test SPP", .a3b),
+    ])
     func name_tellsTheModel_overClassic(name: String, model: ModelName) {
         #expect(RadioIdentification(name: name, services: [], kind: .classic) == .meter(model))
     }
 
-    @Test(arguments: ["C1", "FNB58-12a", "S10_BLE", "UM25", "UM25CX", "Kitchen", "BT24", "Lamp_BLE", "C1-", ""])
+    @Test(arguments: [
+        "C1", "FNB58-12g", "C1-12a", "JDY-19", "S10_BLE", "UM25", "UM25CX", "Kitchen", "BT24", "Lamp_BLE", "C1-", "",
+    ])
     func otherNames_tellNothing(name: String) {
         #expect(RadioIdentification(name: name, services: [], kind: .lePublic) == .none)
     }
@@ -29,6 +36,19 @@ struct RadioIdentificationTests {
         #expect(RadioIdentification(name: "HMSoft", services: services, kind: .lePublic) == .perhaps)
         #expect(RadioIdentification(name: nil, services: [.init(short: 0xFFE5)], kind: .leRandom) == .perhaps)
         #expect(RadioIdentification(name: "HMSoft", services: services, kind: .classic) == .none)
+    }
+
+    /// A module's own name tells a J7-H only beside the service that its module has not (devanlai/webvoltmeter REVERSE.md).
+    @Test func modulesName_tellsTheModel_besideItsServices() {
+        let own = [BluetoothUUID(short: 0xFFE0)]
+        #expect(RadioIdentification(name: "JDY-19", services: own, kind: .lePublic) == .perhaps)
+        let both = own + [BluetoothUUID(short: 0xFEE7)]
+        #expect(RadioIdentification(name: "JDY-19", services: both, kind: .lePublic) == .meter(.atorchUSB))
+    }
+
+    @Test func makersName_isPerhapsAMeter() {
+        #expect(RadioIdentification(name: "FNIRSI-1", services: [], kind: .lePublic) == .perhaps)
+        #expect(RadioIdentification.maker(named: "FNIRSI-1") == .fnirsi)
     }
 
     @Test func atorchEnding_overClassic_isPerhapsAMeter() {

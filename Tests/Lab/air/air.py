@@ -17,7 +17,9 @@ import logging
 import os
 import sys
 
-from adapter import Adapter
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import identities  # noqa: E402 - one folder up, shared with the guest
+from adapter import Adapter  # noqa: E402
 from radio_meter import ATORCH, FNIRSI, TC66_RADIO_A, TC66_RADIO_B, TRANSPARENT, Kind, RadioMeter
 from simulator import Simulator
 
@@ -25,11 +27,11 @@ log = logging.getLogger("air")
 
 # In this order on btvirt's controllers, which sets their addresses.
 KINDS = {
-    "um25c": Kind("um25c", "UM25C", TRANSPARENT, -52, serial_channel=1),
-    "tc66c-a": Kind("tc66c", "TC66C", TC66_RADIO_A, -61),
-    "tc66c-b": Kind("tc66c", "BT24-M", TC66_RADIO_B, -67),
-    "fnb58": Kind("fnb58", "FNB58-051772", FNIRSI, -58),
-    "atorch": Kind("atorch-usb", "UD18-BLE", ATORCH, -73),
+    "um25c": Kind("um25c", identities.name("classic", "UM25C", rfcomm_channel=1), TRANSPARENT, -52, serial_channel=1),
+    "tc66c-a": Kind("tc66c", identities.name("ble", "TC66C, other radio"), TC66_RADIO_A, -61),
+    "tc66c-b": Kind("tc66c", identities.name("ble", "TC66C"), TC66_RADIO_B, -67),
+    "fnb58": Kind("fnb58", identities.name("ble", "FNB58", name="FNB58-051772"), FNIRSI, -58),
+    "atorch": Kind("atorch-usb", identities.name("ble", "UD18"), ATORCH, -73),
     "um25c-twin": Kind("um25c", "UM25C", TRANSPARENT, -80, serial_channel=1),
     "stranger": Kind("um25c", "UM25C", TRANSPARENT, -64, serial_channel=1),
 }

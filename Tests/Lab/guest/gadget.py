@@ -7,7 +7,7 @@ import os
 import queue
 import threading
 
-from usb_device import REPORTS
+from usb_device import REPORTS, identities
 
 GADGETS = "/sys/kernel/config/usb_gadget"
 LANGUAGE = "0x409"
@@ -102,5 +102,5 @@ class ReportGadget:
 
 def fnb58(host, serial="051772"):
     """An FNB58 at its plug."""
-    return ReportGadget(host, "fnb58", 0x2E3C, 0x5558, ("FNIRSI", "FNB58", serial), "fnb58",
-                        ("--seed", "23"))
+    vendor, product, *texts = identities.usb("FNB58")
+    return ReportGadget(host, "fnb58", vendor, product, (*texts, serial), "fnb58", ("--seed", "23"))

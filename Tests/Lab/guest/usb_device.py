@@ -8,9 +8,13 @@ and HID class definitions.
 import os
 import socket
 import struct
+import sys
 import threading
 
 from host import LaboratoryFault
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import identities  # noqa: E402 - one folder up, shared with the air
 
 CONTROLLER = "/sys/devices/platform/vhci_hcd.0"
 FULL_SPEED = 2
@@ -219,7 +223,9 @@ class PluggedMeter:
 def tc66c(host, serial="0042"):
     """A TC66C: a serial port and nothing else."""
     def make(meter):
-        device = USBDevice(0x28E9, 0x018A, ("RuiDeng", "TC66C", serial), serial_interfaces(0, 3, 1), 2, meter.heard)
+        vendor, product, *texts = identities.usb("TC66, TC66C")
+        # Nobody has published its product id: this one is of an example of GigaDevice's.
+        device = USBDevice(vendor, product or 0x018A, (*texts, serial), serial_interfaces(0, 3, 1), 2, meter.heard)
         device.talks = 1
         return device
     return PluggedMeter(host, "tc66c", "serial", make, ("--seed", "21"))
@@ -230,7 +236,8 @@ def km003c(host, serial="007965"):
     def make(meter):
         body = (interface(0, 2, 0xFF) + endpoint(0x01, BULK, 64) + endpoint(0x81, BULK, 64)
                 + serial_interfaces(1, 3, 2) + report_interface(3, 5))
-        device = USBDevice(0x5FC9, 0x0063, ("ChargerLAB", "POWER-Z KM003C", serial), body, 4, meter.heard)
+        vendor, product, *texts = identities.usb("KM003C")
+        device = USBDevice(vendor, product, (*texts, serial), body, 4, meter.heard)
         device.talks = 2
         return device
     return PluggedMeter(host, "km003c", "serial", make, ("--seed", "22"))

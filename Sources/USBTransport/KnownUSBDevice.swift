@@ -1,0 +1,89 @@
+package import MeterModel
+
+/// A USB device that somebody has published and that is not read here: a meter without a driver, or no meter although it
+/// has a meter's ids.
+package struct KnownUSBDevice: Hashable, Sendable {
+    package var vendor: UInt16
+    /// nil: any product of that vendor.
+    package var product: UInt16?
+    /// What the manufacturer's or the product's text must hold, in any case; nil: anything.
+    package var match: String?
+    /// Class and subclass of an interface without which it is something else; nil: any.
+    package var onlyInterface: USBSelfDescription.Interface?
+    package var name: String
+    /// nil where it is no meter, or may be of several makers.
+    package var maker: MeterMaker?
+    /// Why it is not read, as the end of a sentence.
+    package var reason: String
+
+    private init(
+        _ vendor: UInt16, _ product: UInt16?, match: String? = nil,
+        onlyInterface: USBSelfDescription.Interface? = nil, _ name: String, of maker: MeterMaker? = nil,
+        _ reason: String
+    ) {
+        self.vendor = vendor
+        self.product = product
+        self.match = match
+        self.onlyInterface = onlyInterface
+        self.name = name
+        self.maker = maker
+        self.reason = reason
+    }
+
+    func fits(_ device: USBSelfDescription) -> Bool {
+        guard vendor == device.vendor, product == nil || product == device.product else { return false }
+        if let onlyInterface, device.interfaces != [onlyInterface] { return false }
+        guard let match = match?.lowercased() else { return true }
+        return device.texts.contains { $0.lowercased().contains(match) }
+    }
+
+    /// No meters, or none just now. Docs/Identities.md has the sources.
+    package static let strangers: [KnownUSBDevice] = [
+        KnownUSBDevice(
+            0x5FC9, 0x0063, onlyInterface: .init(0xFF, 0xFF), "KM003C in its boot loader", of: .chargerlab,
+            "it has neither a serial port nor a raw HID device until its firmware runs again"),
+        KnownUSBDevice(0x0483, 0x0038, "FNB58 in its boot loader", "it only takes firmware"),
+        KnownUSBDevice(0x0483, 0x5750, match: "SKYicroe", "cutting plotter", "it has the ids of an example of ST's"),
+        KnownUSBDevice(
+            0x28E9, 0x018A, match: "ANYCUBIC", "Anycubic ACE", "it has the ids of an example of GigaDevice's"),
+        KnownUSBDevice(0x28E9, 0x0189, "GD32 in DFU", "it only takes firmware"),
+        KnownUSBDevice(0x28E9, 0x0289, "receipt printer", "it has GigaDevice's vendor id"),
+        KnownUSBDevice(0x2E3C, 0x5740, "FNIRSI DPS-150", "it is a supply"),
+        KnownUSBDevice(0x2E3C, 0xDF11, "AT32 in DFU", "it only takes firmware"),
+        KnownUSBDevice(0x2E3C, 0xC365, "AULA keyboard", "it has Artery's vendor id"),
+    ]
+
+    private static let noDriver = "no driver here reads it yet"
+    private static let sharedHID =
+        "DL24P, KM001 Pro, ACD15P, C13P and other boards have these ids, and no driver here reads any of them yet"
+
+    /// Meters without a driver. Those with a text come before those of the same ids without.
+    package static let unread: [KnownUSBDevice] = [
+        KnownUSBDevice(0x0483, 0x5750, match: "ACD15P", "Atorch ACD15P", of: .atorch, noDriver),
+        KnownUSBDevice(0x0483, 0x5750, match: "C13P", "Atorch C13P", of: .atorch, noDriver),
+        KnownUSBDevice(0x0483, 0x5750, "one of several meters", sharedHID),
+        KnownUSBDevice(0x0483, 0x5F50, match: "ACD15P", "Atorch ACD15P", of: .atorch, noDriver),
+        KnownUSBDevice(0x0483, 0x5F50, match: "C13P", "Atorch C13P", of: .atorch, noDriver),
+        KnownUSBDevice(0x0483, 0x5F50, "POWER-Z KM001 Pro", of: .chargerlab, noDriver),
+        KnownUSBDevice(
+            0x0483, 0x0039, "FNIRSI meter", of: .fnirsi,
+            "nobody has published which model has these ids: declare it as [[port]] hidraw with a model of FNIRSI's, "
+                + "and please report it"),
+        KnownUSBDevice(0x0483, 0xFFFF, "AVHzY CT-3 or Shizuku", of: .shizuku, noDriver),
+        KnownUSBDevice(0x0483, 0xFFFE, "AVHzY C3, CT-3 or Shizuku", of: .shizuku, noDriver),
+        KnownUSBDevice(0x0716, 0x5030, "WITRN U2p", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5044, "WITRN U3", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5063, "WITRN U3", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5045, "WITRN A2", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5050, "WITRN A2L", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5053, "WITRN C4 or C5", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5054, "WITRN U3L", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5060, "WITRN K2", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, 0x5064, "WITRN C5", of: .witrn, noDriver),
+        KnownUSBDevice(0x0716, nil, "WITRN meter", of: .witrn, noDriver),
+        KnownUSBDevice(
+            0x1A86, nil, "USB serial adapter (CH340)",
+            "a DL24P, a YZXstudio meter and countless adapters have these ids: where it is an Atorch, declare it as "
+                + "[[port]] path with its model; no driver here reads a YZXstudio yet"),
+    ]
+}

@@ -1,0 +1,47 @@
+import LinuxIO
+
+/// A device on USB that has a serial port or a raw HID node and is not taken for a meter that is read here.
+package struct UnclaimedDevice: Hashable, Sendable {
+    /// Names of its nodes, `ttyACM0`.
+    package var nodes: [String]
+    package var device: USBSelfDescription
+    package var verdict: USBIdentification
+
+    package init(nodes: [String], device: USBSelfDescription, verdict: USBIdentification) {
+        self.nodes = nodes
+        self.device = device
+        self.verdict = verdict
+    }
+}
+
+extension DeviceTable {
+    /// What is plugged in and no meter of this table's, device by device, with the reason; what has nothing of a meter's is
+    /// left out.
+    ///
+    /// - Parameter sysfsFolder: where the kernel lists nodes by kind.
+    package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {
+        var found: [(device: USBDevice, nodes: [(Subsystem, String)])] = []
+        for subsystem in Subsystem.allCases {
+            let folder = "\(sysfsFolder)/\(subsystem.rawValue)"
+            for name in FileTree.names(in: folder) {
+                guard let device = USBDevice(behind: name, in: folder) else { continue }
+                if let place = found.firstIndex(where: { $0.device.port == device.port }) {
+                    found[place].nodes.append((subsystem, name))
+                } else {
+                    found.append((device, [(subsystem, name)]))
+                }
+            }
+        }
+        return found.compactMap { device, nodes in
+            let description = USBSelfDescription(
+                vendor: device.vendorID, product: device.productID, manufacturerText: device.manufacturer,
+                productText: device.product, interfaces: device.interfaces, nodes: Set(nodes.map(\.0)))
+            let verdict = identify(description)
+            switch verdict {
+            case .meter, .none: return nil
+            case .unread, .stranger, .unrecognised:
+                return UnclaimedDevice(nodes: nodes.map(\.1), device: description, verdict: verdict)
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import FoundationEssentials
+import MeterModel
+import ProgramKit
+
+struct Identify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Says what devices would be taken for, by what they say of themselves; no hardware, no daemon.",
+        discussion:
+            "Takes JSON: an object, or a list of objects, of a USB device (vid, pid, manufacturer, product, interfaces, "
+            + "config_descriptor_hex), of Bluetooth LE (name, address, address_type, adv_hex, scan_response_hex, "
+            + "service_uuids) or of Bluetooth Classic (name, address). Docs/Identities.md says more."
+    )
+
+    @Flag(help: "One JSON object a row: given, model, family, transport, reason.")
+    var json = false
+    @Argument(help: "A file, or - for standard input.")
+    var file: String
+
+    func run() throws {
+        let verdicts = try Self.verdicts(on: try InputFile.bytes(of: file), in: file)
+        guard !json else { return try verdicts.forEach { Terminal.exact(try JSONOutput.line($0)) } }
+        var table = Table(["MODEL", "FAMILY", "TRANSPORT", "REASON"])
+        for verdict in verdicts {
+            table.add([
+                .init(verdict.model?.displayName ?? "–"), .init(verdict.maker?.rawValue ?? "–"),
+                .init(verdict.transport), .init(verdict.reason),
+            ])
+        }
+        table.print()
+    }
+
+    /// - Throws: `CommandFailure` for what is no JSON, or no list of objects.
+    static func verdicts(on bytes: [UInt8], in file: String) throws -> [IdentityVerdict] {
+        let decoder = JSONDecoder()
+        let given: [GivenValue]
+        let rows: [IdentityRow]
+        do {
+            switch try decoder.decode(GivenValue.self, from: Data(bytes)) {
+            case .list(let list): given = list
+            case let one: given = [one]
+            }
+            // Each by itself, so that the error names the first that is wrong.
+            rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
+        } catch {
+            throw CommandFailure(
+                .error, "\(file) is no list of what devices say: \(Self.words(for: error))",
+                next: "meterctl identify --help says which keys an object may have")
+        }
+        return zip(rows, given).map { IdentityVerdict($0, given: $1) }
+    }
+
+    private static func words(for error: any Error) -> String {
+        switch error as? DecodingError {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
+            "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
+        case .dataCorrupted: "it is no JSON"
+        case .some, nil: "\(error)"
+        }
+    }
+}

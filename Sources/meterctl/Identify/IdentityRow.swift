@@ -1,0 +1,175 @@
+import BluetoothCore
+import FoundationEssentials
+import MeterModel
+import USBTransport
+
+/// What a device says of itself, as one object of JSON: the form in which identities are published in this project's
+/// fixtures (Tests/Identities) and in what people report. Keys that are missing or null are not known; others are left be.
+struct IdentityRow: Decodable {
+    /// `usb`, `ble` or `classic`; nil where the other keys tell.
+    var bus: String?
+    /// What its owner calls it. Never used to judge.
+    var meter: String?
+    var vid: String?
+    /// `*`: not known.
+    var pid: String?
+    var manufacturer: String?
+    var product: String?
+    var config_descriptor_hex: String?
+    var interfaces: [Interface]?
+    /// `tty` or `hidraw`, where it has one kind of node.
+    var subsystem: String?
+    /// Its name under /dev/serial/by-id, which udev makes of its strings.
+    var by_id: String?
+    var name: String?
+    var address: String?
+    var address_type: String?
+    var adv_hex: String?
+    var scan_response_hex: String?
+    var service_uuids: [String]?
+    var gatt: [Service]?
+    var class_of_device: Unread?
+    var rfcomm_channel: Unread?
+    var pin: Unread?
+    var sdp: Unread?
+
+    struct Interface: Decodable {
+        var `class`: String?
+        var subclass: String?
+        /// The kernel's, `cdc_acm`.
+        var driver: String?
+    }
+
+    struct Service: Decodable {
+        var service: String?
+    }
+
+    /// Of any type: only whether it is there.
+    struct Unread: Decodable {
+        init(from decoder: any Decoder) throws {}
+    }
+
+    enum Bus {
+        case usb, ble, classic
+    }
+
+    /// The kind of link that it is seen on; nil where nothing tells.
+    var seenOn: Bus? {
+        switch bus {
+        case "usb": .usb
+        case "ble": .ble
+        case "classic", "spp": .classic
+        case .some: nil
+        case nil where vid != nil: .usb
+        case nil where adv_hex != nil || address_type != nil || service_uuids != nil || gatt != nil: .ble
+        case nil where name != nil || address != nil || pin != nil || rfcomm_channel != nil: .classic
+        case nil: nil
+        }
+    }
+}
+
+/// A row as it was given, to be given back beside its verdict.
+enum GivenValue: Codable, Hashable {
+    case null
+    case flag(Bool)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case list([GivenValue])
+    case object([String: GivenValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let flag = try? container.decode(Bool.self) {  // Of another type: the next is tried.
+            self = .flag(flag)
+        } else if let integer = try? container.decode(Int64.self) {  // The same.
+            self = .integer(integer)
+        } else if let number = try? container.decode(Double.self) {  // The same.
+            self = .number(number)
+        } else if let text = try? container.decode(String.self) {  // The same.
+            self = .text(text)
+        } else if let list = try? container.decode([GivenValue].self) {  // The same.
+            self = .list(list)
+        } else {
+            self = .object(try container.decode([String: GivenValue].self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .flag(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .text(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}
+
+extension IdentityRow {
+    /// The device as USB shows it; nil where its vendor id is none.
+    var usbDevice: USBSelfDescription? {
+        guard let vendor = vid.flatMap({ UInt16($0, radix: 16) }) else { return nil }
+        let shown = shownInterfaces
+        var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
+        if let shown { nodes.formUnion(shown.compactMap(\.node)) }
+        // A list that was put together from what a program uses may leave interfaces out; a descriptor does not.
+        if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(DeviceTable.Subsystem.allCases) }
+        if let only = subsystem.flatMap({ DeviceTable.Subsystem(rawValue: $0) }) { nodes = [only] }
+        return USBSelfDescription(
+            vendor: vendor, product: pid.flatMap { UInt16($0, radix: 16) }, manufacturerText: manufacturer,
+            productText: product ?? by_id, interfaces: shown, nodes: nodes)
+    }
+
+    private var shownInterfaces: [USBSelfDescription.Interface]? {
+        if let bytes = config_descriptor_hex.flatMap({ Hex.decode($0) }) {
+            return USBSelfDescription.interfaces(inConfiguration: bytes)
+        }
+        let listed = (interfaces ?? []).compactMap { interface in
+            interface.class.flatMap { UInt8($0, radix: 16) }.map {
+                USBSelfDescription.Interface($0, interface.subclass.flatMap { UInt8($0, radix: 16) })
+            }
+        }
+        return listed.isEmpty ? nil : listed
+    }
+
+    /// Advertisement and scan response, in a row.
+    var advertised: AdvertisingData {
+        let parts = [adv_hex, scan_response_hex].compactMap { $0.flatMap { Hex.decode($0) } }
+        return AdvertisingData(Array(parts.joined()))
+    }
+
+    /// The better one of what it advertises and what was written down.
+    var visibleName: String? {
+        if let heard = advertised.name?.text { return heard }
+        guard let name else { return nil }
+        return Array(name.utf8).withUnsafeBytes { DeviceName($0, isComplete: true)?.text }
+    }
+
+    /// What it announces, and what it has once it is connected.
+    var services: [BluetoothUUID] {
+        let written = (service_uuids ?? []) + (gatt ?? []).compactMap(\.service)
+        return advertised.services
+            + written.compactMap { $0.count == 4 ? UInt32($0, radix: 16).map { BluetoothUUID(short: $0) } : nil }
+    }
+
+    /// nil without an address.
+    func radioAddress(isClassic: Bool) -> RadioAddress? {
+        guard let address = address.flatMap({ MACAddress($0) }) else { return nil }
+        if isClassic { return RadioAddress(address, .classic) }
+        return RadioAddress(address, address_type?.hasPrefix("random") == true ? .leRandom : .lePublic)
+    }
+}
+
+extension IdentityRow.Interface {
+    fileprivate var node: DeviceTable.Subsystem? {
+        if let driver, ["cdc_acm", "ch341", "cp210x", "ftdi_sio", "pl2303"].contains(driver) { return .tty }
+        if driver == "usbhid" { return .hidraw }
+        return self.class.flatMap { UInt8($0, radix: 16) }.flatMap { USBSelfDescription.Interface($0).node }
+    }
+}

@@ -1,0 +1,111 @@
+import BluetoothCore
+import FoundationEssentials
+import MeterModel
+import USBTransport
+
+/// What one row is taken for: `meterctl identify` prints it.
+struct IdentityVerdict: Encodable, Hashable {
+    /// What was given, as it was given.
+    var given: GivenValue
+    var model: ModelName?
+    var maker: MeterMaker?
+    /// The link that it would be read over, or else what it is seen on.
+    var transport: String
+    /// A sentence without a full stop.
+    var reason: String
+
+    private enum CodingKeys: String, CodingKey {
+        case given, model, family, transport, reason
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(given, forKey: .given)
+        try container.encode(model?.rawValue, forKey: .model)
+        try container.encode(maker?.rawValue, forKey: .family)
+        try container.encode(transport, forKey: .transport)
+        try container.encode(reason, forKey: .reason)
+    }
+}
+
+extension IdentityVerdict {
+    init(_ row: IdentityRow, given: GivenValue) {
+        switch row.seenOn {
+        case .usb: self.init(usb: row, given)
+        case .ble: self.init(radio: row, isClassic: false, given)
+        case .classic: self.init(radio: row, isClassic: true, given)
+        case nil:
+            self.init(
+                given: given, transport: "unknown",
+                reason: "it says neither a USB vendor id (vid) nor anything of a radio (name, address, service_uuids)")
+        }
+    }
+
+    private init(usb row: IdentityRow, _ given: GivenValue) {
+        guard let device = row.usbDevice else {
+            self.init(given: given, transport: "usb", reason: "its vendor id (vid) is no hexadecimal number of 16 bits")
+            return
+        }
+        let found = DeviceTable.builtIn.identify(device)
+        self.init(given: given, transport: "usb", reason: found.sentence(of: device))
+        switch found {
+        case .meter(let model, let subsystem):
+            self.model = model
+            maker = model.maker
+            transport = subsystem == .tty ? LinkAddress.Transport.serial.rawValue : LinkAddress.Transport.hid.rawValue
+        case .unread(let known), .stranger(let known): maker = known.maker
+        case .unrecognised(let maker): self.maker = maker
+        case .none: break
+        }
+    }
+
+    private init(radio row: IdentityRow, isClassic: Bool, _ given: GivenValue) {
+        let transport = isClassic ? LinkAddress.Transport.spp.rawValue : LinkAddress.Transport.ble.rawValue
+        self.init(given: given, transport: transport, reason: "")
+        let address = row.radioAddress(isClassic: isClassic)
+        let name = row.visibleName
+        if let address, !address.isIdentity {
+            reason = "its address is not lasting, so that nothing could be remembered of it"
+            return
+        }
+        let kind = address?.kind ?? (isClassic ? .classic : .lePublic)
+        switch RadioIdentification(name: name, services: row.services, kind: kind) {
+        case .meter(let model):
+            self.model = model
+            maker = model.maker
+            reason = "by its name, \(name ?? "")"
+        case .perhaps:
+            maker = RadioIdentification.maker(named: name ?? "")
+            reason =
+                maker == nil
+                ? "its services are those of modules in meters and in many other things; connecting finds out"
+                : "its name is one of the maker's and tells no model; connecting finds out"
+        case .none where name == nil && row.services.isEmpty:
+            reason = "an address alone tells no model"
+        case .none: reason = "neither its name nor its services are a meter's"
+        }
+        if kind != .leRandom, address?.address.hasGroupBit == true { reason += "; the group bit of its address is set" }
+    }
+}
+
+extension USBIdentification {
+    /// Why it is taken for what it is, without a full stop.
+    func sentence(of device: USBSelfDescription) -> String {
+        switch self {
+        case .meter: "by its USB ids, texts and interfaces"
+        case .unread(let known): "\(known.name): \(known.reason)"
+        case .stranger(let known): "\(known.name), no meter: \(known.reason)"
+        case .unrecognised: "looks like a meter, not recognised: \(device.words), please report it"
+        case .none: "nothing about it is a meter's"
+        }
+    }
+}
+
+extension USBSelfDescription {
+    /// `2e3c:5558 FNIRSI FNB-58`.
+    var words: String {
+        let ids = "\(vendor.fourHexDigits):\(product?.fourHexDigits ?? "*")"
+        return ([ids] + texts).joined(separator: " ")
+    }
+}

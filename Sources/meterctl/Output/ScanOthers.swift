@@ -1,0 +1,77 @@
+import GatewayAPI
+import MeterModel
+import ProgramKit
+import USBTransport
+
+/// What is there and is no meter of the scan's, as `meterctl scan --all` shows it.
+enum ScanOthers {
+    /// One device, over a radio or at a plug.
+    struct Entry: Encodable, Hashable {
+        var device: String
+        var name: String?
+        /// `ble`, `spp` or `usb`.
+        var transport: String
+        /// Adapter, or device nodes.
+        var port: String
+        var looks_like_meter: Bool
+        var reason: String
+
+        private enum CodingKeys: String, CodingKey {
+            case device, name, transport, port, looks_like_meter, reason
+        }
+
+        /// Written out so that what is unknown is `null` and not missing.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(device, forKey: .device)
+            try container.encode(name, forKey: .name)
+            try container.encode(transport, forKey: .transport)
+            try container.encode(port, forKey: .port)
+            try container.encode(looks_like_meter, forKey: .looks_like_meter)
+            try container.encode(reason, forKey: .reason)
+        }
+    }
+
+    struct Listing: Encodable {
+        var meters: [ScanEntry]
+        var others: [Entry]
+    }
+
+    /// What this machine's plugs and the daemon's radios have.
+    static func all(_ client: ControlClient) async throws -> [Entry] {
+        let heard: [ScanOther] = try await client.call(.get, "/v1/scan/others")
+        return DeviceTable.builtIn.unclaimed().map { Entry($0) } + heard.map { Entry($0) }
+    }
+
+    static func table(_ entries: [Entry]) -> Table {
+        var table = Table(["DEVICE", "NAME", "TRANSPORT", "PORT", "WHY IT IS NOT LISTED"])
+        for entry in entries {
+            table.add([
+                .init(entry.device), .init(entry.name ?? "–"), .init(entry.transport), .init(entry.port),
+                .init(entry.reason, entry.looks_like_meter ? .yellow : nil),
+            ])
+        }
+        return table
+    }
+}
+
+extension ScanOthers.Entry {
+    init(_ one: UnclaimedDevice) {
+        let looksLikeMeter =
+            switch one.verdict {
+            case .unread, .unrecognised, .meter: true
+            case .stranger, .none: false
+            }
+        self.init(
+            device: "\(one.device.vendor.fourHexDigits):\(one.device.product?.fourHexDigits ?? "*")",
+            name: one.device.texts.isEmpty ? nil : one.device.texts.joined(separator: " "), transport: "usb",
+            port: one.nodes.map { "/dev/\($0)" }.joined(separator: ", "), looks_like_meter: looksLikeMeter,
+            reason: one.verdict.sentence(of: one.device))
+    }
+
+    init(_ heard: ScanOther) {
+        self.init(
+            device: heard.address, name: heard.name, transport: heard.transport, port: "via \(heard.adapter)",
+            looks_like_meter: heard.looks_like_meter, reason: heard.reason)
+    }
+}

@@ -76,7 +76,8 @@ package struct UMDriver: MeterDriver {
         return MeterProfile(
             model: model,
             rhythm: .poll(interval: .milliseconds(500), shortest: .milliseconds(100)),
-            answerTimeout: .seconds(2),
+            // An A3-B's first answer took 4.5 s (dernasherbrezon.github.io).
+            answerTimeout: .seconds(model == .a3b ? 6 : 2),
             commandSpacing: .milliseconds(500),
             baudRate: 115_200,
             commands: commands

@@ -20,11 +20,11 @@ struct Identify: ParsableCommand {
     func run() throws {
         let verdicts = try Self.verdicts(on: try InputFile.bytes(of: file), in: file)
         guard !json else { return try verdicts.forEach { Terminal.exact(try JSONOutput.line($0)) } }
-        var table = Table(["MODEL", "FAMILY", "TRANSPORT", "REASON"])
+        var table = Table(["GIVEN", "MODEL", "FAMILY", "TRANSPORT", "REASON"])
         for verdict in verdicts {
             table.add([
-                .init(verdict.model?.displayName ?? "–"), .init(verdict.maker?.rawValue ?? "–"),
-                .init(verdict.transport), .init(verdict.reason),
+                .init(verdict.given.short), .init(verdict.model?.displayName ?? "–"),
+                .init(verdict.maker?.rawValue ?? "–"), .init(verdict.transport), .init(verdict.reason),
             ])
         }
         table.print()
@@ -57,5 +57,16 @@ struct Identify: ParsableCommand {
         case .dataCorrupted: "it is no JSON"
         case .some, nil: "\(error)"
         }
+    }
+}
+
+extension GivenValue {
+    /// What tells a row from others: what somebody calls it, or what it calls itself.
+    fileprivate var short: String {
+        guard case .object(let keys) = self else { return "–" }
+        for key in ["meter", "what", "name", "product", "address", "vid"] {
+            if case .text(let text)? = keys[key], !text.isEmpty { return text }
+        }
+        return "–"
     }
 }

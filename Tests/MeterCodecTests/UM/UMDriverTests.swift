@@ -29,6 +29,7 @@ struct UMDriverTests {
         #expect(try radio.encode(MeterCommand(.rotate)).count == UMWrapping.length)
         var classic = UMDriver(model: .a3b, over: .spp)
         #expect(classic.poll() == [0xF0])
+        #expect(classic.profile.answerTimeout >= .seconds(5))
         var other = UMDriver(model: .um24c, over: .ble)
         #expect(other.poll() == [0xF0])
     }

@@ -55,6 +55,27 @@ struct RadiosTests {
         }
     }
 
+    /// An Atorch by its own words (syssi/esphome-atorch-dl24 issue 10), and one whose address will not last.
+    @Test func whatIsNotShown_isCounted_andListedWithItsReason() async throws {
+        let atorch = RadioAddress(try #require(MACAddress("41:B8:12:0A:A8:37")), .lePublic)
+        let passing = RadioAddress(MACAddress(bits: 0x7A_0000_0000_01), .leRandom)
+        var crowd = adapter(hearing: false)
+        let name: [UInt8] = [9, 0x09] + Array("DL24_BLE".utf8)
+        crowd.devices = [(passing, -70, named), (atorch, -60, name)]
+        try await withRadios([0: crowd]) { bench in
+            let sighting = await bench.next()?.appeared
+            #expect(sighting?.id == .mac(atorch.address))
+            #expect(sighting?.model == .atorchDC)
+            let status = await bench.radios.adapters().first
+            #expect(status?.heard == 2)
+            #expect(status?.dropped == 1)
+            let others = await bench.radios.others()
+            #expect(others.map(\.address) == ["7A:00:00:00:00:01"])
+            #expect(others.first?.looks_like_meter == true)
+            #expect(others.first?.reason.hasPrefix("its address changes") == true)
+        }
+    }
+
     @Test func busyAdapter_searches_withAnothersDiscovery() async throws {
         try await withRadios([0: adapter(.busy)]) { bench in
             #expect(await bench.next()?.appeared?.model == .um25c)

@@ -30,7 +30,7 @@ extension MeterRoutes {
     }
 
     private static func checkMayDisturb() throws(GatewayError) {
-        guard !Asker.mayDisturb() else { return }
+        guard !Asker.current.mayDisturb else { return }
         throw GatewayError(
             .permission, "reading a meter's logs stops its measuring, and this user may look and not change anything",
             next: "meterctl doctor says how to join the group of the control socket")

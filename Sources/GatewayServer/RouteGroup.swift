@@ -32,7 +32,14 @@ extension Request {
 }
 
 /// Whose request is answered. On the control socket that is always somebody who may do everything.
-enum Asker {
-    /// Whether who asks may do what costs others something: set by the web page, for its onlookers.
-    @TaskLocal static var mayDisturb: @Sendable () -> Bool = { true }
+///
+/// A class: where the task-local value is a function, Swift 6.3.1's optimised programs crash as it is set.
+final class Asker: Sendable {
+    @TaskLocal static var current = Asker { true }
+    private let isAllowed: @Sendable () -> Bool
+
+    init(mayDisturb: @escaping @Sendable () -> Bool) { isAllowed = mayDisturb }
+
+    /// Whether who asks may do what costs others something: not every onlooker of the web page may. Asked anew each time.
+    var mayDisturb: Bool { isAllowed() }
 }

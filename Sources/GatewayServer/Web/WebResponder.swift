@@ -53,7 +53,7 @@ package struct WebResponder: HTTPResponder {
         let inner = BasicRequestContext(
             source: ApplicationRequestContextSource(channel: context.channel, logger: context.logger))
         try door.check(request, context, from: peer)
-        return try await Asker.$mayDisturb.withValue({ [door] in door.mayDisturb(context) }) {
+        return try await Asker.$current.withValue(Asker { [door] in door.mayDisturb(context) }) {
             try await api.respond(to: request, context: inner)
         }
     }

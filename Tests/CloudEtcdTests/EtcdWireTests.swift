@@ -347,6 +347,10 @@ struct LeasePlanTests {
                 EtcdCompare(key: keys.aliases(of: "home"), revision: 4),
             ])
         #expect(transaction.success == [.put(key: keys.pulse(of: "m", in: "home"), value: [])])
+        #expect(transaction.failure.isEmpty, "it looks afterwards, at what a grant has in its answer")
+        let failed = EtcdTransactionAnswer(revision: 0, succeeded: false, results: [])
+        #expect(try plan.outcome(of: failed, revision: 12, keys: keys, now: .origin) == .failed)
+        #expect(plan.look(keys).count == 3)
     }
 
     @Test func grant_comparesLeaseAndPulse() throws {

@@ -21,6 +21,8 @@ final class LeaseDesk: Sendable {
     private static let clerksMax = 3
     /// With its own few operations each, and one for each zone, within what etcd takes.
     static let leasesPerRequest = 60
+    /// Each has three ranges, and one for each other id that it came under.
+    private static let looksPerRequest = 10
     /// Where others are quicker every time, there is another reason than chance.
     private static let roundsMax = 200
 
@@ -142,6 +144,7 @@ final class LeaseDesk: Sendable {
         requests.wrappingAdd(1, ordering: .relaxed)
         let now = now()
         var again: [MeterPlace: [LeaseJob]] = [:]
+        var failed: [LeasePlan] = []
         for (index, plan) in plans.enumerated() {
             do throws(EtcdError) {
                 let outcome = try plan.outcome(
@@ -155,12 +158,38 @@ final class LeaseDesk: Sendable {
                 case .changed(let found):
                     note(found, of: plan)
                     again[plan.place] = jobs[plan.place]
+                case .failed:
+                    failed.append(plan)
                 }
             } catch {
                 for job in jobs[plan.place] ?? [] { job.fail(error) }
             }
         }
+        while !failed.isEmpty {
+            let plans = failed.prefix(Self.looksPerRequest)
+            failed.removeFirst(plans.count)
+            do throws(EtcdError) {
+                try await look(plans)
+                for plan in plans { again[plan.place] = jobs[plan.place] }
+            } catch {
+                for job in plans.flatMap({ jobs[$0.place] ?? [] }) { job.fail(error) }
+            }
+        }
         return again
+    }
+
+    /// Sees how it is with what these took to be otherwise.
+    private func look(_ plans: ArraySlice<LeasePlan>) async throws(EtcdError) {
+        let looks = plans.map { $0.look(keys) }
+        var answers = try await client.read(looks.flatMap { $0 }).ranges[...]
+        for (plan, look) in zip(plans, looks) {
+            let results = answers.prefix(look.count).map { EtcdResult.range($0) }
+            answers = answers.dropFirst(look.count)
+            let answer = EtcdTransactionAnswer(revision: 0, succeeded: false, results: results)
+            if case .changed(let found) = try plan.outcome(of: answer, revision: 0, keys: keys, now: now()) {
+                note(found, of: plan)
+            }
+        }
     }
 
     private func note(_ found: LeasePlan.Found, of plan: LeasePlan) {

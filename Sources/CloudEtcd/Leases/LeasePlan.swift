@@ -118,11 +118,18 @@ struct LeasePlan: Sendable {
         case .pulse: transaction.success = [.put(key: pulse, value: [])]
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
+        // Renewals are most of what etcd has to do, and hardly ever fail: they look afterwards.
+        if change != .pulse { transaction.failure = look(keys).map { .range($0) } }
+        return .transaction(transaction)
+    }
+
+    /// What tells how it is, where it is not as the plan took it to be.
+    func look(_ keys: StoreKeys) -> [EtcdRange] {
         var book = EtcdRange(key: keys.aliases(of: place.zone))
         book.isKeysOnly = true
-        transaction.failure = [.range(EtcdRange(key: lease)), .range(EtcdRange(key: pulse)), .range(book)]
-        transaction.failure += others.map { .range(EtcdRange(key: keys.lease(of: $0.meter, in: place.zone))) }
-        return .transaction(transaction)
+        let lease = EtcdRange(key: keys.lease(of: place.meter, in: place.zone))
+        let pulse = EtcdRange(key: keys.pulse(of: place.meter, in: place.zone))
+        return [lease, pulse, book] + others.map { EtcdRange(key: keys.lease(of: $0.meter, in: place.zone)) }
     }
 
     func deliver() { for delivery in deliveries { delivery() } }
@@ -131,6 +138,8 @@ struct LeasePlan: Sendable {
         case done(SeenLease)
         /// Somebody else was quicker. Decide anew, on this.
         case changed(Found)
+        /// The same, and how it is the answer does not tell: `look`.
+        case failed
     }
 
     /// How it is, where it is not as the plan took it to be.
@@ -161,6 +170,7 @@ struct LeasePlan: Sendable {
             case .lease: .done(SeenLease(record: record, revision: revision, pulse: basis.pulse))
             }
         }
+        if change == .pulse, answer.results.isEmpty { return .failed }
         guard let leases = answer.range(0), let pulses = answer.range(1) else {
             throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
         }

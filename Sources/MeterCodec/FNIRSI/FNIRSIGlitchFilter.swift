@@ -27,10 +27,9 @@ package struct FNIRSIGlitchFilter: Sendable {
         }
     }
 
-    /// - Parameter model: an FNB-C2 has the USB id of an FNB58, 2E3C:5558, and packets tell neither, so that what the one
-    ///   needs is done for both. nil for every other model.
+    /// nil for every model but the FNB-C2: a peak of one sample may be real.
     init?(for model: ModelName) {
-        guard model == .fnb58 else { return nil }
+        guard model == .fnbC2 else { return nil }
     }
 
     /// Takes a packet, and gives what can be shown now, oldest first: a packet of the sample that was held back, and the

@@ -131,7 +131,7 @@ struct FNIRSIUSBDriverTests {
     /// published a packet), wherever in a packet they stand.
     @Test(arguments: [1290, 2097, 8388, -8388], 1..<10)
     func absurdSample_isReplacedByItsNeighbours_andCounted(current: Int, place: Int) {
-        var driver = FNIRSIUSBDriver(model: .fnb58)
+        var driver = FNIRSIUSBDriver(model: .fnbC2)
         _ = driver.opening()
         var samples = (0..<12).map { 55 + $0 % 3 }
         samples[place] = current
@@ -144,7 +144,7 @@ struct FNIRSIUSBDriverTests {
     }
 
     @Test func stepOfTwoSamples_andSmallNoise_pass() {
-        var driver = FNIRSIUSBDriver(model: .fnb58)
+        var driver = FNIRSIUSBDriver(model: .fnbC2)
         _ = driver.opening()
         let packets = [[55, 55, 1500, 1500], [55, 55, 200, 55], [1500, 1600, 1700, 3000], [3000, 0, 0, -100]]
         let (currents, replaced) = shown(packets, by: &driver)
@@ -153,15 +153,16 @@ struct FNIRSIUSBDriverTests {
     }
 
     @Test func lastSampleOfAPacket_waitsForTheNext_onlyWhereItMayBeWrong() {
-        var driver = FNIRSIUSBDriver(model: .fnb58)
+        var driver = FNIRSIUSBDriver(model: .fnbC2)
         _ = driver.opening()
         #expect(shown([[55, 56, 57, 58]], by: &driver).currents == [55, 56, 57, 58])
         #expect(shown([[55, 56, 57, 1500]], by: &driver).currents == [55, 56, 57])
         #expect(shown([[1501, 1502, 1503, 1504]], by: &driver).currents == [1500, 1501, 1502, 1503, 1504])
     }
 
-    @Test func otherModel_showsWhatItSends_atOnce() {
-        var driver = FNIRSIUSBDriver(model: .fnb48)
+    @Test(arguments: [ModelName.fnb48, .fnb58])
+    func otherModel_showsWhatItSends_atOnce(model: ModelName) {
+        var driver = FNIRSIUSBDriver(model: model)
         _ = driver.opening()
         let (currents, replaced) = shown([[55, 8388, 55, 55]], by: &driver)
         #expect(currents == [55, 8388, 55, 55])
@@ -169,7 +170,7 @@ struct FNIRSIUSBDriverTests {
     }
 
     @Test func newLink_hasNoNeighboursFromTheLast() {
-        var driver = FNIRSIUSBDriver(model: .fnb58)
+        var driver = FNIRSIUSBDriver(model: .fnbC2)
         _ = driver.opening()
         #expect(shown([[55, 55, 55, 3000]], by: &driver).currents == [55, 55, 55])
         _ = driver.opening()

@@ -101,7 +101,7 @@ extension FuzzTarget {
     /// The first byte says the length of the pieces; check sums are put right.
     private static func runGlitches(_ input: [UInt8]) {
         guard let first = input.first else { return }
-        var driver = FNIRSIUSBDriver(model: .fnb58)
+        var driver = FNIRSIUSBDriver(model: .fnbC2)
         var plain = FNIRSIUSBDriver(model: .fnb48)
         _ = driver.opening()
         _ = plain.opening()

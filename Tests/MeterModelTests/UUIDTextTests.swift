@@ -33,7 +33,8 @@ struct UUIDTextTests {
                 let isDigit = scalar.isASCII && scalar.isHexDigit && !isDash
                 let isGood = isDigit || isDash && byte == UInt8(ascii: "-")
                 #expect((read(bytes, inAnyCase: true) != nil) == isGood, "\(byte) at \(place)")
-                #expect((read(bytes, inAnyCase: false) != nil) == (isGood && !scalar.isUppercase), "\(byte) at \(place)")
+                let isSmall = isGood && !scalar.isUppercase
+                #expect((read(bytes, inAnyCase: false) != nil) == isSmall, "\(byte) at \(place)")
             }
         }
     }

@@ -59,10 +59,13 @@ def begun(cluster):
     return a, b, a.lease(METER)["token"]
 
 
-def kept(host):
-    """What was overwritten before the update is still in the history."""
-    if "of b, before" not in (history := host.ctl("history", METER, "notes").stdout):
-        raise Failure(f"{host.name} has lost its history: {history}")
+def updated(a, b, token):
+    """All are new: settings and take-overs work, and what was overwritten before is still in the history."""
+    both_ways(a, b, "all new")
+    taken(b, a, token, "all new")
+    for host in (a, b):
+        if "of b, before" not in (history := host.ctl("history", METER, "notes").stdout):
+            raise Failure(f"{host.name} has lost its history: {history}")
 
 
 def cloud_updated_first(cluster: Cluster):
@@ -79,10 +82,7 @@ def cloud_updated_first(cluster: Cluster):
     both_ways(a, b, "one host new")
     token = taken(a, b, token, "one host new")
     b.update()
-    both_ways(a, b, "all new")
-    taken(b, a, token, "all new")
-    kept(a)
-    kept(b)
+    updated(a, b, token)
 
 
 def hosts_updated_first(cluster: Cluster):
@@ -96,10 +96,7 @@ def hosts_updated_first(cluster: Cluster):
     both_ways(a, b, "old cloud")
     token = handed(a, b, token, "old cloud")
     cluster.update_cloud()
-    both_ways(a, b, "all new")
-    taken(b, a, token, "all new")
-    kept(a)
-    kept(b)
+    updated(a, b, token)
 
 
 CASES = [cloud_updated_first, hosts_updated_first]

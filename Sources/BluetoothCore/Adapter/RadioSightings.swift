@@ -223,10 +223,9 @@ package struct RadioSightings: Sendable {
     }
 
     private mutating func noteRefusal(_ adapter: MACAddress, at now: MonotonicTime) {
-        var times = refusals[adapter] ?? []
-        if times.count >= Self.refusalsMax { times.removeFirst() }
-        times.append(now)
-        refusals[adapter] = times
+        // In place: they are many, and are noted with each report.
+        if refusals[adapter]?.count ?? 0 >= Self.refusalsMax { refusals[adapter]?.removeFirst() }
+        refusals[adapter, default: []].append(now)
     }
 
     // MARK: One device

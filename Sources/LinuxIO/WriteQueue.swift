@@ -1,7 +1,7 @@
 /// Bytes on their way out that the line did not take yet, up to a bound.
-struct WriteQueue {
+package struct WriteQueue {
     /// More than any meter is ever sent at once; a line behind which this much waits is stuck.
-    static let capacity = 65_536
+    package static let capacity = 65_536
 
     private let framing: Framing
     private var bytes: [UInt8] = []
@@ -9,13 +9,13 @@ struct WriteQueue {
     /// Of the packets that wait, in their order; empty for a stream.
     private var lengths: ArraySlice<Int> = []
 
-    init(_ framing: Framing) { self.framing = framing }
+    package init(_ framing: Framing) { self.framing = framing }
 
-    var count: Int { bytes.count - start }
-    var isEmpty: Bool { count == 0 }
+    package var count: Int { bytes.count - start }
+    package var isEmpty: Bool { count == 0 }
 
     /// - Returns: false, and nothing is queued, where that would be too much.
-    mutating func append(_ new: [UInt8]) -> Bool {
+    package mutating func append(_ new: [UInt8]) -> Bool {
         guard count + new.count <= Self.capacity else { return false }
         // No link carries a packet of nothing.
         guard !new.isEmpty else { return true }
@@ -31,7 +31,7 @@ struct WriteQueue {
     }
 
     /// Lends what is next to go: all there is of a stream, or one packet.
-    func withNext<Result, Failure: Error>(
+    package func withNext<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let end = lengths.first.map { start + $0 } ?? bytes.count
@@ -42,7 +42,7 @@ struct WriteQueue {
 
     /// - Parameter taken: how much the line took of what `withNext` lent. A packet is gone whatever it took: what is left
     ///   of one would be another packet.
-    mutating func removeFirst(_ taken: Int) {
+    package mutating func removeFirst(_ taken: Int) {
         start += lengths.popFirst() ?? min(taken, count)
         if isEmpty {
             bytes = []

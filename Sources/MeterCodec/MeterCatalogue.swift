@@ -11,7 +11,7 @@ package enum MeterCatalogue {
         case (.tc66, .serial): TC66Driver(model: model)
         // A TC66 without the C has no radio.
         case (.tc66, .ble) where model == .tc66c: TC66Driver(model: model, over: .ble)
-        case (.km003c, .serial): KM003CDriver(model: model)
+        case (.km003c, .serial), (.km003c, .bulk): KM003CDriver(model: model)
         case (.fnirsi, .hid): FNIRSIUSBDriver(model: model)
         case (.fnirsi, .ble): FNIRSIBLEDriver(model: model)
         default: nil

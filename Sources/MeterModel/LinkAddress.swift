@@ -4,6 +4,8 @@ package enum LinkAddress: Hashable, Sendable {
     case serial(path: String)
     /// A raw HID device node, `/dev/hidraw…`.
     case hid(path: String)
+    /// The maker's own interface of a USB device, over bulk transfers: the device's node, `/dev/bus/usb/…`.
+    case bulk(path: String)
     /// Bluetooth LE: bytes through GATT characteristics.
     case ble(RadioLink)
     /// Bluetooth Classic: the Serial Port Profile, over RFCOMM.
@@ -11,13 +13,14 @@ package enum LinkAddress: Hashable, Sendable {
 
     /// The kind of link. The raw value is its name in output and in the store.
     package enum Transport: String, CaseIterable, Sendable {
-        case serial, hid, ble, spp
+        case serial, hid, bulk, ble, spp
     }
 
     package var transport: Transport {
         switch self {
         case .serial: .serial
         case .hid: .hid
+        case .bulk: .bulk
         case .ble: .ble
         case .spp: .spp
         }
@@ -25,7 +28,7 @@ package enum LinkAddress: Hashable, Sendable {
 
     package var isRadio: Bool {
         switch self {
-        case .serial, .hid: false
+        case .serial, .hid, .bulk: false
         case .ble, .spp: true
         }
     }
@@ -33,7 +36,7 @@ package enum LinkAddress: Hashable, Sendable {
     /// The device node; nil over a radio.
     package var node: String? {
         switch self {
-        case .serial(let path), .hid(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path): path
         case .ble, .spp: nil
         }
     }
@@ -41,7 +44,7 @@ package enum LinkAddress: Hashable, Sendable {
     /// The adapter of this host that hears it; nil over a cable.
     package var adapter: MACAddress? {
         switch self {
-        case .serial, .hid: nil
+        case .serial, .hid, .bulk: nil
         case .ble(let link), .spp(let link): link.adapter
         }
     }
@@ -49,7 +52,7 @@ package enum LinkAddress: Hashable, Sendable {
     /// The address as a person would look for it: the device node, or over which adapter the meter is heard.
     package var display: String {
         switch self {
-        case .serial(let path), .hid(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path): path
         case .ble(let link), .spp(let link): "via \(link.adapter)"
         }
     }
@@ -57,7 +60,7 @@ package enum LinkAddress: Hashable, Sendable {
     /// How the link is written down: with `transport`, all there is to know. Read back by `init(transport:stored:)`.
     package var stored: String {
         switch self {
-        case .serial(let path), .hid(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path): path
         case .ble(let link), .spp(let link): link.description
         }
     }
@@ -67,6 +70,7 @@ package enum LinkAddress: Hashable, Sendable {
         switch Transport(rawValue: transport) {
         case .serial: self = .serial(path: stored)
         case .hid: self = .hid(path: stored)
+        case .bulk: self = .bulk(path: stored)
         case .ble:
             guard let link = RadioLink(stored) else { return nil }
             self = .ble(link)

@@ -32,8 +32,13 @@ package struct DeviceTable: Hashable, Sendable {
     }
 
     /// The kind of device node that the meter is talked to over.
-    package enum Subsystem: String, Sendable, CaseIterable {
+    package enum Subsystem: String, Sendable {
         case tty, hidraw
+        /// The device itself, for an interface that no driver of the kernel's makes a node of.
+        case usb
+
+        /// Those by which a meter is told: the kernel makes such a node of an interface.
+        package static let ofInterfaces: [Subsystem] = [.tty, .hidraw]
     }
 
     /// Classes of interfaces (USB-IF, Defined Class Codes) by which devices of the same ids differ. Never numbers of
@@ -102,6 +107,8 @@ package struct DeviceTable: Hashable, Sendable {
         Row(0x28E9, nil, .tty, match: "RuiDeng", .tc66),
         Row(0x5FC9, 0x0063, .tty, .km003c),
         Row(0x5FC9, 0x0061, .tty, .km002c),
+        Row(0x5FC9, 0x0063, .usb, layout: Layout(has: [0xFF]), .km003c),
+        Row(0x5FC9, 0x0061, .usb, layout: Layout(has: [0xFF]), .km002c),
         Row(0x0483, 0x003A, .hidraw, .fnb48),
         Row(0x0483, 0x003B, .hidraw, .c1),
         Row(0x2E3C, 0x0049, .hidraw, .fnb48s),

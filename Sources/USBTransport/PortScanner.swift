@@ -1,6 +1,6 @@
 package import Gateway
 import LinuxIO
-import MeterModel
+package import MeterModel
 
 /// Looks once at what device nodes are there and which of them are meters.
 ///
@@ -63,12 +63,26 @@ package struct PortScanner: Sendable {
         // Makers that give every device the same serial are known.
         let serials = found.compactMap { $0.device.serial == nil ? nil : id(of: $0.device) }
         let counts = Dictionary(serials.map { ($0, 1) }, uniquingKeysWith: +)
-        return found.map { device, model, link in
+        return found.flatMap { device, model, link in
             var device = device
             if counts[id(of: device), default: 0] > 1 { device.serial = nil }
-            return Sighting(id: id(of: device), model: model, name: device.product, link: link)
+            return [link, makersLink(of: device)].compactMap { $0 }.map { link in
+                Sighting(id: id(of: device), model: model, name: device.product, link: link)
+            }
         }
     }
+
+    /// The meter's own interface beside its terminal, for what that does not give. Never alone: the kernel makes the
+    /// device's node before it has made the terminal's, and that comes first.
+    private func makersLink(of device: USBDevice) -> LinkAddress? {
+        guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
+            devices.model(of: device, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")
+        else { return nil }
+        return .bulk(path: path)
+    }
+
+    /// Where the kernel lists USB devices by their ports: beside the kinds, `/sys/bus/usb/devices`.
+    private var usbFolder: String { "\(sysfsFolder)/../bus/usb/devices" }
 
     private func plugged(
         _ subsystem: DeviceTable.Subsystem
@@ -102,13 +116,18 @@ extension DeviceTable.Subsystem {
         switch self {
         case .tty: ["ttyACM", "ttyUSB"]
         case .hidraw: ["hidraw"]
+        case .usb: []
         }
     }
 
-    fileprivate func link(to path: String) -> LinkAddress {
+    func link(to path: String) -> LinkAddress {
         switch self {
         case .tty: .serial(path: path)
         case .hidraw: .hid(path: path)
+        case .usb: .bulk(path: path)
         }
     }
+
+    /// The kind of link over such a node.
+    package var transport: LinkAddress.Transport { link(to: "").transport }
 }

@@ -13,6 +13,8 @@ struct USBDevice: Hashable, Sendable {
     var interfaces: [USBSelfDescription.Interface]?
     /// Where it is plugged in, as the kernel counts: bus, then port by port (`1-1.4`).
     var port: String
+    /// The device's own node below `/dev`, `bus/usb/001/004`; nil where the kernel does not say.
+    var node: String?
 
     /// Climbs from the node's device (a USB interface, or what a driver made below one) to the device that has ids.
     ///
@@ -43,6 +45,9 @@ struct USBDevice: Hashable, Sendable {
         serial = FileTree.text(at: "\(folder)/serial").flatMap(Self.usable)
         let port = String(folder[folder.index(after: folder.lastIndex(of: "/") ?? folder.startIndex)...])
         self.port = port
+        if let bus = Self.number("busnum", of: folder), let device = Self.number("devnum", of: folder) {
+            node = "bus/usb/\(bus)/\(device)"
+        }
         // Interfaces are folders named for the device, the configuration and their number: 1-1.4:1.0.
         let found = FileTree.names(in: folder).filter { $0.hasPrefix("\(port):") }.compactMap { name in
             let subclass = FileTree.text(at: "\(folder)/\(name)/bInterfaceSubClass").flatMap { UInt8($0, radix: 16) }
@@ -50,6 +55,13 @@ struct USBDevice: Hashable, Sendable {
                 .map { USBSelfDescription.Interface($0, subclass) }
         }
         interfaces = found.isEmpty ? nil : found
+    }
+
+    /// As it stands in a node's name: three digits, or more (udev's `usb_device` nodes, drivers/usb/core/usb.c).
+    private static func number(_ attribute: String, of folder: String) -> String? {
+        guard let number = FileTree.text(at: "\(folder)/\(attribute)").flatMap({ UInt16($0) }) else { return nil }
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
     /// A serial becomes part of an id whose parts are set off by colons and that people type.

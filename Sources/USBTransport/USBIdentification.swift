@@ -38,7 +38,7 @@ package struct USBSelfDescription: Hashable, Sendable {
 
     package init(
         vendor: UInt16, product: UInt16?, manufacturerText: String? = nil, productText: String? = nil,
-        interfaces: [Interface]? = nil, nodes: Set<DeviceTable.Subsystem> = Set(DeviceTable.Subsystem.allCases)
+        interfaces: [Interface]? = nil, nodes: Set<DeviceTable.Subsystem> = Set(DeviceTable.Subsystem.ofInterfaces)
     ) {
         self.vendor = vendor
         self.product = product
@@ -56,7 +56,7 @@ extension DeviceTable {
     /// What a device is: a known stranger, a meter, a known meter that nobody here reads, or something to report.
     package func identify(_ device: USBSelfDescription) -> USBIdentification {
         if let stranger = KnownUSBDevice.strangers.first(where: { $0.fits(device) }) { return .stranger(stranger) }
-        for subsystem in Subsystem.allCases where device.nodes.contains(subsystem) {
+        for subsystem in Subsystem.ofInterfaces where device.nodes.contains(subsystem) {
             let model = self.model(
                 vendor: device.vendor, product: device.product, subsystem: subsystem, texts: device.texts,
                 classes: device.classes)

@@ -21,7 +21,7 @@ extension DeviceTable {
     /// - Parameter sysfsFolder: where the kernel lists nodes by kind.
     package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {
         var found: [(device: USBDevice, nodes: [(Subsystem, String)])] = []
-        for subsystem in Subsystem.allCases {
+        for subsystem in Subsystem.ofInterfaces {
             let folder = "\(sysfsFolder)/\(subsystem.rawValue)"
             for name in FileTree.names(in: folder) {
                 guard let device = USBDevice(behind: name, in: folder) else { continue }

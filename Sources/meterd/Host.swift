@@ -104,6 +104,7 @@ struct Host {
         var openers: [LinkAddress.Transport: any ChannelOpener] = [
             .serial: SerialChannelOpener(loop: loop),
             .hid: HidChannelOpener(loop: loop, isDeclared: { ports.declaresRawHID(at: $0) }),
+            .bulk: BulkChannelOpener(loop: loop),
         ]
         if let radios {
             let opener = RadioChannelOpener(loop: loop, slots: radios)

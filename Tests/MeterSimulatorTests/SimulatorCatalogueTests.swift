@@ -14,7 +14,7 @@ struct SimulatorCatalogueTests {
         #expect(MeterCatalogue.transports(of: .tc66) == [.serial])
         #expect(MeterCatalogue.transports(of: .tc66c) == [.serial, .ble])
         #expect(MeterCatalogue.transports(of: .fnb58) == [.hid, .ble])
-        #expect(MeterCatalogue.transports(of: .km003c) == [.serial])
+        #expect(MeterCatalogue.transports(of: .km003c) == [.serial, .bulk])
         #expect(MeterCatalogue.transports(of: .atorchDC) == [.serial, .ble, .spp])
     }
 
@@ -58,7 +58,7 @@ struct SimulatorCatalogueTests {
         switch transport {
         case .ble: #expect(lengths.allSatisfy { (1...20).contains($0) })
         case .hid: #expect(lengths.allSatisfy { $0 == 64 })
-        case .serial, .spp: break
+        case .serial, .bulk, .spp: break
         }
     }
 

@@ -72,7 +72,7 @@ struct DeviceTableTests {
     @Test(arguments: [
         "28E9\t*\ttty\t-\ttc66", "XXXX\t*\ttty\t-\ttc66\tnote", "28E9\tany\ttty\t-\ttc66\tnote",
         "28E9\t*\ttty xx\t-\ttc66\tnote", "28E9\t*\t\t-\ttc66\tnote",
-        "28E9\t*\tusb\t-\ttc66\tnote", "28E9\t*\ttty\t-\tnothing\tnote",
+        "28E9\t*\tusbmisc\t-\ttc66\tnote", "28E9\t*\ttty\t-\tnothing\tnote",
     ])
     func lineOfAnotherForm_isRefused(line: String) {
         #expect(DeviceTable(tsv: line) == nil)

@@ -50,8 +50,22 @@ final class FakeSystem {
 
     /// Plugs a device in with all of its interfaces and the nodes that the kernel makes of them.
     ///
-    /// - Parameter number: of its nodes.
-    func plug(_ published: PublishedDevice, port: String, number: Int) throws {
+    /// - Parameters:
+    ///   - number: of its nodes.
+    ///   - deviceNumber: of its own node on the bus; nil: it has none.
+    func plug(
+        _ published: PublishedDevice, port: String, number: Int, busNumber: Int = 1, deviceNumber: Int? = nil
+    ) throws {
+        if let deviceNumber {
+            let folder = "\(folder.path)/devices/usb1/\(port)"
+            let node = String(format: "bus/usb/%03d/%03d", busNumber, deviceNumber)
+            try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try files.createDirectory(
+                atPath: "\(deviceFolder)/\(node.dropLast(4))", withIntermediateDirectories: true)
+            try "\(busNumber)\n".write(toFile: "\(folder)/busnum", atomically: false, encoding: .utf8)
+            try "\(deviceNumber)\n".write(toFile: "\(folder)/devnum", atomically: false, encoding: .utf8)
+            _ = try addNode(node)
+        }
         for (index, one) in published.classes.enumerated() {
             let interface = "\(folder.path)/devices/usb1/\(port)/\(port):1.\(index)"
             try files.createDirectory(atPath: interface, withIntermediateDirectories: true)

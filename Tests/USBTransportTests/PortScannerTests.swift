@@ -48,6 +48,23 @@ struct PortScannerTests {
         #expect(found == [Sighting(id: id, model: .km003c, name: "POWER-Z KM003C", link: .serial(path: path))])
     }
 
+    /// Never without the terminal, which the kernel makes later.
+    @Test func makersInterface_isALinkBesideTheTerminal() throws {
+        let system = try FakeSystem()
+        var device = try #require(PublishedDevice.named("KM003C"))
+        try system.plug(device, port: "1-1", number: 0, busNumber: 1, deviceNumber: 23)
+        device = try #require(.named("FNB58"))
+        try system.plug(device, port: "1-2", number: 1, busNumber: 1, deviceNumber: 24)
+
+        let links = system.scanner().scan(declared: []).filter { $0.model == .km003c }.map(\.link)
+        let folder = system.deviceFolder
+        #expect(links == [.serial(path: "\(folder)/ttyACM0"), .bulk(path: "\(folder)/bus/usb/001/023")])
+        #expect(system.scanner().scan(declared: []).count == 3)
+
+        try system.remove("\(folder)/ttyACM0")
+        #expect(system.scanner().scan(declared: []).map(\.model) == [.fnb58])
+    }
+
     @Test(arguments: [nil, "", "a:b", "with blank"])
     func meterWithoutAUsableSerial_isKnownByItsPort(serial: String?) throws {
         let system = try FakeSystem()

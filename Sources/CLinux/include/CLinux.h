@@ -61,3 +61,22 @@ struct cl_hid_device {
     unsigned short product;
 };
 int cl_hidraw_info(int fd, struct cl_hid_device *device);
+
+// The USBDEVFS_… ioctls are macros, and a transfer ends in an array without a length (linux/usbdevice_fs.h). One bulk
+// transfer; free it only once it has been reaped, or was never submitted.
+struct cl_usb_transfer;
+struct cl_usb_transfer *cl_usb_transfer_new(unsigned char endpoint, size_t capacity);
+void cl_usb_transfer_free(struct cl_usb_transfer *transfer);
+void *cl_usb_transfer_bytes(struct cl_usb_transfer *transfer);
+// Of a transfer that was reaped: how many bytes went or came, and 0 or an errno value.
+size_t cl_usb_transfer_count(const struct cl_usb_transfer *transfer);
+int cl_usb_transfer_error(const struct cl_usb_transfer *transfer);
+// Towards the device the first `count` bytes, from it so many at most. -1 and errno when that fails.
+int cl_usb_submit(int fd, struct cl_usb_transfer *transfer, size_t count);
+// One that is done; NULL and errno where there is none (EAGAIN), or the device is gone.
+struct cl_usb_transfer *cl_usb_reap(int fd);
+int cl_usb_discard(int fd, struct cl_usb_transfer *transfer);
+// The driver that has an interface; ENODATA where none has.
+int cl_usb_driver(int fd, unsigned int interface, char *name, size_t size);
+int cl_usb_claim(int fd, unsigned int interface);
+int cl_usb_clear_halt(int fd, unsigned int endpoint);

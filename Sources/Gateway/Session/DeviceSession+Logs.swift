@@ -77,7 +77,19 @@ extension DeviceSession {
             finishDownload(.success(outcome))
         case .failed(let failure):
             let code: ErrorCode = if case .missing = failure { .notFound } else { .refused }
-            finishDownload(.failure(GatewayError(code, "\(id): \(failure)", next: "meterctl logs \(id) lists them")))
+            finishDownload(.failure(GatewayError(code, "\(id): \(failure)", next: remedy(of: failure))))
+        }
+    }
+
+    /// Nobody has shown that a serial port gives logs: its maker's interface does (Docs/Protocols/KM003C).
+    private func remedy(of failure: TransferFailure) -> String {
+        switch failure {
+        case .silent, .refused:
+            let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
+            return isElsewhere
+                ? "meterctl connect \(id) --over bulk takes its maker's interface, which gives logs"
+                : "meterctl logs \(id) lists them"
+        case .missing, .unreadable: return "meterctl logs \(id) lists them"
         }
     }
 

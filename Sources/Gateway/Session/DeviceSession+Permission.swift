@@ -218,7 +218,7 @@ extension DeviceSession {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        case .serial, .hid: .usb
+        case .serial, .hid, .bulk: .usb
         // Not here: an address is a radio's, whatever else leads to the meter.
         case nil: if case .mac = id { .ble } else { .usb }
         }

@@ -90,7 +90,7 @@ extension LinkAddress {
     /// What a public address says that is unusual: a random one may have any bit.
     fileprivate var addressFlags: [String] {
         switch self {
-        case .serial, .hid: []
+        case .serial, .hid, .bulk: []
         case .ble(let radio): radio.isRandom ? [] : radio.address.flags
         case .spp(let radio): radio.address.flags
         }

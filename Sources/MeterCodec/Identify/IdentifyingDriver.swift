@@ -41,7 +41,7 @@ package struct IdentifyingDriver: MeterDriver {
     /// - Returns: nil over a cable, where USB says what is there.
     package init?(over transport: LinkAddress.Transport, suspecting suspected: ModelName? = nil) {
         switch (transport, suspected?.family) {
-        case (.serial, _), (.hid, _): return nil
+        case (.serial, _), (.hid, _), (.bulk, _): return nil
         case (.spp, _): self.init(among: [.um, .atorch], guess: suspected ?? .um25c)
         case (.ble, .fnirsi): self.init(among: [.fnirsi, .tc66], guess: suspected ?? .fnb58)
         case (.ble, .um), (.ble, .atorch): self.init(among: [.um, .atorch, .tc66], guess: suspected ?? .um25c)

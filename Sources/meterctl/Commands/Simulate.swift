@@ -31,7 +31,7 @@ struct Simulate: AsyncParsableCommand {
     var framed = false
     @Option(
         help:
-            "With --stdio: as the meter speaks over this link: serial, hid, ble or spp. Default: the model's first of them."
+            "With --stdio: as the meter speaks over this link: serial, hid, bulk, ble or spp. Default: the model's first of them."
     )
     var over: String?
     @Option(help: "The longest notification with --over ble, bytes.")

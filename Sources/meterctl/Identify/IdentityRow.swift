@@ -119,7 +119,7 @@ extension IdentityRow {
         var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
         if let shown { nodes.formUnion(shown.compactMap(\.node)) }
         // A list that was put together from what a program uses may leave interfaces out; a descriptor does not.
-        if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(DeviceTable.Subsystem.allCases) }
+        if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(DeviceTable.Subsystem.ofInterfaces) }
         if let only = subsystem.flatMap({ DeviceTable.Subsystem(rawValue: $0) }) { nodes = [only] }
         return USBSelfDescription(
             vendor: vendor, product: pid.flatMap { UInt16($0, radix: 16) }, manufacturerText: manufacturer,

@@ -53,7 +53,7 @@ extension IdentityVerdict {
         case .meter(let model, let subsystem):
             self.model = model
             maker = model.maker
-            transport = subsystem == .tty ? LinkAddress.Transport.serial.rawValue : LinkAddress.Transport.hid.rawValue
+            transport = subsystem.transport.rawValue
         case .unread(let known), .stranger(let known): maker = known.maker
         case .unrecognised(let maker): self.maker = maker
         case .none: break

@@ -1,0 +1,120 @@
+import CLinux
+package import Gateway
+import Glibc
+
+/// A USB device as the kernel gives it to programs, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs).
+///
+/// Used by one thread at a time: the one that opens it, then the loop's.
+package final class USBNode: Sendable {
+    package let descriptor: FileDescriptor
+
+    package init(opening path: String) throws(ChannelFailure) {
+        do {
+            descriptor = try FileDescriptor(opening: path, O_RDWR | O_NONBLOCK)
+        } catch {
+            switch error.code {
+            case ENOENT, ENXIO, ENODEV, ENOTDIR:
+                throw ChannelFailure(.missing, "There is no \(path). Plug the meter in.")
+            case EACCES, EPERM:
+                throw ChannelFailure(
+                    .permission,
+                    "No permission to open \(path). Copy udev/60-meter-gateway.rules and 61-meter-gateway-access.rules to "
+                        + "/etc/udev/rules.d, add the user to the group plugdev (sudo usermod -aG plugdev USER), log in "
+                        + "again and plug the meter in anew.")
+            default: throw ChannelFailure(.system, "Cannot open \(path): \(error).")
+            }
+        }
+    }
+
+    /// The device's descriptor and those of its configurations, in a row, as they lie on the bus. Read once.
+    package func descriptors() throws(Errno) -> [UInt8] {
+        // A configuration's are 65,535 octets at most (USB 2.0, 9.6.3, wTotalLength); meters have 200.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
+        defer { buffer.deallocate() }
+        let count = try descriptor.read(into: buffer) ?? 0
+        return [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+
+    /// The driver that has an interface; nil where none has. Another program counts as one, by the name of `usbfs`.
+    package func driver(ofInterface number: UInt8) throws(Errno) -> String? {
+        let name = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 64)
+        defer { name.deallocate() }
+        do {
+            try Errno.check { cl_usb_driver(descriptor.raw, UInt32(number), name.baseAddress, name.count) }
+        } catch {
+            if error.code == ENODATA { return nil }
+            throw error
+        }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// Takes an interface that no driver has. It is given back when the node is closed.
+    package func claim(interface number: UInt8) throws(Errno) {
+        try Errno.check { cl_usb_claim(descriptor.raw, UInt32(number)) }
+    }
+
+    /// Ends a halt that the device signalled at an endpoint (USB 2.0, 9.4.5).
+    package func clearHalt(at endpoint: UInt8) throws(Errno) {
+        try Errno.check { cl_usb_clear_halt(descriptor.raw, UInt32(endpoint)) }
+    }
+
+    /// One that is done; nil where none is. Throws once the device is gone.
+    package func reap() throws(Errno) -> USBTransfer.Done? {
+        guard let done = cl_usb_reap(descriptor.raw) else {
+            let reason = Errno.last
+            if reason.code == EAGAIN || reason.code == EINTR { return nil }
+            throw reason
+        }
+        return USBTransfer.Done(done)
+    }
+}
+
+/// One bulk transfer at a time over one endpoint.
+///
+/// The kernel writes into its memory only while it is reaped, so that it may go as soon as its node is closed.
+package final class USBTransfer {
+    private let raw: OpaquePointer
+    private let node: USBNode
+    package let endpoint: UInt8
+    package let capacity: Int
+
+    /// A transfer that was reaped, valid until it is submitted again.
+    package struct Done {
+        private let raw: OpaquePointer
+
+        fileprivate init(_ raw: OpaquePointer) { self.raw = raw }
+
+        package func isOf(_ transfer: USBTransfer) -> Bool { transfer.raw == raw }
+        /// How it ended; nil: well.
+        package var failure: Errno? {
+            let code = cl_usb_transfer_error(raw)
+            return code == 0 ? nil : Errno(code)
+        }
+        /// What came.
+        package var bytes: [UInt8] {
+            [UInt8](UnsafeRawBufferPointer(start: cl_usb_transfer_bytes(raw), count: cl_usb_transfer_count(raw)))
+        }
+    }
+
+    /// - Parameters:
+    ///   - endpoint: its address; 0x80 in it is towards the host.
+    ///   - capacity: octets of one transfer.
+    package init(_ node: USBNode, endpoint: UInt8, capacity: Int) throws(Errno) {
+        guard let raw = cl_usb_transfer_new(endpoint, capacity) else { throw Errno(ENOMEM) }
+        (self.raw, self.node, self.endpoint, self.capacity) = (raw, node, endpoint, capacity)
+    }
+
+    deinit { cl_usb_transfer_free(raw) }
+
+    /// Asks for what the device says next.
+    package func receive() throws(Errno) {
+        try Errno.check { cl_usb_submit(node.descriptor.raw, raw, capacity) }
+    }
+
+    /// Sends octets, `capacity` of them at most.
+    package func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+        let count = min(bytes.count, capacity)
+        if count > 0, let start = bytes.baseAddress { memcpy(cl_usb_transfer_bytes(raw), start, count) }
+        try Errno.check { cl_usb_submit(node.descriptor.raw, raw, count) }
+    }
+}

@@ -1,0 +1,253 @@
+import Gateway
+import Glibc
+import LinuxIO
+import MeterModel
+
+/// A channel over a device's bulk endpoints, from before it is open until it is closed.
+///
+/// ```
+///   ┌─────────┐   ┌──────┐  lost, stalled   ┌────────┐  told   ┌────────┐
+///   │ OPENING │──▶│ OPEN │─────────────────▶│ FAILED │────────▶│ CLOSED │
+///   └─────────┘   └──────┘                  └────────┘         └────────┘
+/// ```
+///
+/// `close` leads from each state to CLOSED, from OPEN by way of LINGERING while something has still to go out. As
+/// `DescriptorChannel`, of which it has the shape; but here bytes travel in transfers, and writing is known to be done only
+/// when one is reaped.
+final class BulkChannel: ByteChannel, @unchecked Sendable {
+    // Unchecked: made on any thread, then only used on the loop (see `ByteChannel`), which every entry checks.
+
+    typealias Handler = @Sendable (ChannelEvent) -> Void
+
+    private let name: String
+    private let loop: IOLoop
+    private let stallLimit: Duration
+    private var state: State
+    private var queue = WriteQueue(.packets)
+    /// A transfer to the device is under way.
+    private var isSending = false
+    private var stallTimer: LoopTimer?
+    /// Halts of one direction since it last carried anything.
+    private var halts = 0
+
+    private enum State {
+        case opening(Handler)
+        case open(any BulkPort, Handler)
+        /// The caller has closed. What was queued still goes out, and what comes is thrown away.
+        case lingering(any BulkPort, LoopTimer, untilSent: Bool)
+        case failed(Handler)
+        case closed
+    }
+
+    /// How long something that waits to go out may keep a closed channel.
+    private static let farewellLimit = Duration.milliseconds(500)
+    /// A device that halts an endpoint again and again has more than a request that it did not like.
+    private static let haltsMax = 3
+    /// Taken in one turn of the loop, so that other meters get theirs.
+    private static let transfersPerTurn = 16
+
+    /// Starts to open; see `ChannelOpener.open`.
+    ///
+    /// - Parameters:
+    ///   - name: what messages call it.
+    ///   - stallLimit: how long the device may take nothing while something waits before it counts as stalled.
+    ///   - open: called on a thread of its own.
+    static func open(
+        _ name: String, on loop: IOLoop, stallLimit: Duration = .seconds(5), handle: @escaping Handler,
+        _ open: @escaping @Sendable () throws(ChannelFailure) -> any BulkPort
+    ) -> BulkChannel {
+        let channel = BulkChannel(name, on: loop, stallLimit: stallLimit, handle)
+        loop.execute { channel.begin(open) }
+        return channel
+    }
+
+    private init(_ name: String, on loop: IOLoop, stallLimit: Duration, _ handle: @escaping Handler) {
+        self.name = name
+        self.loop = loop
+        self.stallLimit = stallLimit
+        state = .opening(handle)
+    }
+
+    func send(_ bytes: [UInt8]) {
+        loop.checkIsolated()
+        switch state {
+        case .opening, .open: break
+        case .lingering, .failed, .closed: return
+        }
+        for start in stride(from: 0, to: bytes.count, by: BulkNode.capacity) {
+            guard queue.append(Array(bytes[start..<min(start + BulkNode.capacity, bytes.count)])) else {
+                return fail(.stalled, "\(name) takes nothing: \(WriteQueue.capacity) bytes wait. \(Self.remedy)")
+            }
+        }
+        sendNext()
+    }
+
+    func close() { close(after: .zero) }
+
+    func close(after pause: Duration) {
+        loop.checkIsolated()
+        guard case .open(let port, _) = state else {
+            if case .lingering = state { return }
+            return shut()
+        }
+        let mustSend = isSending || !queue.isEmpty
+        guard pause > .zero || mustSend else { return shut() }
+        loop.hold()
+        let timer = loop.schedule(at: loop.now + max(pause, mustSend ? Self.farewellLimit : .zero)) { [self] in shut() }
+        state = .lingering(port, timer, untilSent: pause <= .zero)
+    }
+
+    // MARK: The beginning
+
+    private func begin(_ open: @escaping @Sendable () throws(ChannelFailure) -> any BulkPort) {
+        guard case .opening = state else { return }
+        BackgroundThread.run { [self] in
+            let result = Result { () throws(ChannelFailure) in try open() }
+            loop.execute { self.opened(result) }
+        }
+    }
+
+    private func opened(_ result: Result<any BulkPort, ChannelFailure>) {
+        guard case .opening(let handle) = state else {
+            // Closed meanwhile.
+            if case .success(let port) = result { port.close() }
+            return
+        }
+        switch result {
+        case .success(let port):
+            do {
+                try loop.register(port.descriptor, .writable) { [self] in ready($0) }
+            } catch {
+                port.close()
+                state = .closed
+                return handle(.closed(ChannelFailure(.system, "Cannot wait for \(name): \(error).")))
+            }
+            state = .open(port, handle)
+            handle(.opened)
+            // The caller may have closed.
+            do throws(Errno) { try self.port?.receive() } catch { lose(error) }
+            sendNext()
+        case .failure(let failure):
+            state = .closed
+            handle(.closed(failure))
+        }
+    }
+
+    // MARK: The link
+
+    private var port: (any BulkPort)? {
+        switch state {
+        case .open(let port, _), .lingering(let port, _, _): port
+        case .opening, .failed, .closed: nil
+        }
+    }
+
+    private func ready(_ readiness: Readiness) {
+        for _ in 0..<Self.transfersPerTurn {
+            // What was received may have closed the channel.
+            guard let port else { return }
+            do throws(Errno) {
+                guard let event = try port.take() else {
+                    // Gone: nothing comes any more, and nothing is under way that could.
+                    if readiness.isOver { lose(Errno(ENODEV)) }
+                    return
+                }
+                try take(event, from: port)
+            } catch {
+                return lose(error)
+            }
+        }
+    }
+
+    private func take(_ event: BulkEvent, from port: any BulkPort) throws(Errno) {
+        switch event {
+        case .received(let bytes):
+            halts = 0
+            // Asked for before it is handed on: the device has somewhere to put what it says meanwhile.
+            try port.receive()
+            guard !bytes.isEmpty, case .open(_, let handle) = state else { return }
+            handle(.received(bytes))
+        case .sent:
+            halts = 0
+            sent()
+        case .failed(let isInput, let reason):
+            guard reason.code == EPIPE, halts < Self.haltsMax else { throw reason }
+            halts += 1
+            try port.clearHalt(isInput: isInput)
+            // A request that it refused is not sent again: whoever asked asks anew.
+            if isInput { try port.receive() } else { sent() }
+        }
+    }
+
+    private func sent() {
+        isSending = false
+        if let stallTimer { loop.cancel(stallTimer) }
+        stallTimer = nil
+        sendNext()
+        if case .lingering(_, _, untilSent: true) = state, !isSending { shut() }
+    }
+
+    private func sendNext() {
+        guard let port, !isSending, !queue.isEmpty else { return }
+        do throws(Errno) {
+            let count = try queue.withNext { bytes throws(Errno) in
+                try port.send(bytes)
+                return bytes.count
+            }
+            queue.removeFirst(count)
+            isSending = true
+            stallTimer = loop.schedule(at: loop.now + stallLimit) { [self] in
+                fail(.stalled, "\(name) has taken nothing for \(stallLimit). \(Self.remedy)")
+            }
+        } catch {
+            lose(error)
+        }
+    }
+
+    // MARK: The end
+
+    private static let remedy = "Unplug the meter and plug it in again."
+
+    private func lose(_ reason: Errno) {
+        switch reason.code {
+        // How a transfer ends whose device goes (Documentation/driver-api/usb/error-codes.rst).
+        case ENODEV, ESHUTDOWN, ENOENT, EPROTO, EILSEQ, ETIME:
+            fail(.lost, "\(name) is gone. It was unplugged, or switched off.")
+        default: fail(.lost, "\(name) does not answer any more: \(reason). \(Self.remedy)")
+        }
+    }
+
+    /// Closes at once and says so at the loop's next turn: `send`, which may have found out, must not call back.
+    private func fail(_ code: ChannelFailure.Code, _ message: String) {
+        let handle: Handler
+        switch state {
+        case .opening(let handler), .open(_, let handler): handle = handler
+        case .lingering: return shut()
+        case .failed, .closed: return
+        }
+        shut()
+        state = .failed(handle)
+        loop.execute { [self] in
+            // The caller may have closed meanwhile, and then hears nothing more.
+            guard case .failed = state else { return }
+            state = .closed
+            handle(.closed(ChannelFailure(code, message)))
+        }
+    }
+
+    private func shut() {
+        if let stallTimer { loop.cancel(stallTimer) }
+        stallTimer = nil
+        if let port {
+            loop.unregister(port.descriptor)
+            port.close()
+        }
+        if case .lingering(_, let timer, _) = state {
+            loop.cancel(timer)
+            loop.letGo()
+        }
+        queue = WriteQueue(.packets)
+        isSending = false
+        state = .closed
+    }
+}

@@ -1,0 +1,81 @@
+package import Gateway
+import Glibc
+package import LinuxIO
+package import MeterModel
+
+/// Opens makers' own interfaces of USB devices as channels.
+package struct BulkChannelOpener: ChannelOpener {
+    private let loop: IOLoop
+    private let devices: DeviceTable
+
+    /// - Parameters:
+    ///   - loop: the loop on which channels are used and call back.
+    ///   - devices: the ids of meters; no other device is touched.
+    package init(loop: IOLoop, devices: DeviceTable = .builtIn) {
+        self.loop = loop
+        self.devices = devices
+    }
+
+    package func open(
+        _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
+    ) -> any ByteChannel {
+        guard case .bulk(let path) = link else { preconditionFailure("\(link) is no bulk link") }
+        return BulkChannel.open(path, on: loop, handle: handle) { [devices] () throws(ChannelFailure) in
+            try Self.port(at: path, devices)
+        }
+    }
+
+    /// Opens the node and takes its interface, if it is still a meter's: numbers of nodes are given anew. A driver that has
+    /// the interface keeps it: somebody may use what it gives.
+    static func port(at path: String, _ devices: DeviceTable) throws(ChannelFailure) -> any BulkPort {
+        let node = try USBNode(opening: path)
+        do {
+            return try take(node, at: path, devices)
+        } catch {
+            node.descriptor.closeElsewhere()
+            throw error
+        }
+    }
+
+    private static func take(
+        _ node: USBNode, at path: String, _ devices: DeviceTable
+    ) throws(ChannelFailure) -> BulkNode {
+        // What has no descriptors is no USB device.
+        let descriptors = (try? node.descriptors()) ?? []
+        guard let interface = BulkInterface(descriptors: descriptors),
+            devices.lists(vendor: interface.vendor, product: interface.product, subsystem: .usb)
+        else { throw ChannelFailure(.unsuitable, "\(path) is no meter with an interface of its maker's.") }
+        // Again and again for a while where a program has it: that may be this one, which is about to let go of it.
+        for _ in 0..<10 {
+            let (port, holder) = try claim(interface, of: node, at: path)
+            if let port { return port }
+            guard holder == program else {
+                throw ChannelFailure(
+                    .busy,
+                    "The kernel's driver \(holder) has the meter's own interface at \(path), and keeps it. The serial port"
+                        + " needs none of it; to have it here: sudo modprobe -r \(holder)")
+            }
+            usleep(50_000)
+        }
+        throw ChannelFailure(.busy, "Another program has \(path) for itself. See which with: fuser -v \(path)")
+    }
+
+    /// How the kernel calls a program that has an interface.
+    private static let program = "usbfs"
+
+    /// The interface as a port, or else who has it.
+    private static func claim(
+        _ interface: BulkInterface, of node: USBNode, at path: String
+    ) throws(ChannelFailure) -> (port: BulkNode?, holder: String) {
+        do {
+            if let driver = try node.driver(ofInterface: interface.number) { return (nil, driver) }
+            try node.claim(interface: interface.number)
+            return (try BulkNode(node, interface), "")
+        } catch {
+            // Somebody was quicker.
+            if error.code == EBUSY { return (nil, program) }
+            throw ChannelFailure(
+                error.code == ENODEV ? .missing : .system, "Cannot use \(path): \(error). Plug the meter in anew.")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// A maker's own interface of a USB device that carries bytes over two bulk endpoints.
+struct BulkInterface: Hashable, Sendable {
+    /// Class of an interface that only its maker knows (USB-IF, Defined Class Codes).
+    static let makersClass: UInt8 = 0xFF
+
+    var vendor: UInt16
+    var product: UInt16
+    var number: UInt8
+    /// Endpoint addresses; 0x80 is towards the host.
+    var input: UInt8
+    var output: UInt8
+
+    /// The first such interface in a device's descriptors (USB 2.0, 9.6: the device's, then a configuration's with its
+    /// interfaces and endpoints). Chosen by its class, for its number differs between models that are otherwise alike.
+    ///
+    /// - Returns: nil where there is none, or the descriptors are cut short before it is complete.
+    init?(descriptors bytes: [UInt8]) {
+        guard bytes.count >= 18, bytes[0] == 18, bytes[1] == 1 else { return nil }
+        vendor = UInt16(bytes[8]) | UInt16(bytes[9]) << 8
+        product = UInt16(bytes[10]) | UInt16(bytes[11]) << 8
+        var interface: UInt8?
+        var input: UInt8?
+        var output: UInt8?
+        var offset = 18
+        while offset + 1 < bytes.count {
+            let length = Int(bytes[offset])
+            guard length >= 2, offset + length <= bytes.count else { return nil }
+            switch bytes[offset + 1] {
+            case 4 where length >= 9:
+                // Alternate setting 0, which is the one that is in force.
+                let isMakers = bytes[offset + 5] == Self.makersClass && bytes[offset + 3] == 0
+                interface = isMakers ? bytes[offset + 2] : nil
+                (input, output) = (nil, nil)
+            case 5 where length >= 7 && bytes[offset + 3] & 3 == 2:
+                let address = bytes[offset + 2]
+                if address & 0x80 != 0 { input = input ?? address } else { output = output ?? address }
+            default: break
+            }
+            if let interface, let input, let output {
+                (number, self.input, self.output) = (interface, input, output)
+                return
+            }
+            offset += length
+        }
+        return nil
+    }
+}

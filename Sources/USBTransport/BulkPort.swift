@@ -1,0 +1,66 @@
+import Gateway
+import LinuxIO
+
+/// Two bulk endpoints of a device, as a channel uses them: one transfer each way at a time. Only used on the loop.
+protocol BulkPort: Sendable {
+    /// Writable while a transfer is done and was not taken; hung up once the device is gone.
+    var descriptor: FileDescriptor { get }
+    /// Asks for what the device says next.
+    func receive() throws(Errno)
+    /// Sends at most `BulkNode.capacity` octets.
+    func send(_ bytes: UnsafeRawBufferPointer) throws(Errno)
+    /// What is done since it was last asked; nil: nothing.
+    func take() throws(Errno) -> BulkEvent?
+    /// Ends a halt of one direction.
+    func clearHalt(isInput: Bool) throws(Errno)
+    /// Ends what is under way and gives the device back, without waiting for it.
+    func close()
+}
+
+enum BulkEvent: Hashable, Sendable {
+    /// Perhaps nothing: a device ends what fills its packets with an empty one.
+    case received([UInt8])
+    case sent
+    case failed(isInput: Bool, Errno)
+}
+
+/// The kernel's: a claimed interface of a device.
+final class BulkNode: BulkPort, @unchecked Sendable {
+    // Unchecked: made on the thread that opens it, then only used on the loop.
+
+    /// Of one transfer. Whole packets of every speed (64, 512 and 1,024 octets), and more than any answer of a KM003C:
+    /// it gives its logs in pieces of 2,544 at most (protocols.md 4.7).
+    static let capacity = 4096
+
+    private let node: USBNode
+    private let interface: BulkInterface
+    private let input: USBTransfer
+    private let output: USBTransfer
+
+    init(_ node: USBNode, _ interface: BulkInterface) throws(Errno) {
+        self.node = node
+        self.interface = interface
+        input = try USBTransfer(node, endpoint: interface.input, capacity: Self.capacity)
+        output = try USBTransfer(node, endpoint: interface.output, capacity: Self.capacity)
+    }
+
+    var descriptor: FileDescriptor { node.descriptor }
+
+    func receive() throws(Errno) { try input.receive() }
+
+    func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) { try output.send(bytes) }
+
+    func take() throws(Errno) -> BulkEvent? {
+        guard let done = try node.reap() else { return nil }
+        let isInput = done.isOf(input)
+        if let failure = done.failure { return .failed(isInput: isInput, failure) }
+        return isInput ? .received(done.bytes) : .sent
+    }
+
+    func clearHalt(isInput: Bool) throws(Errno) {
+        try node.clearHalt(at: isInput ? interface.input : interface.output)
+    }
+
+    /// The kernel cancels what is under way and waits for the controller to have done so.
+    func close() { node.descriptor.closeElsewhere() }
+}

@@ -12,14 +12,16 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var queue_ms: Int64?
     /// Do not ask the cloud. It is used beside whoever holds it, and nobody sees that it is.
     package var no_lease: Bool?
-    /// The kind of link to use where the meter has several: `serial`, `hid`, `ble` or `spp`.
+    /// The kind of link to use where the meter has several: `serial`, `hid`, `bulk`, `ble` or `spp`, from now on; `any`: the
+    /// usual one. Absent: as was asked for last.
     package var over: String?
     /// The person is sure: of a meter that this host has never met, and of another take-over of one that it did not hear
     /// after the last.
     package var yes: Bool?
 
-    package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil) {
+    package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil, over: String? = nil) {
         self.wait_ms = wait_ms
+        self.over = over
         self.model = model
         self.id = id
     }

@@ -18,7 +18,9 @@ extension MeterStore: MeterRepository {
                 .map { try KnownMeter(row: $0, path: path) }
             guard meter != old else { return }
             // Sightings change all the time and can be lost; a wish cannot.
-            let isWish = meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
+            let isWish =
+                meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
+                || meter.preferred != old?.preferred
             if isWish {
                 try db.inDurableTransaction { try Self.write(meter, $0) }
             } else {
@@ -38,16 +40,17 @@ extension MeterStore: MeterRepository {
     private static func write(_ meter: KnownMeter, _ db: Database) throws {
         try db.execute(
             sql: """
-                INSERT INTO meter (id, model, transport, link, is_declared, is_wanted, last_seen_ms)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO meter
+                    (id, model, transport, link, is_declared, is_wanted, preferred_transport, last_seen_ms)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET
                     model = excluded.model, transport = excluded.transport, link = excluded.link,
                     is_declared = excluded.is_declared, is_wanted = excluded.is_wanted,
-                    last_seen_ms = excluded.last_seen_ms
+                    preferred_transport = excluded.preferred_transport, last_seen_ms = excluded.last_seen_ms
                 """,
             arguments: [
                 meter.id.description, meter.model?.rawValue, meter.link?.transport.rawValue, meter.link?.stored,
-                meter.isDeclared, meter.isWanted, meter.lastSeen?.millisecondsSince1970,
+                meter.isDeclared, meter.isWanted, meter.preferred?.rawValue, meter.lastSeen?.millisecondsSince1970,
             ])
     }
 
@@ -71,6 +74,7 @@ extension KnownMeter {
                     + "restore the file from a backup")
         }
         let model: String? = row["model"]
+        let preferred: String? = row["preferred_transport"]
         let lastSeen: Int64? = row["last_seen_ms"]
         self.init(
             id: id,
@@ -78,6 +82,7 @@ extension KnownMeter {
             link: Self.link(transport: row["transport"], stored: row["link"]),
             isDeclared: row["is_declared"],
             isWanted: row["is_wanted"],
+            preferred: preferred.flatMap { LinkAddress.Transport(rawValue: $0) },
             lastSeen: lastSeen.map { WallTime(millisecondsSince1970: $0) }
         )
     }

@@ -58,6 +58,9 @@ enum StoreSchema {
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN lease_token INTEGER; ALTER TABLE meter ADD COLUMN lease_zone TEXT")
         }
+        migrator.registerMigration("12 the kind of link asked for", foreignKeyChecks: .immediate) { db in
+            try db.execute(sql: "ALTER TABLE meter ADD COLUMN preferred_transport TEXT")
+        }
         return migrator
     }
 

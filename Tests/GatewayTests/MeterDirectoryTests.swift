@@ -60,6 +60,28 @@ struct MeterDirectoryTests {
         #expect(next.host.links.attempts == 0)
     }
 
+    @Test func kindOfLinkAskedFor_isRemembered_untilAnyWillDo() async throws {
+        try await bench.plugIn(.um25c)
+        for (over, kind) in [("serial", LinkAddress.Transport.serial), (nil, .serial), ("any", nil)] {
+            _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest(over: over))
+            let remembered = await store.meters().map(\.preferred)
+            #expect(remembered == [kind])
+        }
+        await #expect(throws: GatewayError.self) {
+            _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest(over: "smoke"))
+        }
+        #expect(await bench.leave() == .none)
+
+        try await store.save(KnownMeter(id: .um, model: .um25c, isWanted: true, preferred: .spp))
+        let next = DirectoryBench(store)
+        try await next.directory.restore()
+        try await next.plugIn(.um25c)
+        next.host.loop.advance(by: .seconds(1))
+        // What was asked for is not there: another will do until it is.
+        #expect(try await next.status().transport == "serial")
+        #expect(await next.leave() == .none)
+    }
+
     @Test func shutdown_isNoDisconnect() async throws {
         try await bench.plugIn(.um25c)
         _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())

@@ -78,11 +78,31 @@ struct SessionLinksTests {
     @Test func otherKind_isTaken_whenAPersonAsksForIt() async throws {
         let session = try await dualMode()
         host.loop.advance(by: .seconds(3))
-        await session.connect(ConnectManner(transport: .spp))
+        await session.connect(ConnectManner(link: .only(.spp)))
         host.loop.advance(by: .seconds(3))
 
         #expect(await session.status().transport == "spp")
         #expect(await session.state == "data-available")
+        #expect(await host.leave(session) == .none)
+    }
+
+    @Test func kindAskedFor_isTakenAsSoonAsItIsThere() async throws {
+        let session = try await dualMode()
+        await session.connect(ConnectManner(link: .only(.spp)))
+        host.loop.advance(by: .seconds(3))
+        await session.vanished(from: spp)
+        host.loop.advance(by: .seconds(5))
+        #expect(await session.status().transport == "ble")
+
+        await session.appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: spp, rssi: -60))
+        host.loop.advance(by: .seconds(5))
+        #expect(await session.status().transport == "spp")
+        #expect(await session.state == "data-available")
+
+        // Wanted once more without a word on the kind: it stays.
+        await session.connect()
+        host.loop.advance(by: .seconds(3))
+        #expect(await session.status().transport == "spp")
         #expect(await host.leave(session) == .none)
     }
 

@@ -100,6 +100,6 @@ extension ConnectManner {
         self.init(
             isTakeover: request.takeover ?? false, standsInLine: request.queue_ms != nil,
             isExempt: request.no_lease ?? false,
-            transport: request.over.flatMap { LinkAddress.Transport(rawValue: $0) })
+            link: request.over.flatMap { LinkWish($0) })
     }
 }

@@ -174,7 +174,8 @@ package actor MeterDirectory {
         }
         try await checkLink(request.over, of: session)
         let wasWanted = known[session.id]?.isWanted ?? false
-        let failure = await remember(session.id, model: model, isWanted: true)
+        let failure = await remember(
+            session.id, model: model, isWanted: true, link: request.over.flatMap { LinkWish($0) })
         if isSought {
             await session.seek(ConnectManner(request), patience: Self.askingTime(request))
         } else {
@@ -293,18 +294,18 @@ extension MeterDirectory {
     /// Whoever asks for one kind of link does not want another one in its place.
     private func checkLink(_ kind: String?, of session: DeviceSession) async throws(GatewayError) {
         guard let kind else { return }
-        let kinds = LinkAddress.Transport.allCases.map(\.rawValue)
-        guard kinds.contains(kind) else {
+        guard let wish = LinkWish(kind) else {
+            let kinds = LinkAddress.Transport.allCases.map(\.rawValue) + [LinkWish.anyWord]
             throw GatewayError(
                 .badRequest, "\"\(kind)\" is no kind of link", next: "there are \(kinds.joined(separator: ", "))")
         }
         let there = await session.transports
-        guard !there.contains(kind) else { return }
+        guard wish != .any, !there.contains(kind) else { return }
         throw GatewayError(
             .refused, "\(session.id) is not there over \(kind)",
             next: there.isEmpty
                 ? "bring it into range and switch it on: meterctl scan"
-                : "it is there over \(there.joined(separator: " and ")); leave --over away to use that")
+                : "it is there over \(there.joined(separator: " and ")); --over any uses that")
     }
 
     func checkRunning() throws(GatewayError) {
@@ -332,7 +333,8 @@ extension MeterDirectory {
         try checkRunning()
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(
-            id: meter.id, model: meter.model, isWanted: meter.isWanted, settings: settings, loop: edges.loop,
+            id: meter.id, model: meter.model, isWanted: meter.isWanted, preferred: meter.preferred, settings: settings,
+            loop: edges.loop,
             opener: edges.opener, track: edges.recorder.track(for: meter.id),
             recording: edges.recordings?.track(for: meter.id), dice: edges.makeDice(), logger: logger,
             gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
@@ -355,10 +357,13 @@ extension MeterDirectory {
     }
 
     /// - Returns: why it will be forgotten at the next restart. What a person wants happens now all the same.
-    func remember(_ id: MeterID, model: ModelName?, isWanted: Bool) async -> GatewayError? {
+    func remember(
+        _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkWish? = nil
+    ) async -> GatewayError? {
         var meter = known[id] ?? KnownMeter(id: id)
         meter.model = model ?? meter.model
         meter.isWanted = isWanted
+        if let link { meter.preferred = link.transport }
         do {
             try await save(meter)
             return nil

@@ -21,17 +21,20 @@ package struct KnownMeter: Hashable, Sendable {
     package var isDeclared: Bool
     /// It is to be connected, now and after a restart. Of this host only, never shared.
     package var isWanted: Bool
+    /// The kind of link that a person asked for, now and after a restart; nil: the usual one. Of this host only.
+    package var preferred: LinkAddress.Transport?
     package var lastSeen: WallTime?
 
     package init(
         id: MeterID, model: ModelName? = nil, link: LinkAddress? = nil, isDeclared: Bool = false,
-        isWanted: Bool = false, lastSeen: WallTime? = nil
+        isWanted: Bool = false, preferred: LinkAddress.Transport? = nil, lastSeen: WallTime? = nil
     ) {
         self.id = id
         self.model = model
         self.link = link
         self.isDeclared = isDeclared
         self.isWanted = isWanted
+        self.preferred = preferred
         self.lastSeen = lastSeen
     }
 }

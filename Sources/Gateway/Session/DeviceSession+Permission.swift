@@ -11,14 +11,13 @@ package struct ConnectManner: Hashable, Sendable {
     package var standsInLine: Bool
     /// Ask nobody.
     package var isExempt: Bool
-    /// The kind of link to use where the meter has several; nil: as is usual.
-    package var transport: LinkAddress.Transport?
+    /// Which kind of link to use where the meter has several; nil: as was asked for last.
+    package var link: LinkWish?
 
     package init(
-        isTakeover: Bool = false, standsInLine: Bool = false, isExempt: Bool = false,
-        transport: LinkAddress.Transport? = nil
+        isTakeover: Bool = false, standsInLine: Bool = false, isExempt: Bool = false, link: LinkWish? = nil
     ) {
-        self.transport = transport
+        self.link = link
         self.isTakeover = isTakeover
         self.standsInLine = standsInLine
         self.isExempt = isExempt
@@ -27,6 +26,29 @@ package struct ConnectManner: Hashable, Sendable {
 
 extension ConnectManner {
     var wish: LeaseWish { LeaseWish(isTakeover: isTakeover, waitsInLine: standsInLine, isAsked: true) }
+}
+
+/// Which kind of link a person wants to a meter.
+package enum LinkWish: Hashable, Sendable {
+    /// The usual one.
+    case any
+    case only(LinkAddress.Transport)
+
+    /// nil for what is no kind of link.
+    init?(_ text: String) {
+        if text == Self.anyWord {
+            self = .any
+        } else if let transport = LinkAddress.Transport(rawValue: text) {
+            self = .only(transport)
+        } else {
+            return nil
+        }
+    }
+
+    /// How people say that they have no wish.
+    static let anyWord = "any"
+
+    var transport: LinkAddress.Transport? { if case .only(let transport) = self { transport } else { nil } }
 }
 
 /// Which refusals a wait for a meter outlasts.
@@ -83,7 +105,7 @@ extension DeviceSession {
 
     func take(_ manner: ConnectManner) {
         isExempt = manner.isExempt
-        prefer(manner.transport)
+        prefer(manner.link)
         machine.asksFirst = gate != nil && !isExempt
         patience = manner.standsInLine ? .line : manner.isTakeover ? .takeover : .none
         refusal = nil
@@ -96,10 +118,16 @@ extension DeviceSession {
     }
 
     /// A link of another kind than the one asked for is made anew, where the meter has one of that kind.
-    private func prefer(_ transport: LinkAddress.Transport?) {
-        links.preferred = transport
+    private func prefer(_ wish: LinkWish?) {
+        if let wish { links.preferred = wish.transport }
         links.beginAnew()
-        guard channel != nil, let transport, let link, link.transport != transport, links.next?.transport == transport
+        takePreferredLink()
+    }
+
+    /// Goes over to the kind of link that a person asked for, where one of another kind is in use.
+    func takePreferredLink() {
+        guard channel != nil, let transport = links.preferred, let link, link.transport != transport,
+            links.next?.transport == transport
         else { return chooseLink() }
         leaveCleanly()
         note("\(transport.rawValue) asked for") { machine.channelClosed(at: loop.now, dice: dice.next()) }

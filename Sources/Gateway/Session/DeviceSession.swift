@@ -86,7 +86,8 @@ package actor DeviceSession {
     private(set) var isShutDown = false
 
     package init(
-        id: MeterID, model: ModelName?, isWanted: Bool, settings: MeterSettings, loop: any SessionLoop,
+        id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
+        settings: MeterSettings, loop: any SessionLoop,
         opener: any ChannelOpener, track: SampleTrack, recording: RecordingTrack? = nil,
         dice: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
@@ -106,6 +107,7 @@ package actor DeviceSession {
         machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: gate != nil)
         stateSince = loop.wallNow
         driver = model.flatMap { MeterCatalogue.driver(for: $0) }
+        links.preferred = preferred
         recording?.apply(settings.recordingRules(staleAfter: machine.timing.staleAfter))
     }
 
@@ -119,7 +121,7 @@ package actor DeviceSession {
         deviceName = sighting.name.map { $0.visible } ?? deviceName
         links.appeared(sighting.link, rssi: sighting.rssi)
         if let seen = sighting.model, seen != model { change(to: seen) }
-        chooseLink()
+        takePreferredLink()
         adoptSettings()
         note("device present at \(sighting.link.display)") { machine.appeared(at: loop.now) }
         wake()

@@ -50,7 +50,7 @@ package enum MeterRepositoryContract {
     private static let samples: [KnownMeter] = [
         KnownMeter(
             id: one, model: .um25c, link: .serial(path: "/dev/rfcomm0"), isDeclared: true, isWanted: true,
-            lastSeen: WallTime(millisecondsSince1970: 1_795_000_000_123)),
+            preferred: .spp, lastSeen: WallTime(millisecondsSince1970: 1_795_000_000_123)),
         KnownMeter(id: two, model: .fnb58, isWanted: true),
         KnownMeter(id: .usbPort(vendor: 0x1A86, product: 0x7523, host: "pi", path: "1-1.2"), isDeclared: true),
         KnownMeter(

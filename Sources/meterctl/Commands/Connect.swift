@@ -17,7 +17,7 @@ struct Connect: AsyncParsableCommand {
     var model: String?
     @Option(help: "For a device path: the meter's own address or id, where you know it.")
     var id: String?
-    @Option(help: "The kind of link, where the meter has several: serial, hid, bulk, ble or spp.")
+    @Option(help: "The kind of link, where the meter has several: serial, hid, bulk, ble or spp; any: the usual one.")
     var over: String?
     @Flag(help: "Return at once.")
     var detach = false

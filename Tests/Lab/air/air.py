@@ -19,6 +19,7 @@ import sys
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import identities  # noqa: E402 - one folder up, shared with the guest
+import recorded_meter  # noqa: E402
 from adapter import Adapter  # noqa: E402
 from radio_meter import ATORCH, FNIRSI, TC66_RADIO_A, TC66_RADIO_B, TRANSPARENT, Kind, RadioMeter
 from simulator import Simulator
@@ -47,10 +48,11 @@ class Air:
         self.plugged = {}
         self._guest = None
         self._btvirt = None
+        self._controllers = None
 
     async def start(self):
         """Up to READY."""
-        path = await self._start_btvirt()
+        path = self._controllers = await self._start_btvirt()
         for index in range(self.arguments.adapters):
             adapter = Adapter(index, self)
             await adapter.start(path, os.path.join(self.arguments.at, adapter.name))
@@ -171,6 +173,10 @@ class Air:
                 await self._set_meter(self.meters[given.pop("meter")], **given)
             case "vanish" | "drop":
                 await getattr(self.meters[given["meter"]], do)()
+            case "play":
+                return await self._play_recording(given["recording"])
+            case "roll":
+                self.meters[given["meter"]].roll()
             case "raw":
                 await self.meters[given["meter"]].raw(bytes.fromhex(given["hex"]))
             case "links":
@@ -184,6 +190,21 @@ class Air:
             case _:
                 raise ValueError(f"cannot do {do}")
         return None
+
+    async def _play_recording(self, name):
+        """Puts a recorded meter on the air; nothing where there are no recordings. What it will say, as hexadecimal."""
+        meter = self.meters.get(f"recorded {name}")
+        if meter is None:
+            meter = recorded_meter.make(name, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."))
+            if meter is None:
+                return {}
+            await meter.start(self._controllers)
+            self.meters[f"recorded {name}"] = meter
+            log.info("recorded %s is %s", name, meter.address)
+        else:
+            await meter.set_on(True)
+        return {"meter": f"recorded {name}", "address": meter.address,
+                "messages": [b"".join(message).hex() for message in meter.messages]}
 
     @staticmethod
     def _set_adapter(adapter, plugged=None, deaf=None, hung=None):

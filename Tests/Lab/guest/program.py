@@ -180,6 +180,12 @@ class Program:
         """An answer of the control socket."""
         return self.call("GET", path)
 
+    def stream(self, path):
+        """The connection, and an answer whose lines come one by one."""
+        connection = _Connection(self.socket, 120)
+        connection.request("GET", path)
+        return connection, connection.getresponse()
+
     def call(self, method, path, body=None, seconds=20):
         """As `get`, for every kind of request."""
         connection = _Connection(self.socket, seconds)

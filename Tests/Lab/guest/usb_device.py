@@ -22,8 +22,13 @@ COMMAND_SUBMIT, COMMAND_UNLINK, ANSWER_SUBMIT, ANSWER_UNLINK = 1, 2, 3, 4
 HEADER = 48
 STALL, CONNECTION_RESET = -32, -104
 BULK, INTERRUPT = 2, 3
+# English, as almost every device has it.
+LANGUAGES = b"\x04\x03\x09\x04"
 # 64 octets in, 64 out, no report number, a vendor's page.
 REPORTS = bytes.fromhex("0600ff 0901 a101 0902 1500 26ff00 7508 9540 8102 0903 1500 26ff00 7508 9540 9102 c0")
+
+# The same of a real KM003C (okhsunrog/km003c-rs, history, wireshark/rust_simple_logger.16.pcapng at 53d7036).
+KM003C_REPORTS = bytes.fromhex("0600ff 0901 a101 0902 1500 25ff 7508 9540 8102 0903 9102 c0")
 
 
 def interface(number, endpoints, kind, subclass=0, protocol=0):
@@ -58,8 +63,23 @@ class USBDevice:
         # 0xEF, 2, 1: a device whose interfaces are associated.
         self._device = struct.pack("<BBHBBBBHHHBBBB", 18, 1, 0x0200, kind, 2, 1, 64, vendor, product, 0x0100, 1, 2, 3, 1)
         self._configuration = struct.pack("<BBHBBBBB", 9, 2, 9 + len(body), interfaces, 1, 0, 0x80, 50) + body
-        self._strings = dict(enumerate(strings, 1))
+        self._strings = {number: self._string(text) for number, text in enumerate(strings, 1)}
+        self._serve_with(heard)
+
+    @classmethod
+    def of_descriptors(cls, device, configuration, strings, heard):
+        """A device by its descriptors as they were on a bus; strings by their number."""
+        made = cls.__new__(cls)
+        made._device, made._configuration, made._strings = device, configuration, strings
+        made._serve_with(heard)
+        return made
+
+    def _serve_with(self, heard):
         self._heard = heard
+        self.reports = REPORTS
+        # Takes nothing, and says nothing.
+        self.hangs = False
+        self._halted = set()
         self._waiting = {}
         self._said = {}
         # Held from the choice of an answer until it is sent: answers of one endpoint keep their order.
@@ -91,8 +111,16 @@ class USBDevice:
     def say(self, number, data):
         """Octets for the host, from the endpoint of this number."""
         with self._lock:
-            self._said[number] = self._said.get(number, b"") + data
+            # What was said at once ends with a packet that is not full.
+            self._said.setdefault(number, []).append(data)
         self._flush(number)
+
+    def halt(self, number):
+        """The endpoint towards the host with this number signals a halt, until the host clears it."""
+        with self._lock:
+            for sequence, _ in self._waiting.pop(number, []):
+                self._answer(sequence, STALL, b"", 0)
+            self._halted.add(0x80 | number)
 
     @staticmethod
     def _free_port():
@@ -134,8 +162,13 @@ class USBDevice:
         if number == 0:
             status, answer = self._control(setup)
             self._answer(sequence, status, answer if to_host else b"", len(answer) if to_host else length)
+        elif self.hangs:
+            with self._lock:
+                self._waiting.setdefault(("out", number) if not to_host else number, []).append((sequence, length))
         elif to_host:
             with self._lock:
+                if 0x80 | number in self._halted:
+                    return self._answer(sequence, STALL, b"", 0)
                 self._waiting.setdefault(number, []).append((sequence, length))
             self._flush(number)
         else:
@@ -146,8 +179,9 @@ class USBDevice:
         with self._lock:
             while self._said.get(number) and self._waiting.get(number):
                 sequence, length = self._waiting[number].pop(0)
-                length = min(length, 64)
-                data, self._said[number] = self._said[number][:length], self._said[number][length:]
+                data, rest = self._said[number][0][:length], self._said[number][0][length:]
+                # A transfer ends with a packet that is not full, or with the room that there is (USB 2.0, 5.8.3).
+                self._said[number][:1] = [rest] if rest or data and len(data) == length and len(data) % 64 == 0 else []
                 self._answer(sequence, 0, data, len(data))
 
     def _unlink(self, sequence, victim):
@@ -175,18 +209,19 @@ class USBDevice:
 
     def _control(self, setup):
         """Status and answer of a request to endpoint 0."""
-        kind, request, value, _, length = struct.unpack("<BBHHH", setup)
+        kind, request, value, index, length = struct.unpack("<BBHHH", setup)
         if request == 6 and kind & 0x80:
-            number = value & 0xFF
-            answer = {1: self._device, 2: self._configuration, 0x22: REPORTS,
-                      3: self._string(number)}.get(value >> 8)
+            answer = {1: self._device, 2: self._configuration, 0x22: self.reports,
+                      3: self._strings.get(value & 0xFF, LANGUAGES)}.get(value >> 8)
             return (STALL, b"") if answer is None else (0, answer[:length])
+        # CLEAR_FEATURE(ENDPOINT_HALT) of an endpoint (9.4.1).
+        if (kind, request, value) == (2, 1, 0):
+            self._halted.discard(index & 0xFF)
         return 0, bytes(length) if kind & 0x80 else b""
 
-    def _string(self, number):
-        if number == 0:
-            return b"\x04\x03\x09\x04"
-        text = self._strings.get(number, "").encode("utf-16le")
+    @staticmethod
+    def _string(text):
+        text = text.encode("utf-16le")
         return bytes([2 + len(text), 3]) + text
 
 
@@ -197,6 +232,8 @@ class PluggedMeter:
         self._host = host
         self._model, self._over, self._arguments = model, over, arguments
         self.device = make(self)
+        # The endpoint over which it was spoken to last.
+        self._asked = self.device.talks[0]
         self._simulator = None
 
     def plug(self):
@@ -212,12 +249,13 @@ class PluggedMeter:
             self._simulator = None
 
     def heard(self, number, data):
-        """What the host sends to the talking endpoint."""
-        if number == self.device.talks:
+        """What the host sends to an endpoint that talks: it is answered where it asked."""
+        if number in self.device.talks:
+            self._asked = number
             self._write(data)
 
     def _said(self, message):
-        self.device.say(self.device.talks, message)
+        self.device.say(self._asked, message)
 
 
 def tc66c(host, serial="0042"):
@@ -226,7 +264,7 @@ def tc66c(host, serial="0042"):
         vendor, product, *texts = identities.usb("TC66, TC66C")
         # Nobody has published its product id: this one is of an example of GigaDevice's.
         device = USBDevice(vendor, product or 0x018A, (*texts, serial), serial_interfaces(0, 3, 1), 2, meter.heard)
-        device.talks = 1
+        device.talks = (1,)
         return device
     return PluggedMeter(host, "tc66c", "serial", make, ("--seed", "21"))
 
@@ -234,10 +272,10 @@ def tc66c(host, serial="0042"):
 def km003c(host, serial="007965"):
     """A KM003C: the vendor's own interface, a serial port, reports."""
     def make(meter):
-        body = (interface(0, 2, 0xFF) + endpoint(0x01, BULK, 64) + endpoint(0x81, BULK, 64)
-                + serial_interfaces(1, 3, 2) + report_interface(3, 5))
         vendor, product, *texts = identities.usb("KM003C")
-        device = USBDevice(vendor, product, (*texts, serial), body, 4, meter.heard)
-        device.talks = 2
+        configuration = bytes.fromhex(identities.row("usb", "KM003C")["config_descriptor_hex"])
+        device = USBDevice(vendor, product, (*texts, serial), configuration[9:], configuration[4], meter.heard)
+        device.reports = KM003C_REPORTS
+        device.talks = (2, 1)
         return device
     return PluggedMeter(host, "km003c", "serial", make, ("--seed", "22"))

@@ -94,6 +94,7 @@ struct Host {
         var configuration = Radios.Configuration()
         configuration.linksMax = settings.linksMax
         configuration.adapters = settings.adapters
+        configuration.files.requests = settings.requestFolder
         return Radios(loop: loop, configuration: configuration, logger: logger)
     }
 

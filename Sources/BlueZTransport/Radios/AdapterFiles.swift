@@ -1,3 +1,4 @@
+import BluetoothCore
 import CBluetooth
 import Glibc
 import LinuxIO
@@ -8,15 +9,23 @@ package struct AdapterFiles: Sendable {
     var rfkillClass: String
     var bluetoothClass: String
     var usbNodes: String
+    var serialBus: String
+    /// Where a request to bind a serial device anew is put for a unit of root's; nil: nobody takes one.
+    package var requests: String?
+    /// How often it is looked, each tenth of a second, whether a request was taken.
+    var requestLooks = 100
 
     package init(
         rfkill: String = "/dev/rfkill", rfkillClass: String = "/sys/class/rfkill",
-        bluetoothClass: String = "/sys/class/bluetooth", usbNodes: String = "/dev/bus/usb"
+        bluetoothClass: String = "/sys/class/bluetooth", usbNodes: String = "/dev/bus/usb",
+        serialBus: String = "/sys/bus/serial", requests: String? = nil
     ) {
         self.rfkill = rfkill
         self.rfkillClass = rfkillClass
         self.bluetoothClass = bluetoothClass
         self.usbNodes = usbNodes
+        self.serialBus = serialBus
+        self.requests = requests
     }
 
     /// What the kernel calls an adapter just now.
@@ -31,6 +40,12 @@ package struct AdapterFiles: Sendable {
         else { return nil }
         let node = "\(usbNodes)/\(bus.threeDigits)/\(device.threeDigits)"
         return access(node, W_OK) == 0 ? node : nil
+    }
+
+    /// What can reset an adapter's chip, as far as is seen from here. It is on one bus.
+    func chipReset(of adapter: String) -> ChipReset? {
+        if usbNode(of: adapter) != nil { return .usbPort }
+        return serialDevice(of: adapter).map { canRebind($0) } == true ? .serialDevice : nil
     }
 
     /// Resets an adapter's USB device. May wait for seconds: not to be called on the loop.

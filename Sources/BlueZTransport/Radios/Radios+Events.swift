@@ -79,7 +79,7 @@ extension Radios {
         var machine = AdapterMachine(
             timing: configuration.timing, linksMax: configuration.linksMax,
             block: rfkill?.block(of: name) ?? RadioBlock())
-        machine.canResetUSB = configuration.files.usbNode(of: name) != nil
+        prepareChipReset(of: name, &machine)
         present.append(PresentAdapter(index: index, machine: machine, state: machine.state, since: loop.wallNow))
         logger.info("adapter there", metadata: ["adapter.name": "\(name)"])
         let now = loop.now
@@ -97,7 +97,7 @@ extension Radios {
         status.state = .gone
         status.since = loop.wallNow.description
         status.links = 0
-        status.error = "It was unplugged, or it fell off its bus. Plug it in again."
+        status.error = adapter.goneWords
         gone[address] = status
         tell(sightings.adapterLost(address) { _ in false })
     }
@@ -126,7 +126,7 @@ extension Radios {
             switch action {
             case .send(let command):
                 channel?.send(command, to: adapter.index, patience: adapter.machine.patience(for: command))
-            case .resetUSB: resetUSB(adapter)
+            case .resetChip(let reset): resetChip(of: adapter, reset, now)
             case .note(let remedy, let reason):
                 logger.warning(
                     "adapter looked after",
@@ -160,23 +160,6 @@ extension Radios {
         guard !adapter.machine.isListening, let address = adapter.address else { return }
         let adapters = present
         tell(sightings.adapterLost(address) { adapters.isLinked($0) })
-    }
-
-    private func resetUSB(_ adapter: PresentAdapter) {
-        let index = adapter.index
-        guard let node = configuration.files.usbNode(of: adapter.name) else {
-            return loop.execute { [weak self] in self?.assumeIsolated { $0.usbReset(index, isDone: false) } }
-        }
-        BackgroundThread.run { [self] in
-            // What went wrong is of no help: the ladder ends with a person's hands.
-            let isDone = (try? AdapterFiles.resetUSB(node)) != nil
-            loop.execute { self.assumeIsolated { $0.usbReset(index, isDone: isDone) } }
-        }
-    }
-
-    private func usbReset(_ index: UInt16, isDone: Bool) {
-        let now = loop.now
-        update(index, at: now) { $0.usbReset(isDone: isDone, at: now) }
     }
 
     // MARK: Pairing

@@ -44,6 +44,8 @@ package actor Radios: RadioSource, RadioSlots {
     var present: [PresentAdapter] = []
     /// Those that were there, as they are shown.
     var gone: [MACAddress: AdapterStatus] = [:]
+    /// When the serial device of a chip was last unbound and bound.
+    var rebinds: [String: MonotonicTime] = [:]
     var sightings: RadioSightings
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var timer: LoopTimer?

@@ -34,7 +34,7 @@ extension AdapterMachine {
         guard !ladder.hasFailed else {
             return min(timing.failedRetryMax, timing.failedRetry * (1 << min(max(ladder.rounds - 1, 0), 6)))
         }
-        return limit * (1 << (ladder.taken?.rawValue ?? 0))
+        return limit * (1 << (ladder.taken?.step ?? 0))
     }
 
     /// When the silence has lasted long enough for a remedy.
@@ -70,7 +70,7 @@ extension AdapterMachine {
         ladder.cause = cause
         ladder.reason = reason
         silentSince = silentSince == nil ? nil : now
-        guard let remedy = nextRemedy else {
+        guard let remedy = nextRemedy(at: now) else {
             ladder.hasFailed = true
             ladder.rounds += 1
             // From the beginning the next time.
@@ -87,10 +87,23 @@ extension AdapterMachine {
     }
 
     /// Power and USB are left alone while any link is up: it is of more use than the search for others.
-    private var nextRemedy: Remedy? {
-        let next = ladder.taken.map { Remedy(rawValue: $0.rawValue + 1) } ?? .restartDiscovery
-        if hasLinks, next != .restartDiscovery { return .restartDiscovery }
-        return next == .resetUSB && !canResetUSB ? nil : next
+    private func nextRemedy(at now: MonotonicTime) -> Remedy? {
+        guard let taken = ladder.taken, !hasLinks else { return .restartDiscovery }
+        switch taken {
+        case .restartDiscovery: return .cyclePower
+        case .cyclePower:
+            let isTooSoon = chipResetNotBefore.map { now < $0 } ?? false
+            return isTooSoon ? nil : chipReset?.remedy
+        case .resetUSB, .rebindSerial: return nil
+        }
+    }
+
+    /// How long a reset that was begun may take.
+    var resetLimit: Duration { chipReset?.limit(timing) ?? timing.resetLimit }
+
+    /// The chip is being reset, so that the adapter's going is no surprise.
+    package var isResettingChip: Bool {
+        if case .recovering(.resetting) = phase { true } else { false }
     }
 
     private mutating func begin(_ remedy: Remedy, at now: MonotonicTime) -> [AdapterAction] {
@@ -106,11 +119,16 @@ extension AdapterMachine {
             phase = .recovering(settings.contains(.powered) ? .switchingOff : .switchingOn)
             outstanding = nil
             return []
-        case .resetUSB:
-            phase = .recovering(.resetting(since: now))
-            outstanding = nil
-            return [.resetUSB]
+        case .resetUSB: return resetChip(.usbPort, at: now)
+        case .rebindSerial: return resetChip(.serialDevice, at: now)
         }
+    }
+
+    private mutating func resetChip(_ reset: ChipReset, at now: MonotonicTime) -> [AdapterAction] {
+        phase = .recovering(.resetting(since: now))
+        outstanding = nil
+        chipResetNotBefore = now + ChipReset.intervalMin
+        return [.resetChip(reset)]
     }
 
     mutating func powered(_ isOn: Bool, _ recovery: Recovery) {
@@ -143,9 +161,11 @@ extension AdapterMachine {
 
     var failedWords: String {
         let remedy =
-            canResetUSB
-            ? "Unplug it and plug it in again"
-            : "Unplug it and plug it in again where that can be done, otherwise restart the machine"
+            switch chipReset {
+            case .usbPort: "Unplug it and plug it in again"
+            case .serialDevice: "Restart the machine; where that does not help, take its power away for a while"
+            case nil: "Unplug it and plug it in again where that can be done, otherwise restart the machine"
+            }
         let doubt =
             ladder.cause == .silence && !hasEverHeard
             ? " If no Bluetooth device is near, nothing is wrong with it." : ""

@@ -22,8 +22,10 @@ package import MeterModel
 package struct AdapterMachine: Sendable {
     package let timing: AdapterTiming
     package let linksMax: Int
-    /// A USB reset is possible, as far as is known.
-    package var canResetUSB = false
+    /// What can reset the chip, as far as is known; nil: nothing that this program may use.
+    package var chipReset: ChipReset?
+    /// The chip is not reset before this: it was a short while ago.
+    package var chipResetNotBefore: MonotonicTime?
     /// nil until the adapter has been asked.
     package internal(set) var info: ControllerInfo?
     /// Steps of the ladder taken so far.
@@ -179,12 +181,12 @@ package struct AdapterMachine: Sendable {
         connected.remove(device)
     }
 
-    /// What became of the reset that `resetUSB` asked for. A good one makes the adapter vanish and come back, or fail
+    /// What became of the reset that `resetChip` asked for. A good one makes the adapter vanish and come back, or fail
     /// to.
-    package mutating func usbReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
+    package mutating func chipReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard case .recovering(.resetting) = phase else { return [] }
         guard !isDone else { return finish(at: now) }
-        canResetUSB = false
+        chipReset = nil
         reread(at: now)
         return climb(ladder.cause, ladder.reason, at: now) + finish(at: now)
     }
@@ -199,7 +201,7 @@ package struct AdapterMachine: Sendable {
         switch phase {
         case .off(let until?) where now >= until && !block.isBlocked: phase = .settingUp
         case .forbidden(let until) where now >= until: phase = .settingUp
-        case .recovering(.resetting(let since)) where now >= since + timing.resetLimit:
+        case .recovering(.resetting(let since)) where now >= since + resetLimit:
             reread(at: now)
             actions += climb(ladder.cause, ladder.reason, at: now)
         case .running: actions += silenceChecked(at: now)
@@ -273,7 +275,7 @@ extension AdapterMachine {
             times.append(since + (isOurs ? timing.roundMax : timing.busyRetry))
         }
         switch phase {
-        case .recovering(.resetting(let since)): times.append(since + timing.resetLimit)
+        case .recovering(.resetting(let since)): times.append(since + resetLimit)
         case .off(let until?) where !block.isBlocked: times.append(until)
         case .forbidden(let until): times.append(until)
         case .running: if let time = quietTime ?? silenceTime { times.append(time) }

@@ -34,14 +34,23 @@ package struct RadioBlock: Hashable, Sendable {
 }
 
 /// The steps of the recovery ladder, from the mildest on.
-package enum Remedy: Int, Sendable, CaseIterable, Comparable {
-    case restartDiscovery = 1
-    /// Through the kernel. Ends every link over the adapter.
+package enum Remedy: Sendable, CaseIterable {
+    case restartDiscovery
+    /// Through the kernel. Ends every link over the adapter. It does not cut the power of a chip behind a UART.
     case cyclePower
     /// As if it were unplugged and plugged in.
     case resetUSB
+    /// The driver of a chip behind a UART is unbound and bound, which cuts the chip's power.
+    case rebindSerial
 
-    package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+    /// How far up the ladder it is. An adapter has one of the last two, or neither.
+    package var step: Int {
+        switch self {
+        case .restartDiscovery: 1
+        case .cyclePower: 2
+        case .resetUSB, .rebindSerial: 3
+        }
+    }
 
     /// For people and the log.
     package var words: String {
@@ -49,6 +58,7 @@ package enum Remedy: Int, Sendable, CaseIterable, Comparable {
         case .restartDiscovery: "discovery is restarted"
         case .cyclePower: "the adapter is switched off and on"
         case .resetUSB: "the adapter is reset on its USB port"
+        case .rebindSerial: "the adapter's serial device is unbound and bound"
         }
     }
 }
@@ -57,8 +67,8 @@ package enum Remedy: Int, Sendable, CaseIterable, Comparable {
 package enum AdapterAction: Hashable, Sendable {
     /// The answer is told by `answered`. No other is sent before that, or before the machine gave up waiting.
     case send(ManagementCommand)
-    /// Tells by `usbReset` what came of it.
-    case resetUSB
+    /// Tells by `chipReset` what came of it.
+    case resetChip(ChipReset)
     /// A step of the ladder begins, for the log.
     case note(Remedy, because: String)
     /// The trouble is over, for the log.

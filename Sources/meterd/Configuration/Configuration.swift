@@ -65,6 +65,8 @@ struct Configuration: Hashable, Sendable {
         var adapters: Set<MACAddress> = []
         /// How many links to meters one adapter is taken to bear at once.
         var linksMax = 5
+        /// Where requests to root's helper are put; nil where no service manager runs this. No key of the file.
+        var requestFolder: String?
     }
 
     /// The web page. Whether the network reaches it is no configuration: `meterctl web enable`.
@@ -115,6 +117,7 @@ struct Configuration: Hashable, Sendable {
         if let folder = ServiceManager.folder("STATE_DIRECTORY", in: environment) { stateDirectory = folder }
         if let folder = ServiceManager.folder("RUNTIME_DIRECTORY", in: environment) {
             socketPath = "\(folder)/control.sock"
+            bluetooth.requestFolder = folder
         }
     }
 

@@ -8,7 +8,7 @@ struct AdapterProbe {
     /// Commands that were sent, the last at the end.
     private(set) var sent: [ManagementCommand] = []
     private(set) var notes: [Remedy] = []
-    private(set) var usbResets = 0
+    private(set) var chipResets: [ChipReset] = []
     private(set) var recoveries = 0
     private(set) var isAnswered = true
 
@@ -38,7 +38,7 @@ struct AdapterProbe {
             case .send(let command):
                 sent.append(command)
                 isAnswered = false
-            case .resetUSB: usbResets += 1
+            case .resetChip(let reset): chipResets.append(reset)
             case .note(let remedy, _): notes.append(remedy)
             case .noteRecovered: recoveries += 1
             }

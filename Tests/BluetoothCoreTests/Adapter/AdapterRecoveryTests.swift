@@ -23,16 +23,16 @@ struct AdapterRecoveryTests {
 
     @Test func silence_climbsTheWholeLadder_andThenAsksAPerson() {
         var probe = AdapterProbe.searching()
-        probe.machine.canResetUSB = true
+        probe.machine.chipReset = .usbPort
         probe.heard()
         probe.live(.seconds(70))
         probe.live(.seconds(130))
         #expect(probe.notes == [.restartDiscovery, .cyclePower])
         #expect(probe.sent.contains(.setPowered(false)))
         probe.live(.seconds(250))
-        #expect(probe.usbResets == 1)
+        #expect(probe.chipResets == [.usbPort])
         // It comes back by itself and is as silent as before.
-        probe.take(probe.machine.usbReset(isDone: true, at: probe.now))
+        probe.take(probe.machine.chipReset(isDone: true, at: probe.now))
         probe.live(.seconds(500))
         #expect(probe.machine.state == .failed)
         #expect(probe.machine.trouble?.contains("Unplug") == true)
@@ -134,11 +134,11 @@ struct AdapterRecoveryTests {
 
     @Test func usbResetThatFails_isNotTriedAgain() {
         var probe = AdapterProbe.searching()
-        probe.machine.canResetUSB = true
+        probe.machine.chipReset = .usbPort
         probe.heard()
-        while probe.usbResets == 0 { probe.live(.seconds(10)) }
-        probe.take(probe.machine.usbReset(isDone: false, at: probe.now))
-        #expect(!probe.machine.canResetUSB)
+        while probe.chipResets.isEmpty { probe.live(.seconds(10)) }
+        probe.take(probe.machine.chipReset(isDone: false, at: probe.now))
+        #expect(probe.machine.chipReset == nil)
         probe.live(.seconds(20))
         #expect(probe.machine.state == .failed)
     }

@@ -67,8 +67,8 @@ private struct AdapterWalk {
         case 13: if let link = attempts.first { probe.take(probe.machine.linkUp(link, at: probe.now)) }
         case 14:
             if !attempts.isEmpty { probe.take(probe.machine.giveBack(attempts.removeFirst(), at: probe.now)) }
-        case 15: probe.take(probe.machine.usbReset(isDone: dice.below(2) == 0, at: probe.now))
-        case 16: probe.machine.canResetUSB = dice.below(2) == 0
+        case 15: probe.take(probe.machine.chipReset(isDone: dice.below(2) == 0, at: probe.now))
+        case 16: probe.machine.chipReset = [nil, .usbPort, .serialDevice][dice.below(3)]
         default: pass(dice.below(3) == 0 ? .seconds(dice.below(400)) : .milliseconds(dice.below(5000)))
         }
     }

@@ -548,7 +548,9 @@ let package = Package(
         ),
         .testTarget(
             name: "MeterctlTests",
-            dependencies: ["meterctl", "MeterModel", "MeterCodec", "GatewayAPI", "ProgramKit", "USBTransport"],
+            dependencies: [
+                "MeterTestKit", "meterctl", "MeterModel", "MeterCodec", "GatewayAPI", "ProgramKit", "USBTransport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

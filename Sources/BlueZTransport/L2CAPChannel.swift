@@ -1,5 +1,6 @@
 import BluetoothCore
 import Gateway
+import GatewayAPI
 import LinuxIO
 import MeterModel
 
@@ -67,6 +68,11 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
     func close() {
         loop.checkIsolated()
         shut()
+    }
+
+    var gatt: [SupportService]? {
+        let found = machine.database.support
+        return found.isEmpty ? nil : found
     }
 
     // MARK: The socket

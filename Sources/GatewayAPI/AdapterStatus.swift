@@ -16,8 +16,16 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var dropped: Int
     /// Steps of the recovery ladder taken since the daemon started.
     package var recoveries: Int
+    /// Whose search runs; null while none does.
+    package var discovery: Discovery?
     /// What is wrong, and what to do about it; null while nothing is.
     package var error: String?
+
+    package enum Discovery: String, Codable, Sendable, CaseIterable {
+        case own
+        /// Another program's: the adapter hears what that one hears, and begins no search of its own.
+        case another
+    }
 
     package enum State: String, Codable, Sendable, CaseIterable {
         /// It looks for meters.
@@ -40,7 +48,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
 
     package init(
         address: String, name: String?, state: State, since: String, links: Int = 0, links_max: Int = 0, heard: Int = 0,
-        dropped: Int = 0, recoveries: Int = 0, error: String? = nil
+        dropped: Int = 0, recoveries: Int = 0, discovery: Discovery? = nil, error: String? = nil
     ) {
         self.address = address
         self.name = name
@@ -51,6 +59,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         self.heard = heard
         self.dropped = dropped
         self.recoveries = recoveries
+        self.discovery = discovery
         self.error = error
     }
 
@@ -66,6 +75,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         try container.encode(heard, forKey: .heard)
         try container.encode(dropped, forKey: .dropped)
         try container.encode(recoveries, forKey: .recoveries)
+        try container.encode(discovery, forKey: .discovery)
         try container.encode(error, forKey: .error)
     }
 }

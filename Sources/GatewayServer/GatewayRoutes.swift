@@ -25,7 +25,10 @@ package struct GatewayRoutes: Sendable {
     ///
     /// - Parameter page: nil where `[web] serve = false`.
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
-        meters.router(with: topics + [MembershipRoutes(joining: joining), WebRoutes(page: page)], metrics: metrics)
+        let own: [any RouteGroup] = [
+            MembershipRoutes(joining: joining), WebRoutes(page: page), SupportRoutes(directory: meters.directory),
+        ]
+        return meters.router(with: topics + own, metrics: metrics)
     }
 
     /// Those of the web page: nobody joins or leaves a cloud there, or opens the page.

@@ -47,6 +47,11 @@ package enum FileTree {
 
     /// The whole of a file that the kernel makes up as it is read; nil where there is none, or more than `limit` bytes.
     package static func contents(at path: String, atMost limit: Int) -> String? {
+        bytes(at: path, atMost: limit).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The same, of a file that is no text.
+    package static func bytes(at path: String, atMost limit: Int) -> [UInt8]? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY) else {
             return nil  // Not there is an answer here.
         }
@@ -55,7 +60,7 @@ package enum FileTree {
         while all.count <= limit {
             // A part of it is no answer.
             guard let count = try? chunk.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
-            guard count > 0 else { return String(decoding: all, as: UTF8.self) }
+            guard count > 0 else { return all }
             all += chunk.prefix(count)
         }
         return nil

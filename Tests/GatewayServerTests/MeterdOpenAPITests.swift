@@ -164,8 +164,34 @@ struct MeterdOpenAPITests {
             ("CloudStatus", CloudStatus(joined: false, host_id: "i", host_name: "n")),
             ("RetiredHost", RetiredHost(id: "i", name: "n", tokens: 1, leases: [])),
             ("SessionBody", SessionBody(login: .none, may_change: true)),
-        ] + recordings + syncs(error)
+        ] + recordings + syncs(error) + support
     }()
+
+    private static var support: [(name: String, value: any Encodable & Sendable)] {
+        [
+            ("SupportBody", SupportBody(meters: [], radios: nil)),
+            ("SupportMeter", SupportMeter(id: "i", model: nil, state: "s", transport: nil)),
+            ("SupportTransition", SupportMeter.Transition(age_ms: 1, from: "f", to: "t", cause: "c")),
+            ("SupportTraffic", SupportMeter.Traffic(age_ms: 1, dir: "in", hex: "00", bytes: 1)),
+            ("SupportService", SupportService(service: "FFE0", handle: 1, characteristics: [])),
+            (
+                "SupportCharacteristic",
+                SupportService.Characteristic(uuid: "FFE1", handle: 1, properties: [], cccd: nil)
+            ),
+            ("SupportRadios", SupportRadios(adapters: [], advertisements: [], strangers: 0, management: [])),
+            (
+                "SupportAdapter",
+                SupportRadios.Adapter(
+                    address: "a", name: "n", manufacturer: 1, hci_version: 9, supported_settings: "0x1",
+                    current_settings: "0x1", reset: nil)
+            ),
+            (
+                "SupportAdvertisement",
+                SupportRadios.Advertisement(address: "a", address_type: "public", name: nil, rssi: nil, data: [])
+            ),
+            ("SupportTrace", SupportRadios.Trace(age_ms: 1, adapter: nil, dir: "in", words: "w")),
+        ]
+    }
 
     private static func requests(_ connect: ConnectRequest) -> [(name: String, value: any Encodable & Sendable)] {
         [

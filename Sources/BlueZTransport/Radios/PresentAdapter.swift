@@ -23,7 +23,7 @@ struct PresentAdapter: Sendable {
         AdapterStatus(
             address: address?.description ?? "unknown", name: name, state: state.shown, since: since.description,
             links: machine.linkCount, links_max: machine.linksMax, heard: heard, dropped: dropped,
-            recoveries: machine.recoveries, error: machine.trouble)
+            recoveries: machine.recoveries, discovery: machine.discoveryOwner?.shown, error: machine.trouble)
     }
 }
 
@@ -33,6 +33,15 @@ extension [PresentAdapter] {
             $0.address == sighting.adapter
                 && $0.machine.isLinked(
                     SlotKey(sighting.device.address, isClassic: sighting.device.kind == .classic))
+        }
+    }
+}
+
+extension AdapterMachine.DiscoveryOwner {
+    fileprivate var shown: AdapterStatus.Discovery {
+        switch self {
+        case .own: .own
+        case .another: .another
         }
     }
 }

@@ -22,6 +22,7 @@ extension Radios {
     }
 
     func take(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
+        trace.note(event, of: index, at: now)
         switch event {
         case .commandComplete(let opcode, let status, let parameters):
             guard index != ManagementPacket.noIndex else { return takeIndexList(opcode, status, parameters) }
@@ -95,6 +96,7 @@ extension Radios {
         var status = adapter.status(heard: 0)
         status.name = nil
         status.state = .gone
+        status.discovery = nil
         status.since = loop.wallNow.description
         status.links = 0
         status.error = adapter.goneWords
@@ -125,6 +127,7 @@ extension Radios {
         for action in actions {
             switch action {
             case .send(let command):
+                trace.note(.command(opcode: command.opcode), of: adapter.index, at: now)
                 channel?.send(command, to: adapter.index, patience: adapter.machine.patience(for: command))
             case .resetChip(let reset): resetChip(of: adapter, reset, now)
             case .note(let remedy, let reason):

@@ -46,6 +46,8 @@ package actor Radios: RadioSource, RadioSlots {
     var gone: [MACAddress: AdapterStatus] = [:]
     /// When the serial device of a chip was last unbound and bound.
     var rebinds: [String: MonotonicTime] = [:]
+    /// For a maintainer.
+    var trace = ManagementTrace()
     var sightings: RadioSightings
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var timer: LoopTimer?

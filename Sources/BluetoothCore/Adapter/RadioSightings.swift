@@ -107,6 +107,8 @@ package struct RadioSightings: Sendable {
         var round: Int
         /// Of the last two different contents: an advertisement and a scan response may come by turns.
         var digests: (UInt64, UInt64)
+        /// Those contents, of what may be a meter.
+        var contents: [[UInt8]] = []
     }
 
     private struct Rounds {
@@ -215,6 +217,21 @@ package struct RadioSightings: Sendable {
         return passedOver(at: now).count { $0.looksLikeMeter && $0.sighting.adapter == adapter } + refused
     }
 
+    /// What is, or may be, a meter, as it was heard lately, whether it is told of or not.
+    package var heard: [HeardRadio] {
+        entries.enumerated().filter { place, entry in places[entry.key] == place && entry.verdict != .none }
+            .map { _, entry in
+                HeardRadio(
+                    device: entry.sighting.device, name: entry.sighting.name, rssi: entry.sighting.rssi,
+                    data: entry.contents)
+            }
+    }
+
+    /// Devices that are nothing like a meter.
+    package var strangerCount: Int {
+        entries.enumerated().count { place, entry in places[entry.key] == place && entry.verdict == .none }
+    }
+
     private func reason(of entry: Entry) -> PassedOverRadio.Reason {
         guard entry.verdict != .none else { return .noMeter }
         let device = entry.sighting.device
@@ -283,7 +300,10 @@ package struct RadioSightings: Sendable {
             name: entry.sighting.name, services: entry.services, kind: report.address.kind)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
+        // What came before is heard once more, to be kept.
+        if verdict != .none, entry.verdict == .none { entry.digests.1 = entry.digests.0 }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
+        if entry.verdict != .none { entry.contents = [Array(report.data)] + entry.contents.prefix(1) }
         // An address that changes is nobody's: nothing could be remembered of it.
         guard report.address.isIdentity else {
             entries[place] = entry

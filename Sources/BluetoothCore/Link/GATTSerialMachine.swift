@@ -47,6 +47,8 @@ package struct GATTSerialMachine: Sendable {
 
     package var mtu: Int { client.mtu }
     package var counters: ATTBearer.Counters { client.counters }
+    /// What was found, as far as it was asked for.
+    package var database: GATTDatabase { client.database }
     /// The services that were found, for people.
     package var services: [BluetoothUUID] { client.database.services.map(\.uuid) }
 

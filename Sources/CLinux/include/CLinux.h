@@ -75,8 +75,11 @@ int cl_usb_transfer_error(const struct cl_usb_transfer *transfer);
 int cl_usb_submit(int fd, struct cl_usb_transfer *transfer, size_t count);
 // One that is done; NULL and errno where there is none (EAGAIN), or the device is gone.
 struct cl_usb_transfer *cl_usb_reap(int fd);
-int cl_usb_discard(int fd, struct cl_usb_transfer *transfer);
 // The driver that has an interface; ENODATA where none has.
 int cl_usb_driver(int fd, unsigned int interface, char *name, size_t size);
 int cl_usb_claim(int fd, unsigned int interface);
 int cl_usb_clear_halt(int fd, unsigned int endpoint);
+
+// linux/wireless.h is not part of the Glibc module map. The middle of a Wi-Fi interface's channel in MHz; -1 and errno
+// where it has none, or the kernel does not say.
+int cl_wireless_frequency(const char *interface);

@@ -137,6 +137,13 @@ package actor MeterDirectory {
     /// What the radios heard lately and did not report.
     package func others() async -> [ScanOther] { await edges.radios?.others() ?? [] }
 
+    /// What a maintainer asks for.
+    package func support() async -> SupportBody {
+        var all: [SupportMeter] = []
+        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) { all.append(await session.support()) }
+        return SupportBody(meters: all, radios: await edges.radios?.support())
+    }
+
     package func scan() async -> [ScanEntry] {
         var all: [ScanEntry] = []
         for (_, session) in sessions.sorted(by: { $0.key < $1.key }) {

@@ -1,3 +1,4 @@
+package import GatewayAPI
 package import MeterModel
 
 /// Makes links of one kind.
@@ -22,10 +23,13 @@ package protocol ByteChannel: Sendable {
     /// Whose meters have such a link, as far as its open form tells: characteristics that only some have. nil: anybody's.
     /// Told once it is open.
     var families: Set<MeterFamily>? { get }
+    /// What the other side offers over Bluetooth LE, as far as it was asked; nil for other kinds of link.
+    var gatt: [SupportService]? { get }
 }
 
 extension ByteChannel {
     package var families: Set<MeterFamily>? { nil }
+    package var gatt: [SupportService]? { nil }
     package func close(after pause: Duration) { close() }
 }
 

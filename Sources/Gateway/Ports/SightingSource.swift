@@ -25,6 +25,12 @@ package protocol RadioSource: SightingSource {
     func adapters() async -> [AdapterStatus]
     /// What was heard lately and is not reported, with the reason of each; what looks like a meter first.
     func others() async -> [ScanOther]
+    /// For a maintainer: adapters, raw advertisements of meters, and what was asked of the kernel.
+    func support() async -> SupportRadios?
+}
+
+extension RadioSource {
+    package func support() async -> SupportRadios? { nil }
 }
 
 package enum SightingEvent: Hashable, Sendable {

@@ -92,6 +92,7 @@ extension DeviceSession {
         let now = loop.now
         let wallNow = loop.wallNow
         if traffic.hasListeners { traffic.yield(TrafficRecord(time: now, direction: .inward, bytes: bytes)) }
+        if !hasReadingOfLink { past.note(TrafficRecord(time: now, direction: .inward, bytes: bytes)) }
         if download != nil {
             downloadReceived(bytes)
             return arm()
@@ -153,6 +154,7 @@ extension DeviceSession {
         } else if latestParts.count < Self.partsMax {
             latestParts.append(reading)
         }
+        if !hasReadingOfLink { past.forgetTraffic() }
         hasReadingOfLink = true
         silentLinks = 0
         track.append(reading.wallTime, reading.reading)

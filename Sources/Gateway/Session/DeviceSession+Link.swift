@@ -148,6 +148,9 @@ extension DeviceSession {
         if traffic.hasListeners {
             traffic.yield(TrafficRecord(time: loop.now, direction: .outward, bytes: bytes))
         }
+        if !hasReadingOfLink {
+            past.note(TrafficRecord(time: loop.now, direction: .outward, bytes: bytes))
+        }
         channel.send(bytes)
     }
 

@@ -81,6 +81,7 @@ package actor DeviceSession {
     var stateSince: WallTime
     var lastError: String?
     var counters = MeterStatus.Counters()
+    var past = SessionPast()
     var waiters: [UInt64: Waiter] = [:]
     var nextWaiterID: UInt64 = 0
     private(set) var isShutDown = false
@@ -239,6 +240,8 @@ package actor DeviceSession {
         case .setUpLine:
             isLinkUp = true
             hasReadingOfLink = false
+            past.forgetTraffic()
+            past.gatt = channel?.gatt ?? past.gatt
             counters.connects += 1
             gate?.linkUp(id)
             device = nil
@@ -254,6 +257,7 @@ package actor DeviceSession {
     private func channelClosed(_ failure: ChannelFailure) {
         if isLinkUp { counters.disconnects += 1 }
         lastError = failure.message
+        past.gatt = channel?.gatt ?? past.gatt
         let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
         if let link { links.failed(link) }
         dropChannel()
@@ -285,6 +289,7 @@ package actor DeviceSession {
 
     private func stateChanged(from before: ConnectionState, because cause: String) {
         stateSince = loop.wallNow
+        past.note(from: before, to: machine.state, cause: cause, at: loop.now)
         logger.info(
             "meter state changed",
             metadata: ["from": "\(before.rawValue)", "to": "\(machine.state.rawValue)", "cause": "\(cause)"])

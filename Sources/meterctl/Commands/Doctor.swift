@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import GatewayAPI
 import Glibc
 import LinuxIO
@@ -8,11 +9,15 @@ import ProgramKit
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Looks why something does not work, and says what to do.",
-        discussion: "Works without meterd too. Exit code 1 where there is a problem.")
+        discussion:
+            "Works without meterd too. Exit code 1 where there is a problem. --bundle writes what a maintainer needs into "
+            + "one file, without names of hosts, people or networks, and without passwords; it says what is in it.")
 
     @OptionGroup var daemon: DaemonOptions
     @Flag(help: "JSON on stdout.")
     var json = false
+    @Option(help: "Write a file for a report, and say what is in it. - for standard output.")
+    var bundle: String?
 
     func run() async throws {
         let client = daemon.client
@@ -20,6 +25,7 @@ struct Doctor: AsyncParsableCommand {
         var folder: String?
         if case .answers(let answers) = facts { folder = answers.status.store.path.parentFolder }
         let machine = MachineReader().facts(user: Self.owner(of: client.socketPath), storeFolder: folder)
+        if let bundle { return try await write(bundle, machine, facts, client) }
         let findings = Checkup(machine: machine, daemon: facts).findings
         if json {
             Terminal.exact(try JSONOutput.pretty(findings))
@@ -27,6 +33,20 @@ struct Doctor: AsyncParsableCommand {
             Self.table(findings).print()
         }
         if findings.contains(where: { $0.verdict == .problem }) { throw ExitCode(ExitStatus.error.rawValue) }
+    }
+
+    private func write(
+        _ path: String, _ machine: MachineFacts, _ facts: Checkup.DaemonFacts, _ client: ControlClient
+    ) async throws {
+        // nil: no meterd answers, or one of a version that knows no such question; the bundle says so.
+        let support: SupportBody? = try? await client.call(.get, "/v1/support")
+        let made = WallTime(millisecondsSince1970: Int64(Date.now.timeIntervalSince1970 * 1000)).description
+        let bundle = try SupportBundle(
+            made: made, machine: machine, daemon: facts, usb: USBRow.meters(root: ""), support: support,
+            hostName: HostName.system, architecture: Architecture.name)
+        let file = try OutputFile(path: path, isPrivate: true)
+        try file.write(try JSONOutput.pretty(bundle))
+        for line in bundle.words(path: path == "-" ? "it" : path) { Terminal.talk(line) }
     }
 
     private static func ask(_ client: ControlClient) async -> Checkup.DaemonFacts {
@@ -65,5 +85,18 @@ struct Doctor: AsyncParsableCommand {
             if let next = finding.next { table.add(["", "", "→ \(next)"]) }
         }
         return table
+    }
+}
+
+/// What this program was built for.
+enum Architecture {
+    static var name: String? {
+        #if arch(x86_64)
+        "amd64"
+        #elseif arch(arm64)
+        "arm64"
+        #else
+        nil
+        #endif
     }
 }

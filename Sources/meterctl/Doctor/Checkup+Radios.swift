@@ -12,7 +12,8 @@ extension Checkup {
         }
         let others = known.contains { $0.state == .searching || $0.state == .idle }
         all += known.isEmpty ? unusedAdapters : known.map { Self.adapter($0, besideOthers: others) }
-        all += [otherDaemon, sharedAntenna].compactMap { $0 } + clones
+        all += known.compactMap { otherSearch($0) }
+        all += [ownRadioOff, otherDaemon, sharedAntenna, supply].compactMap { $0 } + clones + timeouts(besides: known)
         return all
     }
 
@@ -46,6 +47,8 @@ extension Checkup {
 
     private var unusedAdapters: [Finding] {
         guard !machine.adapters.isEmpty else {
+            // Another finding says why.
+            guard machine.radioSwitchedOff == nil else { return [] }
             let words = machine.hasBluetooth ? "none is there" : "none is there, and the kernel has no Bluetooth loaded"
             return [
                 Finding(
@@ -68,16 +71,6 @@ extension Checkup {
             "bluetoothd", .ok,
             "BlueZ\(version.isEmpty ? "" : " \(version)") runs beside meterd; a meter that it holds is free again after: "
                 + "bluetoothctl disconnect ADDRESS")
-    }
-
-    /// The Pi's radio does Wi-Fi and Bluetooth in turns (peers.md, complaint 4).
-    private var sharedAntenna: Finding? {
-        guard let board = machine.boardModel, board.contains("Raspberry Pi"), let wireless = machine.wirelessInterface,
-            machine.adapters.contains(where: { $0.usb == nil })
-        else { return nil }
-        return Finding(
-            "coexistence", .note, "this \(board) shares one antenna between Bluetooth and \(wireless)",
-            next: "where links drop: use Ethernet or Wi-Fi at 5 GHz, or a USB Bluetooth adapter")
     }
 
     /// Adapters that lock up and cannot be reset (peers.md, complaint 3).

@@ -29,6 +29,22 @@ struct MachineFacts: Hashable {
         var name: String
         /// nil where it is not on USB, as a Raspberry Pi's own.
         var usb: USBIdentity?
+        /// What its driver is bound to, `serial0-0`, where it is behind a UART.
+        var serialDevice: String?
+    }
+
+    /// Commands of the kernel's own that an adapter left unanswered, by the kernel's log of this boot.
+    struct CommandTimeouts: Hashable {
+        var adapter: String
+        var count: Int
+        /// The last one's, in HCI's numbering.
+        var opcode: UInt16
+    }
+
+    /// A line of a file.
+    struct Line: Hashable {
+        var file: String
+        var text: String
     }
 
     struct USBIdentity: Hashable {
@@ -37,6 +53,8 @@ struct MachineFacts: Hashable {
     }
 
     var kernel: String?
+    /// `Debian GNU/Linux 13 (trixie)` and the like (os-release(5), PRETTY_NAME).
+    var system: String?
     /// Who runs meterd, or would: the owner of its socket, else whoever asks.
     var user: String
     /// Serial ports, and the raw HID nodes of meters.
@@ -54,6 +72,14 @@ struct MachineFacts: Hashable {
     var boardModel: String?
     /// A Wi-Fi network interface that is up.
     var wirelessInterface: String?
+    /// What that interface's channel is at, in MHz; nil where it does not say.
+    var wirelessFrequency: Int?
+    /// The supply of a Raspberry Pi was too low within the last seconds; nil where nothing measures it.
+    var isUnderVoltage: Bool?
+    /// What switches a Raspberry Pi's own Bluetooth off in its firmware's configuration.
+    var radioSwitchedOff: Line?
+    /// nil where the kernel's log may not be read.
+    var commandTimeouts: [CommandTimeouts]?
     var bluetoothSwitches: [RadioSwitch] = []
     /// USB interfaces that the kernel's `powerz` driver has.
     var powerzInterfaces: [String] = []

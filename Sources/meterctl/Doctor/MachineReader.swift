@@ -6,6 +6,8 @@ import USBTransport
 struct MachineReader {
     /// In front of every path; empty but in tests.
     var root = ""
+    /// What a Wi-Fi interface's channel is at, in MHz.
+    var wirelessFrequency: (_ interface: String) -> Int? = { WirelessLink.frequency(of: $0) }
 
     /// - Parameters:
     ///   - user: who runs meterd.
@@ -14,6 +16,7 @@ struct MachineReader {
         let account = Account(user)
         var facts = MachineFacts(user: account.name)
         facts.kernel = FileTree.text(at: "\(root)/proc/sys/kernel/osrelease")
+        facts.system = systemName
         let nodes = FileTree.names(in: "\(root)/dev")
         facts.ports =
             nodes.filter { name in ["ttyACM", "ttyUSB", "rfcomm"].contains { name.hasPrefix($0) } }
@@ -24,6 +27,8 @@ struct MachineReader {
         facts.udevRules = Self.rulesFiles.filter { file in
             Self.rulesFolders.contains { FileTree.text(at: "\(root)\($0)/\(file)") != nil }
         }
+        readBoard(into: &facts)
+        facts.commandTimeouts = KernelLog.read(root: root).map { CommandTimeoutLines.count(in: $0) }
         facts.bluetoothSwitches = FileTree.names(in: "\(root)/sys/class/rfkill").compactMap { radioSwitch($0) }
         facts.powerzInterfaces = FileTree.names(in: "\(root)/sys/bus/usb/drivers/powerz").filter { $0.contains(":") }
         let programs = runningPrograms
@@ -43,10 +48,11 @@ struct MachineReader {
     private func readRadios(into facts: inout MachineFacts) {
         let folder = "\(root)/sys/class/bluetooth"
         facts.adapters = FileTree.names(in: folder).filter { !$0.contains(":") }.sorted().map { name in
-            MachineFacts.Adapter(name: name, usb: usbIdentity(below: "\(folder)/\(name)/device"))
+            MachineFacts.Adapter(
+                name: name, usb: usbIdentity(below: "\(folder)/\(name)/device"),
+                serialDevice: serialDevice(below: "\(folder)/\(name)/device"))
         }
         facts.hasBluetooth = !facts.adapters.isEmpty || !FileTree.names(in: "\(root)/sys/module/bluetooth").isEmpty
-        facts.boardModel = FileTree.text(at: "\(root)/proc/device-tree/model").map { $0.filter { $0 != "\0" } }
         facts.wirelessInterface = FileTree.names(in: "\(root)/sys/class/net").sorted().first { name in
             !FileTree.names(in: "\(root)/sys/class/net/\(name)/wireless").isEmpty
                 && FileTree.text(at: "\(root)/sys/class/net/\(name)/operstate") == "up"

@@ -8,14 +8,16 @@ struct OutputFile: Sendable {
     private let descriptor: Int32?
     private let path: String
 
-    /// - Parameter path: `-` for standard output.
-    init(path: String) throws {
+    /// - Parameters:
+    ///   - path: `-` for standard output.
+    ///   - isPrivate: a file that this makes is for its owner alone.
+    init(path: String, isPrivate: Bool = false) throws {
         self.path = path
         guard path != "-" else {
             descriptor = nil
             return
         }
-        let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isPrivate ? 0o600 : 0o644)
         guard number >= 0 else { throw Self.failure(Errno(errno), path) }
         descriptor = number
     }

@@ -1,0 +1,122 @@
+package import MeterModel
+
+/// The last commands to the kernel's management channel and what it told: numbers alone, so that it costs next to nothing and
+/// holds no PIN and no key.
+package struct ManagementTrace: Sendable {
+    package struct Entry: Hashable, Sendable {
+        package var time: MonotonicTime
+        /// The kernel's number of the adapter; `ManagementPacket.noIndex` for none.
+        package var index: UInt16
+        package var content: Content
+    }
+
+    package enum Content: Hashable, Sendable {
+        case command(opcode: UInt16)
+        case answer(opcode: UInt16, ManagementStatus)
+        case discovering(isOn: Bool)
+        case settings(ControllerSettings)
+        case adapter(isThere: Bool)
+        case controllerError(UInt8)
+        /// Something about one device; which, is told where it is a meter's.
+        case device(RadioAddress, DeviceEvent)
+        /// By its number.
+        case other(UInt16)
+    }
+
+    package enum DeviceEvent: Hashable, Sendable {
+        case connected
+        case disconnected(ManagementEvent.DisconnectReason)
+        case connectFailed(ManagementStatus)
+        case pinRequested
+        case confirmationRequested
+        case passkeyRequested
+        case authenticationFailed(ManagementStatus)
+    }
+
+    package static let entriesMax = 256
+    private var ring: [Entry] = []
+    private var next = 0
+
+    package init() {}
+
+    /// The oldest first.
+    package var entries: [Entry] { Array(ring[next...] + ring[..<next]) }
+
+    package mutating func note(_ content: Content, of index: UInt16, at now: MonotonicTime) {
+        let entry = Entry(time: now, index: index, content: content)
+        if ring.count < Self.entriesMax {
+            ring.append(entry)
+        } else {
+            ring[next] = entry
+            next = (next + 1) % Self.entriesMax
+        }
+    }
+
+    /// What the kernel told. Reports of devices are too many.
+    package mutating func note(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
+        guard let content = Content(event) else { return }
+        note(content, of: index, at: now)
+    }
+}
+
+extension ManagementTrace.Content {
+    fileprivate init?(_ event: ManagementEvent) {
+        switch event {
+        case .commandComplete(let opcode, let status, _), .commandStatus(let opcode, let status):
+            // Answers to what each named device asks for: as many as reports.
+            guard opcode != Self.confirmName else { return nil }
+            self = .answer(opcode: opcode, status)
+        case .controllerError(let code): self = .controllerError(code)
+        case .indexAdded: self = .adapter(isThere: true)
+        case .indexRemoved: self = .adapter(isThere: false)
+        case .newSettings(let settings): self = .settings(settings)
+        case .discovering(_, let isOn): self = .discovering(isOn: isOn)
+        case .deviceConnected(let device): self = .device(device, .connected)
+        case .deviceDisconnected(let device, let reason): self = .device(device, .disconnected(reason))
+        case .connectFailed(let device, let status): self = .device(device, .connectFailed(status))
+        case .pinCodeRequest(let device, _): self = .device(device, .pinRequested)
+        case .userConfirmationRequest(let device, _, _): self = .device(device, .confirmationRequested)
+        case .userPasskeyRequest(let device): self = .device(device, .passkeyRequested)
+        case .authenticationFailed(let device, let status): self = .device(device, .authenticationFailed(status))
+        case .deviceFound: return nil
+        case .controllerSuspended: self = .other(0x002D)
+        case .controllerResumed: self = .other(0x002E)
+        case .other(let code): self = .other(code)
+        }
+    }
+
+    private static let confirmName: UInt16 = 0x0025
+
+    /// For people. Numbers are those of BlueZ's doc/mgmt.
+    ///
+    /// - Parameter isKnown: whether a device may be named: a stranger's address is nobody's business.
+    package func words(isKnown: (RadioAddress) -> Bool) -> String {
+        switch self {
+        case .command(let opcode): "command \(Self.hex(opcode))"
+        case .answer(let opcode, let status): "answer to \(Self.hex(opcode)): \(status.words) (\(status.rawValue))"
+        case .discovering(let isOn): "discovering: \(isOn ? "on" : "off")"
+        case .settings(let settings): "settings: 0x\(String(settings.rawValue, radix: 16))"
+        case .adapter(let isThere): isThere ? "adapter there" : "adapter gone"
+        case .controllerError(let code): "controller error 0x\(String(code, radix: 16))"
+        case .device(let device, let event):
+            "\(isKnown(device) ? device.address.description : "a stranger"): \(event.words)"
+        case .other(let code): "event \(Self.hex(code))"
+        }
+    }
+
+    private static func hex(_ number: UInt16) -> String { "0x\(number.fourHexDigits)" }
+}
+
+extension ManagementTrace.DeviceEvent {
+    fileprivate var words: String {
+        switch self {
+        case .connected: "connected"
+        case .disconnected(let reason): "disconnected: \(reason.words) (\(reason.rawValue))"
+        case .connectFailed(let status): "connect failed: \(status.words) (\(status.rawValue))"
+        case .pinRequested: "a PIN is asked for"
+        case .confirmationRequested: "a confirmation is asked for"
+        case .passkeyRequested: "a passkey is asked for"
+        case .authenticationFailed(let status): "authentication failed: \(status.words) (\(status.rawValue))"
+        }
+    }
+}

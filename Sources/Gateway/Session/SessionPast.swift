@@ -1,0 +1,57 @@
+import ConnectionCore
+package import GatewayAPI
+import MeterModel
+
+/// What happened to a session lately, for a maintainer. Bounded, and off the way of readings.
+struct SessionPast: Sendable {
+    private var transitions: [(time: MonotonicTime, from: ConnectionState, to: ConnectionState, cause: String)] = []
+    /// Of the present link, until it brings a reading.
+    private var traffic: [TrafficRecord] = []
+    /// Of the last link that had one.
+    var gatt: [SupportService]?
+
+    private static let transitionsMax = 16
+    private static let trafficMax = 32
+    /// Of one record.
+    private static let bytesMax = 128
+
+    mutating func note(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
+        if transitions.count >= Self.transitionsMax { transitions.removeFirst() }
+        transitions.append((now, from, to, cause))
+    }
+
+    mutating func note(_ record: TrafficRecord) {
+        if traffic.count >= Self.trafficMax { traffic.removeFirst() }
+        traffic.append(record)
+    }
+
+    /// Another link is there, or this one brought a reading.
+    mutating func forgetTraffic() {
+        if !traffic.isEmpty { traffic = [] }
+    }
+
+    func tell(_ meter: inout SupportMeter, at now: MonotonicTime) {
+        meter.transitions = transitions.map { change in
+            SupportMeter.Transition(
+                age_ms: (now - change.time).milliseconds, from: change.from.rawValue, to: change.to.rawValue,
+                cause: change.cause)
+        }
+        meter.traffic = traffic.map { record in
+            SupportMeter.Traffic(
+                age_ms: (now - record.time).milliseconds, dir: record.direction.rawValue,
+                hex: Hex.encode(record.bytes.prefix(Self.bytesMax)), bytes: record.bytes.count)
+        }
+        meter.gatt = gatt
+    }
+}
+
+extension DeviceSession {
+    /// What a maintainer asks for.
+    package func support() -> SupportMeter {
+        var meter = SupportMeter(
+            id: id.description, model: (device?.model ?? model)?.displayName, state: machine.state.rawValue,
+            transport: link?.transport.rawValue)
+        past.tell(&meter, at: loop.now)
+        return meter
+    }
+}

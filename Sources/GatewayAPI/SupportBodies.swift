@@ -1,0 +1,127 @@
+/// `GET /v1/support`: what a maintainer asks for where a meter is not found or gives no data. Unknown is null.
+package struct SupportBody: Codable, Hashable, Sendable {
+    package var meters: [SupportMeter]
+    /// null where this host uses no radio.
+    package var radios: SupportRadios?
+
+    package init(meters: [SupportMeter], radios: SupportRadios?) {
+        self.meters = meters
+        self.radios = radios
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(meters, forKey: .meters)
+        try container.encode(radios, forKey: .radios)
+    }
+}
+
+/// What happened to one meter lately.
+package struct SupportMeter: Codable, Hashable, Sendable {
+    package var id: String
+    package var model: String?
+    package var state: String
+    package var transport: String?
+    /// The last ones, the oldest first.
+    package var transitions: [Transition]
+    /// Attributes of the last Bluetooth LE link; null where there was none.
+    package var gatt: [SupportService]?
+    /// What crossed the last link before it brought a reading; empty once it has.
+    package var traffic: [Traffic]
+
+    /// One change of state.
+    package struct Transition: Codable, Hashable, Sendable {
+        package var age_ms: Int64
+        package var from: String
+        package var to: String
+        package var cause: String
+
+        package init(age_ms: Int64, from: String, to: String, cause: String) {
+            self.age_ms = age_ms
+            self.from = from
+            self.to = to
+            self.cause = cause
+        }
+    }
+
+    /// Bytes that crossed the link in one piece.
+    package struct Traffic: Codable, Hashable, Sendable {
+        package var age_ms: Int64
+        /// `in`: from the meter. `out`: to it.
+        package var dir: String
+        /// The first bytes of it.
+        package var hex: String
+        /// How many there were.
+        package var bytes: Int
+
+        package init(age_ms: Int64, dir: String, hex: String, bytes: Int) {
+            self.age_ms = age_ms
+            self.dir = dir
+            self.hex = hex
+            self.bytes = bytes
+        }
+    }
+
+    package init(
+        id: String, model: String?, state: String, transport: String?, transitions: [Transition] = [],
+        gatt: [SupportService]? = nil, traffic: [Traffic] = []
+    ) {
+        self.id = id
+        self.model = model
+        self.state = state
+        self.transport = transport
+        self.transitions = transitions
+        self.gatt = gatt
+        self.traffic = traffic
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(model, forKey: .model)
+        try container.encode(state, forKey: .state)
+        try container.encode(transport, forKey: .transport)
+        try container.encode(transitions, forKey: .transitions)
+        try container.encode(gatt, forKey: .gatt)
+        try container.encode(traffic, forKey: .traffic)
+    }
+}
+
+/// A service that a Bluetooth LE meter offers. Characteristics are known of those that may carry its serial line.
+package struct SupportService: Codable, Hashable, Sendable {
+    /// Four hexadecimal digits, or the whole of it.
+    package var service: String
+    /// The first handle, in decimal.
+    package var handle: Int
+    package var characteristics: [Characteristic]
+
+    package struct Characteristic: Codable, Hashable, Sendable {
+        package var uuid: String
+        /// Of the value.
+        package var handle: Int
+        package var properties: [String]
+        /// It has the descriptor by which one subscribes; null where nobody looked.
+        package var cccd: Bool?
+
+        package init(uuid: String, handle: Int, properties: [String], cccd: Bool?) {
+            self.uuid = uuid
+            self.handle = handle
+            self.properties = properties
+            self.cccd = cccd
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(uuid, forKey: .uuid)
+            try container.encode(handle, forKey: .handle)
+            try container.encode(properties, forKey: .properties)
+            try container.encode(cccd, forKey: .cccd)
+        }
+    }
+
+    package init(service: String, handle: Int, characteristics: [Characteristic]) {
+        self.service = service
+        self.handle = handle
+        self.characteristics = characteristics
+    }
+}

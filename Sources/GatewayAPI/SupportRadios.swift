@@ -1,0 +1,106 @@
+/// This host's radios in `GET /v1/support`.
+package struct SupportRadios: Codable, Hashable, Sendable {
+    package var adapters: [Adapter]
+    /// Of what is, or may be, a meter. Others are counted.
+    package var advertisements: [Advertisement]
+    /// Devices that are nothing like a meter, heard in the last minute.
+    package var strangers: Int
+    /// The last commands to the kernel and what it told, the oldest first; reports of devices are left out.
+    package var management: [Trace]
+
+    package struct Adapter: Codable, Hashable, Sendable {
+        package var address: String
+        package var name: String
+        /// A company's number by the Bluetooth SIG.
+        package var manufacturer: Int
+        /// HCI's number: 6 is Bluetooth 4.0, 9 is 5.0.
+        package var hci_version: Int
+        /// Bits as the kernel has them (`MGMT_SETTING_…`), in hexadecimal.
+        package var supported_settings: String
+        package var current_settings: String
+        /// `usb` or `serial` where its chip can be reset there; else null.
+        package var reset: String?
+
+        package init(
+            address: String, name: String, manufacturer: Int, hci_version: Int, supported_settings: String,
+            current_settings: String, reset: String?
+        ) {
+            self.address = address
+            self.name = name
+            self.manufacturer = manufacturer
+            self.hci_version = hci_version
+            self.supported_settings = supported_settings
+            self.current_settings = current_settings
+            self.reset = reset
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(address, forKey: .address)
+            try container.encode(name, forKey: .name)
+            try container.encode(manufacturer, forKey: .manufacturer)
+            try container.encode(hci_version, forKey: .hci_version)
+            try container.encode(supported_settings, forKey: .supported_settings)
+            try container.encode(current_settings, forKey: .current_settings)
+            try container.encode(reset, forKey: .reset)
+        }
+    }
+
+    package struct Advertisement: Codable, Hashable, Sendable {
+        package var address: String
+        /// `public`, `random` or `classic`.
+        package var address_type: String
+        package var name: String?
+        package var rssi: Int?
+        /// What it announces, as it came, in hexadecimal; each different content once, the newest first.
+        package var data: [String]
+
+        package init(address: String, address_type: String, name: String?, rssi: Int?, data: [String]) {
+            self.address = address
+            self.address_type = address_type
+            self.name = name
+            self.rssi = rssi
+            self.data = data
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(address, forKey: .address)
+            try container.encode(address_type, forKey: .address_type)
+            try container.encode(name, forKey: .name)
+            try container.encode(rssi, forKey: .rssi)
+            try container.encode(data, forKey: .data)
+        }
+    }
+
+    package struct Trace: Codable, Hashable, Sendable {
+        package var age_ms: Int64
+        /// `hci0`; null for what is about none.
+        package var adapter: String?
+        /// `out`: to the kernel. `in`: from it.
+        package var dir: String
+        package var words: String
+
+        package init(age_ms: Int64, adapter: String?, dir: String, words: String) {
+            self.age_ms = age_ms
+            self.adapter = adapter
+            self.dir = dir
+            self.words = words
+        }
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(age_ms, forKey: .age_ms)
+            try container.encode(adapter, forKey: .adapter)
+            try container.encode(dir, forKey: .dir)
+            try container.encode(words, forKey: .words)
+        }
+    }
+
+    package init(adapters: [Adapter], advertisements: [Advertisement], strangers: Int, management: [Trace]) {
+        self.adapters = adapters
+        self.advertisements = advertisements
+        self.strangers = strangers
+        self.management = management
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+
+/// The kernel's log of this boot, as far as it may be read.
+package enum KernelLog {
+    /// Its lines, the last megabytes of them; nil where this user may not read it. With dmesg_restrict that takes
+    /// CAP_SYSLOG (Linux kernel/printk/printk.c, `check_syslog_permissions`); the journal's copy takes the group adm or
+    /// systemd-journal (journalctl(1)).
+    ///
+    /// - Parameter root: in front of the path, for tests; the journal is only asked without it.
+    package static func read(root: String = "") -> String? {
+        records(at: "\(root)/dev/kmsg") ?? (root.isEmpty ? journal : nil)
+    }
+
+    private static let bytesMax = 4 << 20
+
+    /// One record a read, `priority,number,time,flags;text` (Documentation/ABI/testing/dev-kmsg).
+    private static func records(at path: String) -> String? {
+        guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else {
+            return nil  // Not allowed, or in a container: the journal is asked.
+        }
+        var all: [UInt8] = []
+        var record = [UInt8](repeating: 0, count: 8192)
+        while all.count < bytesMax {
+            do throws(Errno) {
+                let count = try Self.read(file, into: &record)
+                guard let count, count > 0 else { break }
+                all += record[..<count]
+            } catch {
+                // Overwritten before it was read: the next read goes on with the oldest one there is.
+                guard error.code == EPIPE else { return all.isEmpty ? nil : String(decoding: all, as: UTF8.self) }
+            }
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+
+    private static func read(_ file: FileDescriptor, into bytes: inout [UInt8]) throws(Errno) -> Int? {
+        let result: Result<Int?, Errno> = bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(Errno) in try file.read(into: buffer) }
+        }
+        return try result.get()
+    }
+
+    /// Empty for who may not read it: a kernel that has started has said something.
+    private static var journal: String? {
+        guard let pipe = popen("journalctl --dmesg --quiet --no-pager --output=cat 2>/dev/null", "r") else {
+            return nil
+        }
+        defer { pclose(pipe) }
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while all.count < bytesMax {
+            let count = fread(&chunk, 1, chunk.count, pipe)
+            guard count > 0 else { break }
+            all += chunk[..<count]
+        }
+        return all.isEmpty ? nil : String(decoding: all, as: UTF8.self)
+    }
+}

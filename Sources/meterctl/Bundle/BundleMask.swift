@@ -1,0 +1,110 @@
+import BluetoothCore
+import GatewayAPI
+import MeterModel
+
+/// Takes out of a text what a maintainer has no need of: names of hosts, zones and people, addresses of strangers, and
+/// whatever looks like a password or a token.
+struct BundleMask {
+    /// What is known to be a name, with what stands there instead. The longest first.
+    private let words: [(text: String, instead: String)]
+    /// Radio addresses that may stay: of meters and of this host's adapters.
+    private let addresses: Swift.Set<String>
+
+    /// - Parameter words: those shorter than three characters are no names: they would take apart every text.
+    init(words: [String: String], addresses: Swift.Set<String>) {
+        self.words = words.filter { $0.key.count >= 3 && !Self.common.contains($0.key.lowercased()) }
+            .map { (text: $0.key, instead: $0.value) }
+            .sorted { ($0.text.count, $0.text) > ($1.text.count, $1.text) }
+        self.addresses = addresses
+    }
+
+    /// Said of every machine, so that they tell of none.
+    private static let common: Swift.Set<String> = ["root", "meterd", "localhost", "nobody"]
+
+    func masked(_ text: String) -> String {
+        var text = text
+        for word in words { text = text.replacing(word.text, with: word.instead) }
+        text = text.replacing(#/(?<scheme>[a-zA-Z]{2,8}):\/\/[^\s\/@]+@/#) { "\($0.output.scheme)://<masked>@" }
+        text = text.replacing(#/(?<scheme>https?|mqtts?|wss?):\/\/(?<host>\[[^\]]*\]|[^\s\/:]+)/#.ignoresCase()) {
+            match in
+            Self.isOwn(String(match.output.host)) ? String(match.output.0) : "\(match.output.scheme)://<host>"
+        }
+        text = text.replacing(
+            #/(?<key>password|passwd|passphrase|secret|token|psk|ssid|pin)(?<sign>\s*[=:]\s*)[^\s,;]+/#.ignoresCase()
+        ) { "\($0.output.key)\($0.output.sign)<masked>" }
+        text = text.replacing(#/\/home\/[^\s\/]+/#, with: "/home/<user>")
+        // Radio addresses, and IPv6's.
+        text = text.replacing(#/[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}/#) { match in
+            let found = String(match.output)
+            guard let address = MACAddress(found) else {
+                return found.contains("::") || found.count > 17 ? "<address>" : found
+            }
+            return addresses.contains(address.description) ? found : "<device>"
+        }
+        text = text.replacing(#/\b\d{1,3}(?:\.\d{1,3}){3}\b/#) { match in
+            Self.isOwn(String(match.output)) ? String(match.output) : "<address>"
+        }
+        return text.replacing(#/[A-Za-z0-9_+=\-]{20,}/#) { match in
+            let found = match.output
+            return found.contains(where: \.isNumber) && found.contains(where: \.isLetter) ? "<masked>" : String(found)
+        }
+    }
+
+    private static func isOwn(_ host: String) -> Bool {
+        host.hasPrefix("127.") || host == "localhost" || host == "[::1]" || host == "<host>"
+    }
+
+    func masked(_ finding: Finding) -> Finding {
+        var finding = finding
+        finding.message = masked(finding.message)
+        finding.next = finding.next.map { masked($0) }
+        return finding
+    }
+}
+
+extension BundleMask {
+    /// What is known of this host and its zone.
+    ///
+    /// - Parameter hostName: as the system has it.
+    init(machine: MachineFacts, daemon: Checkup.DaemonFacts, support: SupportBody?, hostName: String) {
+        var words = [hostName: "<host>", machine.user: "<user>"]
+        var addresses = Swift.Set((support?.radios?.advertisements ?? []).map(\.address))
+        addresses.formUnion((support?.radios?.adapters ?? []).map(\.address))
+        for meter in support?.meters ?? [] {
+            guard let id = MeterID(meter.id) else { continue }
+            words.merge(id.privateWords) { one, _ in one }
+            if case .mac(let address) = id { addresses.insert(address.description) }
+        }
+        if case .answers(let answers) = daemon {
+            words[answers.cloud.host_name] = "<host>"
+            if let zone = answers.cloud.zone { words[zone] = "<zone>" }
+            addresses.formUnion(answers.status.adapters.map(\.address))
+            for meter in answers.status.meters {
+                if let holder = meter.lease?.holder { words[holder] = "<host>" }
+                if let name = meter.name, !Self.isDevicesOwn(name, meter.model) { words[name] = "<name>" }
+                if let id = MeterID(meter.id), case .mac(let address) = id { addresses.insert(address.description) }
+                words.merge(MeterID(meter.id)?.privateWords ?? [:]) { one, _ in one }
+            }
+        }
+        self.init(words: words, addresses: addresses)
+    }
+
+    /// What a device calls itself tells a maintainer what it is; what a person calls it tells of the person.
+    private static func isDevicesOwn(_ name: String, _ model: String?) -> Bool {
+        if RadioIdentification.maker(named: name) != nil { return true }
+        return [RadioAddress.Kind.classic, .lePublic].contains { kind in
+            if case .meter = RadioIdentification(name: name, services: [], kind: kind) { true } else { false }
+        }
+    }
+}
+
+extension MeterID {
+    /// A serial number is its owner's, and a port's id names the host.
+    fileprivate var privateWords: [String: String] {
+        switch self {
+        case .mac: [:]
+        case .usb(_, _, let serial): [serial: "<serial>"]
+        case .usbPort(_, _, let host, _), .port(let host, _): [host: "<host>"]
+        }
+    }
+}

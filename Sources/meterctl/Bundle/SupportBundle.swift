@@ -1,0 +1,168 @@
+import FoundationEssentials
+import GatewayAPI
+import LinuxIO
+import MeterModel
+import ProgramKit
+
+/// What a maintainer needs to know of one host, in one file: `meterctl doctor --bundle FILE`. One JSON object, because a
+/// script turns it into fixtures (Scripts/bundle-to-fixtures).
+struct SupportBundle: Encodable {
+    let format = "meter-gateway-bundle"
+    let version = 1
+    /// RFC 3339.
+    var made: String
+    var programs: Programs
+    var machine: Machine
+    var findings: [Finding]
+    var usb: [USBRow]
+    /// What the radios heard that is, or may be, a meter.
+    var heard: [RadioRow]
+    /// null where meterd uses no radio, or did not answer.
+    var strangers_heard: Int?
+    var adapters: [AdapterStatus]
+    var adapter_details: [SupportRadios.Adapter]
+    var management: [SupportRadios.Trace]
+    var meters: [SupportMeter]
+    /// By the kernel's log of this boot; null where it may not be read.
+    var command_timeouts: [Timeouts]?
+
+    struct Programs: Encodable {
+        var meterctl: VersionBody
+        /// null where none answers.
+        var meterd: VersionBody?
+        var bluetoothd: String?
+    }
+
+    struct Machine: Encodable {
+        var kernel: String?
+        var system: String?
+        var architecture: String?
+        var board: String?
+        var wireless_MHz: Int?
+        var under_voltage: Bool?
+    }
+
+    struct Timeouts: Encodable {
+        var adapter: String
+        var count: Int
+        var last_opcode: String
+    }
+}
+
+extension SupportBundle {
+    /// Puts it together, with all that is private taken out.
+    ///
+    /// - Parameters:
+    ///   - usb: what is plugged in and may be a meter.
+    ///   - support: nil where meterd does not answer, or knows no such question.
+    init(
+        made: String, machine facts: MachineFacts, daemon: Checkup.DaemonFacts, usb: [USBRow], support: SupportBody?,
+        hostName: String, architecture: String?
+    ) throws {
+        let mask = BundleMask(machine: facts, daemon: daemon, support: support, hostName: hostName)
+        self.made = made
+        var running: VersionBody?
+        adapters = []
+        if case .answers(let answers) = daemon {
+            running = answers.version
+            adapters = answers.status.adapters.map { adapter in
+                var adapter = adapter
+                adapter.error = adapter.error.map { mask.masked($0) }
+                return adapter
+            }
+        }
+        programs = Programs(meterctl: .current, meterd: running, bluetoothd: facts.bluetoothDaemon)
+        machine = Machine(
+            kernel: facts.kernel, system: facts.system, architecture: architecture, board: facts.boardModel,
+            wireless_MHz: facts.wirelessFrequency, under_voltage: facts.isUnderVoltage)
+        findings = Checkup(machine: facts, daemon: daemon).findings.map { mask.masked($0) }
+        self.usb = try Self.judged(usb)
+        let meters = support?.meters ?? []
+        heard = try Self.judged((support?.radios?.advertisements ?? []).map { RadioRow($0, among: meters) })
+        strangers_heard = support?.radios?.strangers
+        adapter_details = support?.radios?.adapters ?? []
+        management = support?.radios?.management ?? []
+        self.meters = meters.map { mask.masked($0) }
+        command_timeouts = facts.commandTimeouts?.map {
+            Timeouts(adapter: $0.adapter, count: $0.count, last_opcode: "0x\($0.opcode.fourHexDigits)")
+        }
+    }
+
+    private static func judged(_ rows: [USBRow]) throws -> [USBRow] {
+        zip(rows, try verdicts(rows)).map { row, verdict in
+            var row = row
+            row.taken_for = TakenFor(verdict)
+            return row
+        }
+    }
+
+    private static func judged(_ rows: [RadioRow]) throws -> [RadioRow] {
+        zip(rows, try verdicts(rows)).map { row, verdict in
+            var row = row
+            row.taken_for = TakenFor(verdict)
+            return row
+        }
+    }
+
+    /// As `meterctl identify` says it of the same rows.
+    private static func verdicts(_ rows: [some Encodable]) throws -> [IdentityVerdict] {
+        try Identify.verdicts(on: Array(try JSONEncoder().encode(rows)), in: "the bundle")
+    }
+
+    /// For the person who made it.
+    func words(path: String) -> [String] {
+        let known = meters.count { $0.model != nil }
+        var lines = [
+            "\(path) has:",
+            "- versions of the programs, the kernel and the system, and the board's model",
+            "- the \(findings.count) findings of meterctl doctor",
+            "- \(usb.count) devices on USB that are, or may be, meters: ids, texts and interfaces, no serial numbers",
+            "- \(heard.count) radios that are, or may be, meters: addresses, names and what they announce",
+            "- the last states of \(meters.count) meters (\(known) of a known model), and what a meter without data says",
+            "- \(adapters.count) Bluetooth adapters, and the last \(management.count) messages to and from the kernel about them",
+        ]
+        if let strangers_heard {
+            lines.append("Of \(strangers_heard) other devices that were heard it has the number alone.")
+        }
+        if case .none = programs.meterd { lines.append("meterd did not answer, so that what it knows is not in it.") }
+        lines.append(
+            "It has no names of hosts, people or networks, no passwords and no tokens. Look it through: it is text.")
+        lines.append(
+            "Send it with your report. Addresses of your meters are in it; where it is made public, so are they.")
+        return lines
+    }
+}
+
+extension BundleMask {
+    fileprivate func masked(_ meter: SupportMeter) -> SupportMeter {
+        var meter = meter
+        meter.id = masked(meter.id)
+        meter.transitions = meter.transitions.map { change in
+            var change = change
+            change.cause = masked(change.cause)
+            return change
+        }
+        return meter
+    }
+}
+
+extension RadioRow {
+    fileprivate init(_ heard: SupportRadios.Advertisement, among meters: [SupportMeter]) {
+        let isClassic = heard.address_type == "classic"
+        bus = isClassic ? "classic" : "ble"
+        name = heard.name
+        address = heard.address
+        address_type = isClassic ? nil : heard.address_type
+        rssi = heard.rssi
+        adv_hex = heard.data.first
+        scan_response_hex = heard.data.dropFirst().first
+        guard !isClassic, let meter = meters.first(where: { $0.id == heard.address }) else { return }
+        gatt = meter.gatt?.map { service in
+            Service(
+                service: service.service, handle: service.handle,
+                characteristics: service.characteristics.map {
+                    Service.Characteristic(uuid: $0.uuid, handle: $0.handle, properties: $0.properties, cccd: $0.cccd)
+                })
+        }
+    }
+}

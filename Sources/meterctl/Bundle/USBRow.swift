@@ -1,0 +1,136 @@
+import FoundationEssentials
+import LinuxIO
+import MeterModel
+import USBTransport
+
+/// What a device on USB says of itself, in the form of a row of Tests/Identities.
+struct USBRow: Codable, Hashable {
+    var bus = "usb"
+    var vid: String
+    var pid: String
+    /// Of the device, as a version: `0200` is 2.00.
+    var bcd_device: String?
+    var manufacturer: String?
+    var product: String?
+    /// Configuration with all interfaces and endpoints, as the device gave it. It holds no text and no serial number.
+    var config_descriptor_hex: String?
+    var interfaces: [Interface]
+    var taken_for: TakenFor?
+
+    struct Interface: Codable, Hashable {
+        var number: String?
+        var `class`: String
+        var subclass: String?
+        var `protocol`: String?
+        /// The kernel's; null where none has it.
+        var driver: String?
+    }
+}
+
+/// The program's verdict on a row.
+struct TakenFor: Codable, Hashable {
+    var model: String?
+    var family: String?
+    var transport: String
+    var reason: String
+
+    init(_ verdict: IdentityVerdict) {
+        model = verdict.model?.rawValue
+        family = verdict.maker?.rawValue
+        transport = verdict.transport
+        reason = verdict.reason
+    }
+
+    private enum CodingKeys: String, CodingKey { case model, family, transport, reason }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(model, forKey: .model)
+        try container.encode(family, forKey: .family)
+        try container.encode(transport, forKey: .transport)
+        try container.encode(reason, forKey: .reason)
+    }
+}
+
+extension USBRow {
+    /// What is plugged in and is, or may be, a meter; the rest is nobody's business.
+    ///
+    /// - Parameter root: in front of every path; empty but in tests.
+    static func meters(root: String) -> [USBRow] {
+        let folder = "\(root)/sys/bus/usb/devices"
+        return FileTree.names(in: folder).compactMap { USBRow(folder: "\(folder)/\($0)", port: $0) }
+            .filter { $0.isOfInterest }
+    }
+
+    /// nil for what is no device, as an interface.
+    private init?(folder: String, port: String) {
+        guard let vendor = FileTree.text(at: "\(folder)/idVendor"),
+            let product = FileTree.text(at: "\(folder)/idProduct")
+        else { return nil }
+        vid = vendor.uppercased()
+        pid = product.uppercased()
+        bcd_device = FileTree.text(at: "\(folder)/bcdDevice")
+        manufacturer = FileTree.text(at: "\(folder)/manufacturer")
+        self.product = FileTree.text(at: "\(folder)/product")
+        // The device's own descriptor comes first, 18 bytes (USB 2.0, 9.6.1).
+        let descriptors = FileTree.bytes(at: "\(folder)/descriptors", atMost: 4096) ?? []
+        config_descriptor_hex = descriptors.count > 18 ? Hex.encode(descriptors.dropFirst(18)) : nil
+        interfaces = FileTree.names(in: folder).filter { $0.hasPrefix("\(port):") }.compactMap { name in
+            let path = "\(folder)/\(name)"
+            guard let interfaceClass = FileTree.text(at: "\(path)/bInterfaceClass") else { return nil }
+            let driver = FileTree.canonical("\(path)/driver").flatMap { $0.split(separator: "/").last }
+            return Interface(
+                number: FileTree.text(at: "\(path)/bInterfaceNumber"), class: interfaceClass.uppercased(),
+                subclass: FileTree.text(at: "\(path)/bInterfaceSubClass")?.uppercased(),
+                protocol: FileTree.text(at: "\(path)/bInterfaceProtocol")?.uppercased(),
+                driver: driver.map { String($0) })
+        }
+    }
+
+    private var isOfInterest: Bool {
+        guard let vendor = UInt16(vid, radix: 16), let product = UInt16(pid, radix: 16) else { return false }
+        let description = USBSelfDescription(
+            vendor: vendor, product: product, manufacturerText: manufacturer, productText: self.product,
+            interfaces: interfaces.compactMap { one in
+                UInt8(one.class, radix: 16).map {
+                    USBSelfDescription.Interface($0, one.subclass.flatMap { UInt8($0, radix: 16) })
+                }
+            })
+        return switch DeviceTable.builtIn.identify(description) {
+        case .meter, .unread, .unrecognised: true
+        // A boot loader with a meter's ids is of use; a printer is not.
+        case .stranger(let known): known.maker != nil
+        case .none: false
+        }
+    }
+}
+
+/// What a radio says of itself, in the same form.
+struct RadioRow: Codable, Hashable {
+    /// `ble` or `classic`.
+    var bus: String
+    var name: String?
+    var address: String
+    var address_type: String?
+    var rssi: Int?
+    var adv_hex: String?
+    /// Other contents that it announces, as a scan response is.
+    var scan_response_hex: String?
+    var gatt: [Service]?
+    var taken_for: TakenFor?
+
+    /// As in a row, with what is known of it.
+    struct Service: Codable, Hashable {
+        var service: String
+        var handle: Int
+        var characteristics: [Characteristic]
+
+        struct Characteristic: Codable, Hashable {
+            var uuid: String
+            var handle: Int
+            var properties: [String]
+            var cccd: Bool?
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import GatewayAPI
+import MeterModel
+
+/// What a small computer does to its own radio.
+extension Checkup {
+    /// The adapter is busy for another program. What comes of it depends on how that one searches.
+    func otherSearch(_ adapter: AdapterStatus) -> Finding? {
+        guard adapter.discovery == .another else { return nil }
+        let name = adapter.name ?? adapter.address
+        let others = machine.bluetoothDaemon == nil ? "" : " through bluetoothd"
+        return Finding(
+            "discovery", .note,
+            "another program searches over \(name)\(others), so meterd hears what that one hears and begins no search",
+            next:
+                "where a meter is missing, end the other search: bluetoothctl scan off, a desktop's Bluetooth settings, "
+                + "or the Bluetooth integration of Home Assistant")
+    }
+
+    /// `dtoverlay=disable-bt` gives the chip's UART to the pins (raspberrypi/linux, overlays/disable-bt-overlay.dts): there
+    /// is no adapter then, and none that is broken.
+    var ownRadioOff: Finding? {
+        guard let line = machine.radioSwitchedOff, !machine.adapters.contains(where: { $0.usb == nil }) else {
+            return nil
+        }
+        return Finding(
+            "adapter", machine.adapters.isEmpty ? .problem : .note,
+            "the Bluetooth of this \(machine.boardModel ?? "board") is switched off by \"\(line.text)\" in \(line.file)",
+            next: "take that line out and restart; where something else needs the UART at the pins, use a USB adapter")
+    }
+
+    /// A chip that does both has one antenna for both. Bluetooth is at 2402 to 2480 MHz, as Wi-Fi's lower band is.
+    /// Reports: raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
+    var sharedAntenna: Finding? {
+        guard let board = machine.boardModel, board.contains("Raspberry Pi"), let wireless = machine.wirelessInterface,
+            machine.adapters.contains(where: { $0.usb == nil })
+        else { return nil }
+        let words = "this \(board) shares one antenna between Bluetooth and \(wireless)"
+        let next = "where links drop: use Ethernet or Wi-Fi at 5 GHz, or a USB Bluetooth adapter"
+        switch machine.wirelessFrequency {
+        case nil: return Finding("coexistence", .note, words, next: next)
+        case let frequency? where frequency < 3000:
+            return Finding(
+                "coexistence", .note, "\(words), which is at \(frequency) MHz, in Bluetooth's own band", next: next)
+        case let frequency?:
+            return Finding("coexistence", .ok, "\(words), which is at \(frequency) MHz, out of Bluetooth's band")
+        }
+    }
+
+    /// The alarm is of the last seconds (drivers/hwmon/raspberrypi-hwmon.c).
+    var supply: Finding? {
+        guard machine.isUnderVoltage == true else { return nil }
+        return Finding(
+            "supply", .problem, "this board's supply is too low (under-voltage)",
+            next:
+                "use the board's own supply and a short cable, and a powered hub for what is plugged in: radio and USB "
+                + "fail first")
+    }
+
+    /// - Parameter known: an adapter that works again is no problem any more.
+    func timeouts(besides known: [AdapterStatus]) -> [Finding] {
+        guard !machine.adapters.isEmpty else { return [] }
+        guard let timeouts = machine.commandTimeouts else {
+            return [
+                Finding(
+                    "kernel log", .note,
+                    "it may not be read here, so that nobody knows whether an adapter leaves commands unanswered",
+                    next: "sudo meterctl doctor")
+            ]
+        }
+        return timeouts.map { one in
+            let works = known.contains { $0.name == one.adapter && $0.state == .searching && $0.heard > 0 }
+            let times = one.count == 1 ? "a command" : "\(one.count) commands"
+            let words =
+                "\(one.adapter) left \(times) of the kernel unanswered since the start, the last one "
+                + "0x\(one.opcode.fourHexDigits)"
+            if works { return Finding("chip", .note, words + "; it works now") }
+            let isSerial = machine.adapters.first { $0.name == one.adapter }?.serialDevice != nil
+            return Finding(
+                "chip", .problem, words,
+                next: isSerial
+                    ? "as a service meterd binds its serial device anew; where that does not help, restart the machine"
+                    : "plug it out and in again; where that cannot be done, restart the machine")
+        }
+    }
+}

@@ -232,8 +232,8 @@ let package = Package(
             name: "meterd",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
-                "SyncCore", "CloudAPI", "MetricsCore", "HomeAutomation", "HomeAutomationCore",
+                "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore",
+                "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "HomeAutomation", "HomeAutomationCore",
                 "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ServerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -18,6 +18,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var recoveries: Int
     /// Whose search runs; null while none does.
     package var discovery: Discovery?
+    /// For how long it has looked for meters since the daemon started, all rounds together.
+    package var discovery_ms: Int64
     /// What is wrong, and what to do about it; null while nothing is.
     package var error: String?
 
@@ -30,7 +32,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Sendable, CaseIterable {
         /// It looks for meters.
         case searching
-        /// It is on and does not look for meters, as it makes a link or another program keeps it from looking.
+        /// It is on and does not look for meters just now: it rests between two rounds of looking, leaves the air to Wi-Fi
+        /// and to other programs while every meter that is wanted is linked, or makes a link.
         case idle
         /// It is being switched on or set up.
         case starting
@@ -48,7 +51,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
 
     package init(
         address: String, name: String?, state: State, since: String, links: Int = 0, links_max: Int = 0, heard: Int = 0,
-        dropped: Int = 0, recoveries: Int = 0, discovery: Discovery? = nil, error: String? = nil
+        dropped: Int = 0, recoveries: Int = 0, discovery: Discovery? = nil, discovery_ms: Int64 = 0, error: String? = nil
     ) {
         self.address = address
         self.name = name
@@ -60,6 +63,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         self.dropped = dropped
         self.recoveries = recoveries
         self.discovery = discovery
+        self.discovery_ms = discovery_ms
         self.error = error
     }
 
@@ -76,6 +80,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         try container.encode(dropped, forKey: .dropped)
         try container.encode(recoveries, forKey: .recoveries)
         try container.encode(discovery, forKey: .discovery)
+        try container.encode(discovery_ms, forKey: .discovery_ms)
         try container.encode(error, forKey: .error)
     }
 }

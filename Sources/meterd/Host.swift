@@ -95,6 +95,7 @@ struct Host {
         configuration.linksMax = settings.linksMax
         configuration.adapters = settings.adapters
         configuration.files.requests = settings.requestFolder
+        configuration.search = settings.search
         return Radios(loop: loop, configuration: configuration, logger: logger)
     }
 

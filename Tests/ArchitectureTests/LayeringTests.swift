@@ -78,7 +78,8 @@ private let allowedImports: [String: Set<String>] = [
     // Layer 3: composition.
     "meterd": [
         "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-        "BlueZTransport", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore", "SyncCore",
+        "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
+        "SyncCore",
         "CloudAPI", "MetricsCore", "ServerKit", "HomeAutomation", "HomeAutomationCore",
         "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ArgumentParser", "FoundationEssentials",
         "Glibc",

@@ -58,7 +58,7 @@ struct RadioBench: Sendable {
 
 /// Lends radios that run over a fake kernel with these adapters, and ends them afterwards. Times are short.
 func withRadios(
-    _ adapters: [UInt16: FakeKernel.Adapter], timing: AdapterTiming = AdapterTiming(),
+    _ adapters: [UInt16: FakeKernel.Adapter], timing: AdapterTiming = AdapterTiming(), search: SearchMode = .always,
     _ body: (RadioBench) async throws -> Void
 ) async throws {
     try await withLoop { loop in
@@ -70,6 +70,9 @@ func withRadios(
         var configuration = Radios.Configuration()
         configuration.timing = timing
         configuration.timing.roundMin = .zero
+        // Rests are the machine's, and have tests of their own.
+        configuration.timing.rest = .zero
+        configuration.search = search
         configuration.reopenInterval = .milliseconds(1)
         // The first socket is there; a later one is that of a kernel with the same adapters.
         let first = Mutex<FileDescriptor?>(socket)

@@ -6,6 +6,7 @@ import Glibc
 import LinuxIO
 import MeterModel
 import MeterTestKit
+import Synchronization
 import Testing
 
 struct RadiosTests {
@@ -218,6 +219,72 @@ struct RadiosTests {
             await bench.kernel.receives { $0.count { $0.opcode == 0x0023 } == 2 }
             try await bench.loop.perform { radios.giveBack(link, over: .spp) }
             #expect(await radios.adapters().first?.links == 0)
+        }
+    }
+
+    /// Whatever else waits for the adapter, and before the connect.
+    @Test func attemptOverLE_loadsASupervisionTimeout_pastAnAdapterThatDoesNotAnswer() async throws {
+        try await withRadios([0: adapter()]) { bench in
+            _ = await bench.next()
+            let random = RadioLink(address: meter.address, isRandom: true, adapter: link.adapter)
+            let radios = bench.radios
+            try await bench.perform { $0.adapters[0]?.manner = .mute }
+            let link = link
+            _ = try await bench.loop.perform { radios.take(link, over: .ble) }
+            _ = try await bench.loop.perform { radios.take(random, over: .ble) }
+            _ = try await bench.loop.perform { radios.take(link, over: .spp) }
+            await bench.kernel.receives { $0.count { $0.opcode == 0x0035 } == 2 }
+            let loaded = try await bench.loop.perform {
+                bench.kernel.received.filter { $0.opcode == 0x0035 }.map(\.parameters)
+            }
+            let device: [UInt8] = [0x55, 0x44, 0x33, 0x22, 0x11, 0x00]
+            // 30 to 50 ms, no latency, 8 s.
+            let parameters: [UInt8] = [0x18, 0, 0x28, 0, 0, 0, 0x20, 0x03]
+            #expect(loaded == [[1, 0] + device + [1] + parameters, [1, 0] + device + [2] + parameters])
+        }
+    }
+
+    @Test func loadedParameters_thatAreRefused_keepNoLinkFromBeingMade() async throws {
+        try await withRadios([0: adapter(.unprivileged)]) { bench in
+            await bench.kernel.receives { $0.contains { $0.opcode == 0x0023 } }
+            _ = await bench.status { $0.state == .forbidden }
+            let (link, radios) = (link, bench.radios)
+            let refusal = try await bench.loop.perform { radios.take(link, over: .ble) }
+            #expect(refusal == nil)
+            await bench.kernel.receives { $0.contains { $0.opcode == 0x0035 } }
+            #expect(await bench.radios.adapters().first?.links == 1)
+        }
+    }
+
+    // MARK: What meters and people need
+
+    @Test func searchOnDemand_beginsWhenAMeterIsMissing_andEndsWhenNoneIs() async throws {
+        let isMissing = Mutex(false)
+        try await withRadios([0: adapter()], search: .onDemand) { bench in
+            _ = await bench.status { $0.state == .idle }
+            let before = try await bench.loop.perform { bench.kernel.received.map(\.opcode) }
+            #expect(!before.contains(0x0023))
+            await bench.radios.follow {
+                RadioDemand(missing: isMissing.withLock { $0 } ? [.ble: 1] : [:])
+            }
+            isMissing.withLock { $0 = true }
+            await bench.radios.demandChanged()
+            #expect(await bench.next()?.appeared?.model == .um25c)
+            #expect(await bench.status { $0.state == .searching }.error == nil)
+            isMissing.withLock { $0 = false }
+            await bench.radios.demandChanged()
+            await bench.kernel.receives { $0.last?.opcode == 0x0024 }
+            #expect(await bench.status { $0.state == .idle }.error == nil)
+        }
+    }
+
+    @Test func personWhoLooks_isHeard_thoughNothingIsMissing() async throws {
+        try await withRadios([0: adapter()], search: .onDemand) { bench in
+            _ = await bench.status { $0.state == .idle }
+            await bench.radios.sought()
+            #expect(await bench.next()?.appeared?.model == .um25c)
+            let asked = try await bench.loop.perform { bench.kernel.received }
+            #expect(asked.contains { $0.opcode == 0x0023 && $0.parameters == [7] })
         }
     }
 

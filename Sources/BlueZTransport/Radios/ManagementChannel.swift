@@ -83,6 +83,14 @@ final class ManagementChannel: @unchecked Sendable {
         if queue.count == 1 { sendFirst(index, patience: patience) }
     }
 
+    /// Sends a command that the kernel performs before it returns, past those that wait: to wait for an adapter that does not
+    /// answer would only delay what it is for. Nobody waits for its answer.
+    func tell(_ command: ManagementCommand, to index: UInt16) {
+        guard isOpen else { return }
+        // One that is lost is done without.
+        _ = try? command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
+    }
+
     /// Gives up what was not answered in time, so that what waits behind it is sent.
     func expire() {
         for index in queues.keys { expire(index) }

@@ -12,7 +12,8 @@ extension Radios {
         guard let place = present.firstIndex(where: { $0.index == index }), let address = present[place].address
         else { return }
         let actions = present[place].machine.heard(at: now)
-        if !actions.isEmpty { perform(actions, at: place, now) }
+        // One that does not look hears what another program's discovery brings: then it does look.
+        if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {
             // The kernel looks up a name that is not known: one that came in an inquiry's answer is.
@@ -35,8 +36,8 @@ extension Radios {
         case .indexRemoved: removed(index)
         case .newSettings(let settings): update(index, at: now) { $0.settingsChanged(settings, at: now) }
         case .discovering(let kinds, let isOn):
-            if !isOn, let address = present.first(where: { $0.index == index })?.address {
-                sightings.roundEnded(kinds, of: address)
+            if let address = present.first(where: { $0.index == index })?.address {
+                sightings.discovering(kinds, isOn: isOn, by: address, at: now)
             }
             update(index, at: now) { $0.discovering(kinds, isOn: isOn, at: now) }
         case .controllerError(let code): update(index, at: now) { $0.controllerFailed(code: code, at: now) }
@@ -79,12 +80,14 @@ extension Radios {
         let name = AdapterFiles.name(ofIndex: index)
         var machine = AdapterMachine(
             timing: configuration.timing, linksMax: configuration.linksMax,
-            block: rfkill?.block(of: name) ?? RadioBlock())
+            block: rfkill?.block(of: name) ?? RadioBlock(), mode: configuration.search,
+            isShared: configuration.files.isOnBoard(name))
         prepareChipReset(of: name, &machine)
         present.append(PresentAdapter(index: index, machine: machine, state: machine.state, since: loop.wallNow))
         logger.info("adapter there", metadata: ["adapter.name": "\(name)"])
         let now = loop.now
         update(index, at: now) { $0.begin(at: now) }
+        lookAtDemand()
     }
 
     func removed(_ index: UInt16) {
@@ -93,7 +96,7 @@ extension Radios {
         channel?.forget(index)
         logger.warning("adapter gone", metadata: adapter.metadata)
         guard let address = adapter.address else { return }
-        var status = adapter.status(heard: 0)
+        var status = adapter.status(at: loop.now, heard: 0)
         status.name = nil
         status.state = .gone
         status.discovery = nil
@@ -121,6 +124,7 @@ extension Radios {
             present[place].lastAddress = address
             if let before = gone.removeValue(forKey: address) {
                 present[place].machine.countRecoveries(before: before.recoveries)
+                present[place].machine.countDiscovery(before: .milliseconds(before.discovery_ms))
             }
         }
         let adapter = present[place]

@@ -14,12 +14,14 @@ extension Radios {
     package nonisolated func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport) {
         assumeIsolated { radios in
             _ = radios.change(link) { machine, now in machine.linkUp(SlotKey(link, transport), at: now) }
+            radios.lookAtDemandSoon()
         }
     }
 
     package nonisolated func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport) {
         assumeIsolated { radios in
             _ = radios.change(link) { machine, now in machine.giveBack(SlotKey(link, transport), at: now) }
+            radios.lookAtDemandSoon()
         }
     }
 
@@ -33,9 +35,26 @@ extension Radios {
             }
             return actions
         }
-        if isThere { return failure }
+        if isThere {
+            if failure == nil, transport == .ble { loadParameters(for: link) }
+            return failure
+        }
         return ChannelFailure(
             .adapter, "Adapter \(link.adapter), over which the meter was heard, is not there. Plug it in again.")
+    }
+
+    /// How the link is to be made, told to the kernel before the connect, which reads it when the meter is heard
+    /// (`hci_le_create_conn_sync`, net/bluetooth/hci_sync.c; an L2CAP socket's connect goes there through
+    /// `hci_connect_le_scan` and keeps what was loaded, `hci_explicit_conn_params_set`).
+    ///
+    /// One device at a time: what others loaded for theirs stays where a newer kernel (6.12, not 6.1) knows this
+    /// device already. Otherwise it forgets what was loaded for devices that nobody connects to just now (`load_conn_param`,
+    /// net/bluetooth/mgmt.c), and they get its own values at their next link. Without CAP_NET_ADMIN it refuses, and the
+    /// link is made with its own.
+    private func loadParameters(for link: RadioLink) {
+        guard let index = present.first(where: { $0.address == link.adapter })?.index else { return }
+        let device = RadioAddress(link.address, link.isRandom ? .leRandom : .lePublic)
+        channel?.tell(.loadConnectionParameters(device, .meter), to: index)
     }
 
     /// - Returns: false where the adapter is not there.

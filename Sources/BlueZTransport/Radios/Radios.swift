@@ -20,6 +20,10 @@ package actor Radios: RadioSource, RadioSlots {
         package var adapters: Set<MACAddress> = []
         /// How many links an adapter is taken to bear.
         package var linksMax = 5
+        /// How much of the air the search may take.
+        package var search = SearchMode.gentle
+        /// A person looks for so long after the last time that they asked.
+        package var byHand: Duration = .seconds(5)
         /// How often what was heard is gone through.
         package var expiryInterval: Duration = .seconds(5)
         /// Where the kernel has no Bluetooth, or the channel is lost, when it is tried again.
@@ -49,6 +53,9 @@ package actor Radios: RadioSource, RadioSlots {
     /// For a maintainer.
     var trace = ManagementTrace()
     var sightings: RadioSightings
+    /// What the meters need; nil: nobody told of any yet.
+    var demand: (@Sendable () -> RadioDemand)?
+    var byHandUntil: MonotonicTime?
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var timer: LoopTimer?
     private var wakesAt: MonotonicTime?
@@ -78,7 +85,7 @@ package actor Radios: RadioSource, RadioSlots {
         let now = loop.now
         let here = present.map { adapter in
             adapter.status(
-                heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0,
+                at: now, heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0,
                 dropped: adapter.address.map { sightings.droppedCount(heardBy: $0, at: now) } ?? 0)
         }
         let missed = gone.values.filter { missed in !here.contains { $0.address == missed.address } }
@@ -191,6 +198,7 @@ package actor Radios: RadioSource, RadioSlots {
         }
         if now >= expiresAt {
             expiresAt = now + configuration.expiryInterval
+            lookAtDemand()
             let adapters = present
             tell(sightings.expire(at: now) { sighting in adapters.isLinked(sighting) })
         }

@@ -54,14 +54,13 @@ extension AdapterMachine {
         isLinked(SlotKey(device.address, isClassic: device.kind == .classic))
     }
 
-    /// Keeps the books of the rest that attempts need. Silence while discovery rests is no fault of the adapter.
+    /// Keeps the books of the rest that attempts need.
     mutating func keepQuiet(at now: MonotonicTime) {
         switch quiet {
         case .none:
             if !attempts.isEmpty { quiet = .resting(since: now) }
         case .resting(let since):
-            guard attempts.isEmpty || now >= since + timing.pauseMax else { return }
-            if let silentSince { self.silentSince = min(now, silentSince + (now - since)) }
+            guard attempts.isEmpty || now >= since + pauseMax else { return }
             quiet = attempts.isEmpty ? .none : .breathing(since: now)
         case .breathing(let since):
             if attempts.isEmpty {
@@ -76,11 +75,13 @@ extension AdapterMachine {
         if case .resting = quiet { true } else { false }
     }
 
+    private var pauseMax: Duration { air.isShared ? timing.pauseMaxShared : timing.pauseMax }
+
     /// When that changes by itself.
     var quietTime: MonotonicTime? {
         switch quiet {
         case .none: nil
-        case .resting(let since): since + timing.pauseMax
+        case .resting(let since): since + pauseMax
         case .breathing(let since): since + timing.breath
         }
     }

@@ -1,10 +1,11 @@
 import MeterModel
 
-/// Setting up, and discovery without end.
+/// Setting up, and discovery in rounds.
 extension AdapterMachine {
     /// After each event: what follows from how things are now.
     mutating func finish(at now: MonotonicTime) -> [AdapterAction] {
         keepQuiet(at: now)
+        keepAir(at: now)
         return step(at: now)
     }
 
@@ -62,12 +63,13 @@ extension AdapterMachine {
     private mutating func keepSearching(_ search: Search, at now: MonotonicTime) -> [AdapterAction] {
         switch search {
         case .none:
-            return isResting ? [] : send(.startDiscovery(nextKinds(at: now)), at: now)
+            guard !isResting, let nextRound, now >= nextRound else { return [] }
+            return send(.startDiscovery(nextKinds(at: now)), at: now)
         case .running(let kinds, let since, let isOurs):
-            if isOurs, isResting || now >= since + timing.roundMax {
+            if isOurs, isResting || now >= since + roundLimit(kinds) {
                 return send(.stopDiscovery(kinds), at: now)
             }
-            if !isOurs, now >= since + timing.busyRetry, !isResting {
+            if !isOurs, now >= since + timing.busyRetry, !isResting, air.share != .none {
                 return send(.startDiscovery(nextKinds(at: now)), at: now)
             }
             return []
@@ -78,7 +80,7 @@ extension AdapterMachine {
     private func nextKinds(at now: MonotonicTime) -> DiscoveryKinds {
         let hasClassic = settings.contains(.classic)
         guard settings.contains(.lowEnergy) else { return hasClassic ? .classic : .lowEnergy }
-        guard hasClassic else { return .lowEnergy }
+        guard hasClassic, inquires else { return .lowEnergy }
         let interval = hasLinks ? timing.inquiryIntervalLinked : timing.inquiryInterval
         guard let lastInquiry, now < lastInquiry + interval else { return .interleaved }
         return .lowEnergy
@@ -93,6 +95,7 @@ extension AdapterMachine {
         let isOurs =
             if case .startDiscovery? = outstanding?.command { true } else { false }
         phase = .running(.running(kinds, since: now, isOurs: isOurs))
+        if !isOurs { believeBusy() }
     }
 
     mutating func ended(_ search: Search, at now: MonotonicTime) {
@@ -100,6 +103,8 @@ extension AdapterMachine {
         phase = .running(.none)
         let isStopped = if case .stopDiscovery? = outstanding?.command { true } else { false }
         guard isOurs, !isStopped else { return }
+        // Sooner than the kernel ends one by itself: another program may have ended it, to begin its own.
+        if now - since < timing.roundKernel { air.givesWayUntil = now + timing.rest }
         if now - since < timing.roundMin {
             failures += 1
             hold(at: now)
@@ -128,6 +133,7 @@ extension AdapterMachine {
         case .setBondable: note(.bondable, true)
         case .startDiscovery(let kinds):
             isDenied = false
+            air.doubts = 0
             guard case .running(let search) = phase else { break }
             if kinds.contains(.classic) { lastInquiry = now }
             // The event may have come first.
@@ -157,10 +163,7 @@ extension AdapterMachine {
             settings.remove(.powered)
             respectOff(at: now)
         case (.startDiscovery(let kinds), .busy):
-            // Another program's discovery: what it hears is told to everybody.
-            if case .running = phase { phase = .running(.running(kinds, since: now, isOurs: false)) }
-            isDenied = false
-            failures = 0
+            return wasBusy(kinds, at: now)
         case (.stopDiscovery, _):
             // It ended by itself meanwhile.
             if case .running = phase { phase = .running(.none) }

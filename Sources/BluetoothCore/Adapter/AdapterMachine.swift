@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Keeps one adapter looking for meters, for ever, and looks after it when it does not.
+/// Keeps one adapter looking for meters, for ever and in rounds, and looks after it when it does not.
 ///
 /// ```
 ///  ┌────────────┐ is as it should be ┌─────────┐ silent, faults ┌────────────┐
@@ -44,7 +44,8 @@ package struct AdapterMachine: Sendable {
     /// Settings that the adapter or the kernel would not change: not asked for again.
     var refused: Set<UInt16> = []
     var ladder = Ladder()
-    /// Since when discovery has run without a device heard; nil while it is not meant to run.
+    /// Since when discovery has run without a device heard; nil while it is not meant to run. Moved on by the time in which
+    /// none ran, at the beginning of the next one.
     var silentSince: MonotonicTime?
     var hasEverHeard = false
     var lastInquiry: MonotonicTime?
@@ -56,6 +57,8 @@ package struct AdapterMachine: Sendable {
     var quiet = Quiet.none
     /// Links of this and of other programs, as the kernel tells.
     var connected: Set<RadioAddress> = []
+    /// Rounds and rests.
+    var air = Air()
 
     struct Outstanding: Hashable, Sendable {
         var command: ManagementCommand
@@ -95,10 +98,17 @@ package struct AdapterMachine: Sendable {
     ///   - linksMax: how many links the adapter is taken to bear. Controllers differ; the common ones bear five LE
     ///     links or more beside scanning.
     ///   - block: what rfkill says so far.
-    package init(timing: AdapterTiming = AdapterTiming(), linksMax: Int = 5, block: RadioBlock = RadioBlock()) {
+    ///   - mode: how much of the air the search may take.
+    ///   - isShared: the chip does Wi-Fi with the same antenna, or may.
+    package init(
+        timing: AdapterTiming = AdapterTiming(), linksMax: Int = 5, block: RadioBlock = RadioBlock(),
+        mode: SearchMode = .gentle, isShared: Bool = false
+    ) {
         self.timing = timing
         self.linksMax = linksMax
         self.block = block
+        air.mode = mode
+        air.isShared = isShared
     }
 
     // MARK: What happens
@@ -161,6 +171,7 @@ package struct AdapterMachine: Sendable {
     /// A device of any kind was heard. Called for each report, so it costs next to nothing.
     package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
         hasEverHeard = true
+        heardWithoutDiscovery(at: now)
         if silentSince != nil { silentSince = now }
         guard ladder.isClimbed else { return [] }
         ladder = Ladder()
@@ -204,8 +215,8 @@ package struct AdapterMachine: Sendable {
         case .recovering(.resetting(let since)) where now >= since + resetLimit:
             reread(at: now)
             actions += climb(ladder.cause, ladder.reason, at: now)
-        case .running: actions += silenceChecked(at: now)
-        case .settingUp, .recovering, .off, .forbidden: break
+        case .running where air.listening != nil: actions += silenceChecked(at: now)
+        case .settingUp, .running, .recovering, .off, .forbidden: break
         }
         expireAttempts(at: now)
         return actions + finish(at: now)
@@ -226,7 +237,8 @@ extension AdapterMachine {
             if ladder.hasFailed { return .failed }
             if ladder.taken != nil { return .recovering }
             if case .running = search { return .searching }
-            return isResting ? .idle : .searching
+            if case .startDiscovery? = outstanding?.command { return .searching }
+            return .idle
         }
     }
 
@@ -271,14 +283,15 @@ extension AdapterMachine {
             times.append(outstanding.since + limit(of: outstanding.command))
         } else if let holdUntil {
             times.append(holdUntil)
-        } else if case .running(.running(_, let since, let isOurs)) = phase, isOurs || !isResting {
-            times.append(since + (isOurs ? timing.roundMax : timing.busyRetry))
+        } else if case .running(let search) = phase, let time = searchTime(search) {
+            times.append(time)
         }
+        if let shareTime { times.append(shareTime) }
         switch phase {
         case .recovering(.resetting(let since)): times.append(since + resetLimit)
         case .off(let until?) where !block.isBlocked: times.append(until)
         case .forbidden(let until): times.append(until)
-        case .running: if let time = quietTime ?? silenceTime { times.append(time) }
+        case .running: if let time = quietTime ?? (air.listening == nil ? nil : silenceTime) { times.append(time) }
         case .settingUp, .recovering, .off: break
         }
         return times.min()

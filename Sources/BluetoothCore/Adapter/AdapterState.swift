@@ -4,7 +4,7 @@ package import MeterModel
 package enum AdapterState: String, Sendable, CaseIterable {
     /// It looks for meters.
     case searching
-    /// It is on and does not look for meters just now, as a link is being made.
+    /// It is on and does not look for meters just now: it rests between two rounds, or a link is being made.
     case idle
     /// It is being switched on or set up.
     case starting

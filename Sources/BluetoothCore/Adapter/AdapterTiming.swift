@@ -5,6 +5,24 @@ package struct AdapterTiming: Hashable, Sendable {
     package var answerLimit: Duration = .seconds(8)
     /// The same for switching on or off: firmware may be loaded meanwhile.
     package var powerLimit: Duration = .seconds(20)
+    /// Between two rounds of discovery. bluetoothd rests 5 s (BlueZ `src/adapter.c`, `IDLE_DISCOV_TIMEOUT`), by a timer
+    /// that counts whole seconds, and then fails what a program asked of it if ours runs again: so this is longer.
+    package var rest: Duration = .seconds(8)
+    /// The same once meters were missing for `missingPatience`: a meter is off more often than on.
+    package var restLong: Duration = .seconds(20)
+    package var missingPatience: Duration = .seconds(300)
+    /// The same while a person looks. A discovery that bluetoothd had to end to begin its own begins at once.
+    package var restByHand: Duration = .seconds(1)
+    /// A round that listens to LE alone is ended then, by us. With bluetoothd's rest it is less than the 15 s that
+    /// habluetooth waits for a discovery to begin (`START_TIMEOUT`).
+    package var round: Duration = .seconds(8)
+    /// Where nothing is missing: how long a round lasts, and how often there is one.
+    package var sparseRound: Duration = .seconds(5)
+    package var sparseInterval: Duration = .seconds(60)
+    /// The kernel lets no round end sooner by itself (`DISCOV_LE_TIMEOUT`; interleaved, 5.12 s and an inquiry of as many).
+    package var roundKernel: Duration = .seconds(10)
+    /// An answer of "busy" without anybody's discovery to be seen: when it is tried again. Doubles three times.
+    package var busyDoubt: Duration = .seconds(5)
     /// A discovery that lasts longer is ended and begun anew. One of LE lasts 10.24 s, an interleaved one as long and
     /// some seconds more for each name that is looked up (`DISCOV_LE_TIMEOUT`).
     package var roundMax: Duration = .seconds(60)
@@ -39,6 +57,8 @@ package struct AdapterTiming: Hashable, Sendable {
     /// second, so that other meters are heard.
     package var pauseMax: Duration = .seconds(20)
     package var breath: Duration = .seconds(12)
+    /// The first of them where the chip shares its antenna with Wi-Fi.
+    package var pauseMaxShared: Duration = .seconds(60)
 
     package init() {}
 }

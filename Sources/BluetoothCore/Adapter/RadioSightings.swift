@@ -49,7 +49,8 @@ package struct PassedOverRadio: Hashable, Sendable {
 package struct SightingTiming: Hashable, Sendable {
     /// A meter that is there is told of no more often.
     package var heardInterval: Duration = .seconds(5)
-    /// Without an advertisement for so long, it is gone (product.md, "advert-stale time").
+    /// Without an advertisement for so long, it is gone ("advert-stale time"). All of these count time in which its adapter
+    /// listened.
     package var staleLowEnergy: Duration = .seconds(30)
     package var staleClassic: Duration = .seconds(90)
     /// It must have been missed in so many discoveries, too: a kernel that filters duplicates tells of a device once in
@@ -57,6 +58,9 @@ package struct SightingTiming: Hashable, Sendable {
     package var roundsMissed = 3
     /// After so many times the stale time it is gone whatever the discoveries did.
     package var staleFactorMax = 4
+    /// After so long it is gone though nobody listened. habluetooth's word for a radio whose rhythm it does not know
+    /// (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
+    package var staleMax: Duration = .seconds(900)
     /// Devices heard within this are counted.
     package var countWindow: Duration = .seconds(60)
 
@@ -79,7 +83,7 @@ package struct RadioSightings: Sendable {
     private var free: [Int] = []
     /// Of entries that are sightings.
     private var meters: Set<Int> = []
-    private var rounds: [MACAddress: Rounds] = [:]
+    private var rounds: [MACAddress: (lowEnergy: ListenedTime, classic: ListenedTime)] = [:]
     /// When a report found no room, by the adapter that heard it; the last `refusalsMax` of each.
     private var refusals: [MACAddress: [MonotonicTime]] = [:]
     private static let refusalsMax = 1000
@@ -103,17 +107,12 @@ package struct RadioSightings: Sendable {
         var services: [BluetoothUUID] = []
         var lastHeard: MonotonicTime
         var lastTold: MonotonicTime
-        /// How many discoveries had ended then.
-        var round: Int
+        /// What its adapter had listened to its kind of radio by then.
+        var listened: ListenedTime.Mark
         /// Of the last two different contents: an advertisement and a scan response may come by turns.
         var digests: (UInt64, UInt64)
         /// Those contents, of what may be a meter.
         var contents: [[UInt8]] = []
-    }
-
-    private struct Rounds {
-        var lowEnergy = 0
-        var classic = 0
     }
 
     package init(timing: SightingTiming = SightingTiming()) {
@@ -138,10 +137,16 @@ package struct RadioSightings: Sendable {
         return heardFirst(key, report, adapter, digest, at: now)
     }
 
-    /// A discovery that listened to these ended.
-    package mutating func roundEnded(_ kinds: DiscoveryKinds, of adapter: MACAddress) {
-        if !kinds.isDisjoint(with: .lowEnergy) { rounds[adapter, default: Rounds()].lowEnergy += 1 }
-        if kinds.contains(.classic) { rounds[adapter, default: Rounds()].classic += 1 }
+    /// A discovery that listens to these began or ended, of whichever program.
+    package mutating func discovering(
+        _ kinds: DiscoveryKinds, isOn: Bool, by adapter: MACAddress, at now: MonotonicTime
+    ) {
+        var times = rounds[adapter] ?? (ListenedTime(), ListenedTime())
+        // By turns: each has half of the time.
+        let part = kinds == .interleaved ? 2 : 1
+        if !kinds.isDisjoint(with: .lowEnergy) { times.lowEnergy.changed(isOn: isOn, part: part, at: now) }
+        if kinds.contains(.classic) { times.classic.changed(isOn: isOn, part: part, at: now) }
+        rounds[adapter] = times
     }
 
     /// Forgets what was not heard for long.
@@ -158,7 +163,7 @@ package struct RadioSightings: Sendable {
             }
             if isLinked(entry.sighting) {
                 entries[place].lastHeard = now
-                entries[place].round = round(of: entry.sighting)
+                entries[place].listened = listened(to: entry.sighting, at: now)
             } else if isStale(entry, at: now) {
                 events.append(.vanished(entry.sighting))
                 forget(place)
@@ -172,6 +177,8 @@ package struct RadioSightings: Sendable {
         _ adapter: MACAddress, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
         var events: [RadioSightingEvent] = []
+        rounds[adapter]?.lowEnergy.dropPresent()
+        rounds[adapter]?.classic.dropPresent()
         for (place, entry) in entries.enumerated()
         where places[entry.key] == place && entry.key.adapter == adapter.bits {
             if meters.contains(place) {
@@ -254,7 +261,7 @@ package struct RadioSightings: Sendable {
             device: report.address, adapter: adapter, model: nil, name: nil, rssi: report.rssi)
         let entry = Entry(
             key: key, sighting: sighting, verdict: .none, lastHeard: now, lastTold: now,
-            round: round(of: sighting), digests: (digest, digest))
+            listened: listened(to: sighting, at: now), digests: (digest, digest))
         let place: Int
         if let gap = free.popLast() {
             place = gap
@@ -277,7 +284,7 @@ package struct RadioSightings: Sendable {
             if let event = learn(place, report, at: now) { return event }
         }
         guard entries[place].verdict != .none, meters.contains(place) else { return nil }
-        entries[place].round = round(of: entries[place].sighting)
+        entries[place].listened = listened(to: entries[place].sighting, at: now)
         if let rssi = report.rssi { entries[place].sighting.rssi = rssi }
         guard now - entries[place].lastTold >= timing.heardInterval else { return nil }
         entries[place].lastTold = now
@@ -320,7 +327,7 @@ package struct RadioSightings: Sendable {
         }
         meters.insert(place)
         entry.lastTold = now
-        entry.round = round(of: entry.sighting)
+        entry.listened = listened(to: entry.sighting, at: now)
         entries[place] = entry
         return .appeared(entry.sighting)
     }
@@ -330,16 +337,18 @@ package struct RadioSightings: Sendable {
         return RadioIdentification(name: data.name?.text, services: data.services, kind: report.address.kind) != .none
     }
 
-    private func round(of sighting: RadioSighting) -> Int {
-        guard let counts = rounds[sighting.adapter] else { return 0 }
-        return sighting.device.kind.isLowEnergy ? counts.lowEnergy : counts.classic
+    private func listened(to sighting: RadioSighting, at now: MonotonicTime) -> ListenedTime.Mark {
+        guard let times = rounds[sighting.adapter] else { return ListenedTime.Mark() }
+        return (sighting.device.kind.isLowEnergy ? times.lowEnergy : times.classic).mark(at: now)
     }
 
     private func isStale(_ entry: Entry, at now: MonotonicTime) -> Bool {
+        if now - entry.lastHeard >= timing.staleMax { return true }
         let limit = entry.sighting.device.kind.isLowEnergy ? timing.staleLowEnergy : timing.staleClassic
-        let age = now - entry.lastHeard
+        let present = listened(to: entry.sighting, at: now)
+        let age = present.time - entry.listened.time
         if age >= limit * timing.staleFactorMax { return true }
-        return age >= limit && round(of: entry.sighting) - entry.round >= timing.roundsMissed
+        return age >= limit && present.rounds - entry.listened.rounds >= timing.roundsMissed
     }
 
     private mutating func forget(_ place: Int) {

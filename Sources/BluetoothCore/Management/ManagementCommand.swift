@@ -24,6 +24,8 @@ package enum ManagementCommand: Hashable, Sendable {
     case pinCodeRefusal(RadioAddress)
     case userConfirmation(RadioAddress, isConfirmed: Bool)
     case userPasskey(RadioAddress, UInt32?)
+    /// For the next link to the device, whoever makes it.
+    case loadConnectionParameters(RadioAddress, ConnectionParameters)
 
     /// What a side can show and take when it pairs (Core Specification 5.4, vol 4 part E 7.7.40; LE adds the last).
     package enum IOCapability: UInt8, Sendable {
@@ -56,6 +58,7 @@ package enum ManagementCommand: Hashable, Sendable {
         case .stopDiscovery: 0x0024
         case .confirmName: 0x0025
         case .setClassic: 0x002A
+        case .loadConnectionParameters: 0x0035
         case .startServiceDiscovery: 0x003A
         }
     }
@@ -87,6 +90,8 @@ package enum ManagementCommand: Hashable, Sendable {
         case .unpairDevice(let device, let disconnect): device.bytes + [disconnect ? 1 : 0]
         case .pinCodeReply(let device, let pin):
             device.bytes + [UInt8(min(16, pin.utf8.count))] + padded(Array(pin.utf8.prefix(16)))
+        case .loadConnectionParameters(let device, let parameters):
+            UInt16(1).littleEndianBytes + device.bytes + parameters.bytes
         case .userPasskey(let device, let passkey):
             device.bytes
                 + (passkey.map { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(8 * $0)) } } ?? [])

@@ -92,6 +92,7 @@ package actor MeterDirectory {
 
     /// Follows what comes and goes, until the task is cancelled.
     package func run() async {
+        await edges.radios?.follow { [weak self] in self?.radioDemand() ?? RadioDemand() }
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
         await withDiscardingTaskGroup { group in
             group.addTask { [weak self, discoveries] in
@@ -144,7 +145,9 @@ package actor MeterDirectory {
         return SupportBody(meters: all, radios: await edges.radios?.support())
     }
 
+    /// A person looks: the radios do, too, as long as this is asked again and again.
     package func scan() async -> [ScanEntry] {
+        await edges.radios?.sought()
         var all: [ScanEntry] = []
         for (_, session) in sessions.sorted(by: { $0.key < $1.key }) {
             if let entry = await session.scanEntry() { all.append(entry) }
@@ -188,6 +191,7 @@ package actor MeterDirectory {
         } else {
             await session.connect(ConnectManner(request))
         }
+        await edges.radios?.demandChanged()
         if let failure { throw failure }
         try await wait(for: session, request, wasWanted: wasWanted, isSought: isSought)
         return await session.status()
@@ -198,6 +202,7 @@ package actor MeterDirectory {
         let session = try await session(reference)
         let failure = await remember(session.id, model: nil, isWanted: false)
         await session.disconnect()
+        await edges.radios?.demandChanged()
         if let failure { throw failure }
         return await session.status()
     }
@@ -340,9 +345,9 @@ extension MeterDirectory {
         try checkRunning()
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(
-            id: meter.id, model: meter.model, isWanted: meter.isWanted, preferred: meter.preferred, settings: settings,
-            loop: edges.loop,
-            opener: edges.opener, track: edges.recorder.track(for: meter.id),
+            id: meter.id, model: meter.model, isWanted: meter.isWanted, preferred: meter.preferred,
+            lastTransport: meter.link?.transport, settings: settings, loop: edges.loop, opener: edges.opener,
+            track: edges.recorder.track(for: meter.id),
             recording: edges.recordings?.track(for: meter.id), dice: edges.makeDice(), logger: logger,
             gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session

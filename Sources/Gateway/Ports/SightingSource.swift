@@ -27,6 +27,12 @@ package protocol RadioSource: SightingSource {
     func others() async -> [ScanOther]
     /// For a maintainer: adapters, raw advertisements of meters, and what was asked of the kernel.
     func support() async -> SupportRadios?
+    /// From now on the search follows what meters need. `demand` is called on the loop, now and then.
+    func follow(_ demand: @escaping @Sendable () -> RadioDemand) async
+    /// What meters need has changed: it is looked at before long anyway.
+    func demandChanged() async
+    /// A person looks for meters just now. To be said again for as long as that lasts.
+    func sought() async
 }
 
 extension RadioSource {

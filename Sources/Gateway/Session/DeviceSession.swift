@@ -36,6 +36,8 @@ package actor DeviceSession {
     var links = LinkChoice()
     /// The link in use, or the one that is tried next; the last one while there is none.
     var link: LinkAddress?
+    /// Of the link over which it was last seen before a restart.
+    let lastTransport: LinkAddress.Transport?
     var deviceName: String?
     var settings: MeterSettings
 
@@ -88,7 +90,7 @@ package actor DeviceSession {
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
-        settings: MeterSettings, loop: any SessionLoop,
+        lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, loop: any SessionLoop,
         opener: any ChannelOpener, track: SampleTrack, recording: RecordingTrack? = nil,
         dice: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
@@ -96,6 +98,7 @@ package actor DeviceSession {
         self.tell = tell
         self.id = id
         self.model = model
+        self.lastTransport = lastTransport
         self.settings = settings
         self.loop = loop
         self.opener = opener

@@ -63,6 +63,8 @@ package enum GatewayMetrics {
         "meterd_adapter_heard_devices", adapter, "Devices of any kind heard in the last minute.")
     static let recoveries = MetricDefinition.counter(
         "meterd_adapter_recoveries_total", adapter, "Steps taken to bring the adapter back.")
+    static let discovery = MetricDefinition.counter(
+        "meterd_adapter_discovery_seconds_total", adapter, "Time in which the adapter looked for meters.")
 
     // MARK: Cloud
 
@@ -127,7 +129,7 @@ package enum GatewayMetrics {
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
             signal, readings, decodeErrors, skippedBytes, timeouts, rejected, filtered, linksOpened, linksLost,
             leaseState, leaseHeld, leaseRemaining,
-            adapterInfo, adapterState, slots, slotsUsed, heard, recoveries,
+            adapterInfo, adapterState, slots, slotsUsed, heard, recoveries, discovery,
             joined, stream, clockBehind, pending, heldBack, parked, failing, halted, runs, ends, polls, pollsSkipped,
             pages, batches, splits, streamOpenings, refreshes,
             storeBytes, unsaved, saved, dropped, storeFailing,

@@ -45,6 +45,7 @@ extension MetricsPage {
         add(GatewayMetrics.slotsUsed, address, count: adapter.links)
         add(GatewayMetrics.heard, address, count: adapter.heard)
         add(GatewayMetrics.recoveries, address, count: adapter.recoveries)
+        add(GatewayMetrics.discovery, address, Self.seconds(adapter.discovery_ms))
     }
 
     /// - Parameter sync: nil while the host is no member of a cloud.

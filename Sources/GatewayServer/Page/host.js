@@ -5,7 +5,7 @@ import { listen, state } from "/live.js";
 import { countdown, span } from "/words.js";
 
 const ADAPTER_STATES = {
-  searching: "Looking for meters", idle: "On, not looking", starting: "Starting", recovering: "Being brought back",
+  searching: "Looking for meters", idle: "On, at rest", starting: "Starting", recovering: "Being brought back",
   blocked: "Switched off", failed: "Failed", forbidden: "Not allowed", gone: "Gone",
 };
 

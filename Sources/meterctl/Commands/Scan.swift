@@ -7,17 +7,20 @@ struct Scan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Meters that are there now, connected or not.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Option(name: .customLong("for"), help: "How long to look.")
-    var patience = TimeArgument(.seconds(2))
+    @Option(name: .customLong("for"), help: "How long to look. Default: 12s where a radio listens, otherwise 2s.")
+    var patience: TimeArgument?
     @Flag(help: "Also what was heard or is plugged in and is no meter here, with the reason.")
     var all = false
     @Flag(help: "JSON on stdout.")
     var json = false
 
     func run() async throws {
-        let end = ContinuousClock.now + patience.duration
+        let begun = ContinuousClock.now
+        // Whoever asks is listened for: see `[bluetooth] scan`.
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
-        Terminal.talk("looking for \(Words.age(milliseconds: patience.duration.milliseconds)) …")
+        let patience = if let patience { patience.duration } else { try await usualPatience() }
+        let end = begun + patience
+        Terminal.talk("looking for \(Words.age(milliseconds: patience.milliseconds)) …")
         while ContinuousClock.now < end {
             try await Task.sleep(until: min(end, .now + .milliseconds(500)))
             entries = try await daemon.client.call(.get, "/v1/scan")
@@ -29,6 +32,14 @@ struct Scan: AsyncParsableCommand {
         }
         try await show(entries)
         if all { ScanOthers.table(others).print() }
+    }
+
+    /// A round that listens to both kinds of radio takes the kernel 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`,
+    /// `DISCOV_INTERLEAVED_INQUIRY_LEN`).
+    private func usualPatience() async throws -> Duration {
+        let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
+        let listens = status.adapters.contains { [.searching, .idle, .starting].contains($0.state) }
+        return listens ? .seconds(12) : .seconds(2)
     }
 
     private func show(_ entries: [ScanEntry]) async throws {

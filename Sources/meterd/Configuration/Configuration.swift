@@ -1,3 +1,4 @@
+import BluetoothCore
 import Gateway
 import GatewayAPI
 import HomeAutomation
@@ -67,6 +68,8 @@ struct Configuration: Hashable, Sendable {
         var linksMax = 5
         /// Where requests to root's helper are put; nil where no service manager runs this. No key of the file.
         var requestFolder: String?
+        /// How much of the air the search for meters may take.
+        var search = SearchMode.gentle
     }
 
     /// The web page. Whether the network reaches it is no configuration: `meterctl web enable`.

@@ -1,3 +1,4 @@
+import BluetoothCore
 import Gateway
 import GatewayServer
 import LeaseCore
@@ -147,6 +148,14 @@ struct ConfigurationFile {
         }
         if let links = try integer("links", in: bluetooth, "bluetooth.", legal: 1...64) {
             configuration.bluetooth.linksMax = links
+        }
+        if let text = try string("scan", in: bluetooth, "bluetooth.") {
+            guard let mode = SearchMode(rawValue: text) else {
+                throw ConfigurationError(
+                    "\(path): bluetooth.scan cannot be \"\(text)\"",
+                    next: "it takes \"always\", \"gentle\" or \"on-demand\"")
+            }
+            configuration.bluetooth.search = mode
         }
     }
 

@@ -89,6 +89,11 @@ enum ConfigurationReference {
                 name: "links", value: "5",
                 explanation: "How many links to meters one adapter is taken to bear at once. 1 to 64; cheap adapters "
                     + "bear 5."),
+            Key(
+                name: "scan", value: #""gentle""#,
+                explanation: "How much of the air looking for meters takes. \"gentle\": half of it while a meter that "
+                    + "is wanted is missing, 5 s a minute otherwise. \"always\": half of it and more. \"on-demand\": as "
+                    + "gentle, and nothing at all while no meter is missing. meterctl scan looks in any case."),
         ])
 
     private static let web = Table(

@@ -16,8 +16,12 @@ struct AdapterProbe {
         address: MACAddress(bits: 0x00_1A7D_DA71_13), supported: [.powered, .bondable, .classic, .lowEnergy],
         current: [.powered, .bondable, .classic, .lowEnergy])
 
-    init(timing: AdapterTiming = AdapterTiming(), linksMax: Int = 5, block: RadioBlock = RadioBlock()) {
-        machine = AdapterMachine(timing: timing, linksMax: linksMax, block: block)
+    /// Without rests, which have tests of their own, and always searching.
+    init(
+        timing: AdapterTiming = .withoutRests, linksMax: Int = 5, block: RadioBlock = RadioBlock(),
+        mode: SearchMode = .always, isShared: Bool = false
+    ) {
+        machine = AdapterMachine(timing: timing, linksMax: linksMax, block: block, mode: mode, isShared: isShared)
         take(machine.begin(at: now))
     }
 
@@ -92,6 +96,15 @@ struct AdapterProbe {
             if status == .success { discovering(true, kinds) }
         default: answer(status)
         }
+    }
+}
+
+extension AdapterTiming {
+    static var withoutRests: AdapterTiming {
+        var timing = AdapterTiming()
+        timing.rest = .zero
+        timing.round = timing.roundMax
+        return timing
     }
 }
 

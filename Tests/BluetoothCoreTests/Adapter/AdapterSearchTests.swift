@@ -105,6 +105,7 @@ struct AdapterSearchTests {
     @Test func busy_isSuccess_asEverybodyHearsTheOtherDiscovery() {
         var probe = AdapterProbe()
         probe.answer(.success, ManagementSamples.bytes(of: AdapterProbe.dual))
+        probe.discovering(true)
         probe.answer(.busy)
         #expect(probe.machine.state == .searching)
         #expect(probe.machine.trouble == nil)
@@ -114,6 +115,7 @@ struct AdapterSearchTests {
     @Test func otherProgramsDiscovery_isFollowedByOurs_whenItEnds() {
         var probe = AdapterProbe()
         probe.answer(.success, ManagementSamples.bytes(of: AdapterProbe.dual))
+        probe.discovering(true, .lowEnergy)
         probe.answer(.busy)
         probe.pass(.seconds(3))
         probe.discovering(false)
@@ -123,6 +125,7 @@ struct AdapterSearchTests {
     @Test func otherProgramsDiscovery_whoseEndWasMissed_keepsNobodyFromTrying() {
         var probe = AdapterProbe()
         probe.answer(.success, ManagementSamples.bytes(of: AdapterProbe.dual))
+        probe.discovering(true)
         probe.answer(.busy)
         probe.pass(.seconds(30))
         #expect(probe.sent.count == 3)

@@ -123,9 +123,9 @@ struct RadioSightingsTests {
     // MARK: Vanishing
 
     @Test func silentMeter_vanishes_afterItsTimeAndSomeDiscoveries() {
-        var ears = Ears(adapter)
+        var ears = Ears(adapter, listensTo: .lowEnergy)
         _ = ears.hear(meter, named)
-        for _ in 0..<3 { ears.sightings.roundEnded(.lowEnergy, of: adapter) }
+        for _ in 0..<3 { ears.roundEnds() }
         ears.now = .seconds(29)
         #expect(ears.expire().isEmpty)
         ears.now = .seconds(30)
@@ -134,20 +134,53 @@ struct RadioSightingsTests {
         #expect(ears.hear(meter, named)?.appeared != nil)
     }
 
-    @Test func silentMeter_isThere_whileNobodyListens() {
+    @Test func silentMeter_isThere_whileNobodyListens_butNotForEver() {
+        var ears = Ears(adapter, listensTo: .classic)
+        _ = ears.hear(meter, named)
+        ears.roundEnds()
+        ears.now = .seconds(899)
+        #expect(ears.expire().isEmpty)
+        ears.now = .seconds(900)
+        #expect(ears.expire().count == 1)
+    }
+
+    /// 5 s a minute: what counts is what was listened.
+    @Test func silentMeter_isGivenTime_byRoundsThatAreFarApart() {
         var ears = Ears(adapter)
         _ = ears.hear(meter, named)
-        ears.sightings.roundEnded(.classic, of: adapter)
-        ears.now = .seconds(100)
+        for minute in 1...5 {
+            ears.now = .seconds(60 * minute)
+            ears.listen(.lowEnergy, for: .seconds(5))
+            #expect(ears.expire().isEmpty)
+        }
+        ears.now = .seconds(360)
+        ears.listen(.lowEnergy, for: .seconds(5))
+        #expect(ears.expire().count == 1)
+    }
+
+    @Test func interleavedRound_countsHalf_forEachRadio() {
+        var ears = Ears(adapter)
+        _ = ears.hear(meter, named)
+        for _ in 0..<4 { ears.listen(.interleaved, for: .seconds(14)) }
+        #expect(ears.expire().isEmpty)
+        ears.listen(.interleaved, for: .seconds(4))
+        #expect(ears.expire().count == 1)
+    }
+
+    /// A kernel that tells of no end, though devices were missed for long.
+    @Test func discoveryWithoutEnd_letsASilentMeterGo() {
+        var ears = Ears(adapter, listensTo: .lowEnergy)
+        _ = ears.hear(meter, named)
+        ears.now = .seconds(119)
         #expect(ears.expire().isEmpty)
         ears.now = .seconds(120)
         #expect(ears.expire().count == 1)
     }
 
     @Test func classicMeter_isGivenLonger() {
-        var ears = Ears(adapter)
+        var ears = Ears(adapter, listensTo: .classic)
         _ = ears.hear(RadioAddress(meter.address, .classic), named)
-        for _ in 0..<9 { ears.sightings.roundEnded(.interleaved, of: adapter) }
+        for _ in 0..<9 { ears.roundEnds() }
         ears.now = .seconds(89)
         #expect(ears.expire().isEmpty)
         ears.now = .seconds(90)
@@ -155,13 +188,13 @@ struct RadioSightingsTests {
     }
 
     @Test func meterWithALink_neverVanishes_andHasItsFullTimeAfterwards() {
-        var ears = Ears(adapter)
+        var ears = Ears(adapter, listensTo: .lowEnergy)
         _ = ears.hear(meter, named)
-        for _ in 0..<9 { ears.sightings.roundEnded(.lowEnergy, of: adapter) }
+        for _ in 0..<9 { ears.roundEnds() }
         ears.now = .seconds(1000)
         #expect(ears.expire(isLinked: true).isEmpty)
         ears.now = .seconds(1029)
-        for _ in 0..<9 { ears.sightings.roundEnded(.lowEnergy, of: adapter) }
+        for _ in 0..<9 { ears.roundEnds() }
         #expect(ears.expire().isEmpty)
         ears.now = .seconds(1030)
         #expect(ears.expire().count == 1)
@@ -185,7 +218,7 @@ struct RadioSightingsTests {
         }
         #expect(ears.sightings.sightings.count == RadioSightings.metersMax)
         #expect(ears.count == RadioSightings.devicesMax + RadioSightings.metersMax)
-        ears.now = .seconds(300)
+        ears.now = .seconds(900)
         #expect(ears.expire().count == RadioSightings.metersMax)
         #expect(ears.hear(meter, named)?.appeared != nil)
     }
@@ -203,7 +236,7 @@ struct RadioSightingsTests {
     @Test(arguments: 0..<100 as Range<UInt64>)
     func events_addUpToWhatIsThere(seed: UInt64) {
         var dice = Dice(seed: seed)
-        var ears = Ears(adapter)
+        var ears = Ears(adapter, listensTo: .interleaved)
         var there: Set<RadioAddress> = []
         for _ in 0..<400 {
             ears.now += .milliseconds(dice.below(6000))
@@ -211,7 +244,7 @@ struct RadioSightingsTests {
                 MACAddress(bits: 0x10 + UInt64(dice.below(6))), RadioAddress.Kind.allCases[dice.below(2)])
             let data = [named, [3, 0x03, 0xE0, 0xFF], [2, 1, 6], [9, 9], []][dice.below(5)]
             if let shown = ears.hear(device, data)?.appeared { there.insert(shown.device) }
-            if dice.below(3) == 0 { ears.sightings.roundEnded(.interleaved, of: adapter) }
+            if dice.below(3) == 0 { ears.roundEnds() }
             if dice.below(5) == 0 {
                 for event in ears.expire() {
                     guard case .vanished(let gone) = event else { continue }
@@ -229,7 +262,26 @@ private struct Ears {
     var now = Duration.zero
     private let adapter: MACAddress
 
-    init(_ adapter: MACAddress) { self.adapter = adapter }
+    private var kinds: DiscoveryKinds
+
+    /// - Parameter kinds: of the discovery that runs from the beginning on.
+    init(_ adapter: MACAddress, listensTo kinds: DiscoveryKinds = []) {
+        self.adapter = adapter
+        self.kinds = kinds
+        sightings.discovering(kinds, isOn: true, by: adapter, at: now.moment)
+    }
+
+    /// One discovery ends, and the next one begins.
+    mutating func roundEnds() {
+        sightings.discovering(kinds, isOn: false, by: adapter, at: now.moment)
+        sightings.discovering(kinds, isOn: true, by: adapter, at: now.moment)
+    }
+
+    mutating func listen(_ kinds: DiscoveryKinds, for length: Duration) {
+        sightings.discovering(kinds, isOn: true, by: adapter, at: now.moment)
+        now += length
+        sightings.discovering(kinds, isOn: false, by: adapter, at: now.moment)
+    }
 
     var dropped: Int { sightings.droppedCount(heardBy: adapter, at: now.moment) }
     var count: Int { sightings.count(heardBy: adapter, at: now.moment) }

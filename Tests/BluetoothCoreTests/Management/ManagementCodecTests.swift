@@ -148,4 +148,33 @@ struct ManagementCodecTests {
         for number in UInt8.min...UInt8.max { #expect(!ManagementStatus(rawValue: number).words.isEmpty) }
         #expect(ManagementStatus(rawValue: 0x99).words.contains("0x99"))
     }
+
+    /// BlueZ doc/mgmt-api.txt, "Load Connection Parameters Command".
+    @Test func connectionParameters_areOneEntry() {
+        let device = RadioAddress(MACAddress(bits: 0x0011_2233_4455), .leRandom)
+        let command = ManagementCommand.loadConnectionParameters(
+            device, ConnectionParameters(intervalMin: 6, intervalMax: 0x0C80, latency: 499, supervisionTimeout: 800))
+        #expect(
+            command.bytes(index: 2) == [
+                0x35, 0, 2, 0, 17, 0, 1, 0, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 2, 6, 0, 0x80, 0x0C, 0xF3, 1, 0x20, 3,
+            ])
+    }
+
+    /// Those of `hci_check_conn_params`: the kernel would pass over what is beyond them.
+    @Test(
+        arguments: [
+            (0x18, 0x28, 0, 800, true), (5, 0x28, 0, 800, false), (0x28, 0x18, 0, 800, false),
+            (6, 3201, 0, 3200, false),
+            (6, 6, 0, 9, false), (6, 6, 0, 3201, false), (6, 80, 0, 10, false), (6, 79, 0, 10, true),
+            (6, 6, 499, 3200, true),
+            (6, 6, 500, 3200, false), (6, 40, 80, 800, false), (6, 40, 79, 800, true),
+        ] as [(UInt16, UInt16, UInt16, UInt16, Bool)])
+    func connectionParameters_haveLimits(
+        intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, timeout: UInt16, isValid: Bool
+    ) {
+        let parameters = ConnectionParameters(
+            intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: timeout)
+        #expect(parameters.isValid == isValid)
+        #expect(ConnectionParameters.meter.isValid)
+    }
 }

@@ -1,0 +1,14 @@
+import Glibc
+import LinuxIO
+
+extension AdapterFiles {
+    /// The adapter is no plug but a chip on the board, behind a UART: on a Raspberry Pi the one that does Wi-Fi with the
+    /// same antenna, and on other boards most often, too.
+    ///
+    /// Its parent is the serial device that the kernel's driver attached itself to (`hci_uart_register_device`,
+    /// drivers/bluetooth/hci_serdev.c), or the terminal that `hciattach` gave it (hci_ldisc.c).
+    package func isOnBoard(_ adapter: String) -> Bool {
+        guard let subsystem = FileTree.canonical("\(bluetoothClass)/\(adapter)/device/subsystem") else { return false }
+        return subsystem.hasSuffix("/serial") || subsystem.hasSuffix("/tty")
+    }
+}

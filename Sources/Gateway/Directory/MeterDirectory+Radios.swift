@@ -1,0 +1,62 @@
+import ConnectionCore
+import GatewayAPI
+import MeterCodec
+import MeterModel
+
+/// What the meters need of the radios.
+extension MeterDirectory {
+    /// On the loop only, where the sessions are.
+    package nonisolated func radioDemand() -> RadioDemand {
+        var demand = RadioDemand()
+        for session in roster.all {
+            session.assumeIsolated { session in
+                for transport in session.missingOver { demand.missing[transport, default: 0] += 1 }
+                if let adapter = session.streamsFastOver { demand.streaming.insert(adapter) }
+            }
+        }
+        return demand
+    }
+}
+
+extension DeviceSession {
+    /// A meter that tells something more often than this keeps its radio busy.
+    private static let fastInterval = Duration.milliseconds(250)
+
+    /// The radios over which it may come; none while it has a link, nobody wants it, or another host has it.
+    var missingOver: [LinkAddress.Transport] {
+        guard machine.isWanted, !isLinkUp, search != nil || !isElsewhere else { return [] }
+        let here = links.inOrder.filter(\.isRadio).map(\.transport)
+        guard here.isEmpty else { return here.contains(.spp) ? [.ble, .spp] : [.ble] }
+        switch link?.transport ?? lastTransport {
+        case .ble: return [.ble]
+        case .spp: return [.ble, .spp]
+        case .serial, .hid: return []
+        case nil: return id.isRadioAddress ? possibleRadios : []
+        }
+    }
+
+    /// Where the model does not tell, both.
+    private var possibleRadios: [LinkAddress.Transport] {
+        let radios: [LinkAddress.Transport] = [.ble, .spp]
+        guard let model else { return radios }
+        return radios.filter { MeterCatalogue.driver(for: model, over: $0) != nil }
+    }
+
+    /// One that is connected there is not heard here.
+    private var isElsewhere: Bool {
+        switch gate?.lease(of: id).state {
+        case .elsewhere, .waiting: true
+        case .none?, .requesting, .held, .jeopardy, .lost, .unleased, .expired, nil: false
+        }
+    }
+
+    /// The adapter over which it tells something many times a second.
+    var streamsFastOver: MACAddress? {
+        guard isLinkUp, let interval = expectedInterval, interval <= Self.fastInterval else { return nil }
+        return link?.adapter
+    }
+}
+
+extension MeterID {
+    fileprivate var isRadioAddress: Bool { if case .mac = self { true } else { false } }
+}

@@ -1,0 +1,69 @@
+import Gateway
+import GatewayAPI
+import MeterModel
+import MeterTestKit
+import Synchronization
+import Testing
+
+/// What the meters need of the radios: the search follows it.
+struct RadioDemandTests {
+    private let bench = DirectoryBench(InMemoryMeterStore())
+    private let adapter = MACAddress(bits: 0x001A_7DDA_7113)
+
+    private func demand(_ bench: DirectoryBench? = nil) -> RadioDemand {
+        let seen = Mutex(RadioDemand())
+        let bench = bench ?? self.bench
+        bench.host.loop.perform { [directory = bench.directory] in
+            let demand = directory.radioDemand()
+            seen.withLock { $0 = demand }
+        }
+        return seen.withLock { $0 }
+    }
+
+    private func link(over transport: LinkAddress.Transport) throws -> LinkAddress {
+        guard case .mac(let address) = MeterID.um else { throw CancellationError() }
+        let radio = RadioLink(address: address, adapter: adapter)
+        return transport == .spp ? .spp(radio) : .ble(radio)
+    }
+
+    @Test func hostWithoutMeters_needsNothing() async {
+        #expect(demand() == RadioDemand())
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test(arguments: [LinkAddress.Transport.ble, .spp])
+    func meterThatIsWanted_isMissing_onItsRadio_untilNobodyWantsIt(transport: LinkAddress.Transport) async throws {
+        let link = try link(over: transport)
+        await bench.directory.take(.appeared(Sighting(id: .um, model: .um25c, name: nil, link: link)))
+        #expect(demand() == RadioDemand())
+
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+        #expect(demand().missing == (transport == .spp ? [.ble: 1, .spp: 1] : [.ble: 1]))
+        await bench.directory.take(.vanished(Sighting(id: .um, model: .um25c, name: nil, link: link)))
+        #expect(demand().missing == (transport == .spp ? [.ble: 1, .spp: 1] : [.ble: 1]))
+
+        _ = try await bench.directory.disconnect("\(MeterID.um)")
+        #expect(demand() == RadioDemand())
+        #expect(await bench.leave() == .none)
+    }
+
+    @Test func meterOnACable_isNotLookedForOnTheAir() async throws {
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+        bench.host.loop.advance(by: .seconds(3))
+        #expect(demand() == RadioDemand())
+        #expect(await bench.leave() == .none)
+    }
+
+    /// Only the store knows over which radio it came.
+    @Test func afterARestart_meterIsLookedFor_whereItWasSeenLast() async throws {
+        let store = InMemoryMeterStore()
+        try await store.save(
+            KnownMeter(id: .um, model: .um25c, link: try link(over: .ble), isWanted: true))
+        let later = DirectoryBench(store)
+        try await later.directory.restore()
+        #expect(demand(later).missing == [.ble: 1])
+        #expect(await later.leave() == .none)
+        #expect(await bench.leave() == .none)
+    }
+}

@@ -6,23 +6,32 @@
 #include <sys/ioctl.h>
 
 struct cl_usb_transfer {
-    // First: what is reaped is its address.
-    struct usbdevfs_urb urb;
+    unsigned char *bytes;
     size_t capacity;
-    unsigned char bytes[];
+    // Last: it ends in an array without a length.
+    struct usbdevfs_urb urb;
 };
 
 struct cl_usb_transfer *cl_usb_transfer_new(unsigned char endpoint, size_t capacity) {
-    struct cl_usb_transfer *transfer = calloc(1, sizeof *transfer + capacity);
+    struct cl_usb_transfer *transfer = calloc(1, sizeof *transfer);
     if (!transfer) return NULL;
+    transfer->bytes = calloc(1, capacity);
+    if (!transfer->bytes) {
+        free(transfer);
+        return NULL;
+    }
     transfer->capacity = capacity;
     transfer->urb.type = USBDEVFS_URB_TYPE_BULK;
     transfer->urb.endpoint = endpoint;
     transfer->urb.buffer = transfer->bytes;
+    transfer->urb.usercontext = transfer;
     return transfer;
 }
 
-void cl_usb_transfer_free(struct cl_usb_transfer *transfer) { free(transfer); }
+void cl_usb_transfer_free(struct cl_usb_transfer *transfer) {
+    free(transfer->bytes);
+    free(transfer);
+}
 
 void *cl_usb_transfer_bytes(struct cl_usb_transfer *transfer) { return transfer->bytes; }
 
@@ -41,8 +50,8 @@ int cl_usb_submit(int fd, struct cl_usb_transfer *transfer, size_t count) {
 }
 
 struct cl_usb_transfer *cl_usb_reap(int fd) {
-    void *urb = NULL;
-    return ioctl(fd, USBDEVFS_REAPURBNDELAY, &urb) == 0 ? urb : NULL;
+    struct usbdevfs_urb *urb = NULL;
+    return ioctl(fd, USBDEVFS_REAPURBNDELAY, &urb) == 0 && urb ? urb->usercontext : NULL;
 }
 
 int cl_usb_driver(int fd, unsigned int interface, char *name, size_t size) {

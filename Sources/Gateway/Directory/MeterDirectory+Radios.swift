@@ -30,7 +30,7 @@ extension DeviceSession {
         switch link?.transport ?? lastTransport {
         case .ble: return [.ble]
         case .spp: return [.ble, .spp]
-        case .serial, .hid: return []
+        case .serial, .hid, .bulk: return []
         case nil: return id.isRadioAddress ? possibleRadios : []
         }
     }

@@ -539,8 +539,8 @@ let package = Package(
         .testTarget(
             name: "MeterdTests",
             dependencies: [
-                "meterd", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "SyncCore", "CloudAPI", "CloudClient",
-                "MeterTestKit",
+                "meterd", "BluetoothCore", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "SyncCore", "CloudAPI",
+                "CloudClient", "MeterTestKit",
                 "HomeAutomation", "HomeAutomationCore",
                 .product(name: "Logging", package: "swift-log"),
             ],

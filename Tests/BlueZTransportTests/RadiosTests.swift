@@ -222,6 +222,19 @@ struct RadiosTests {
         }
     }
 
+    /// What the kernel tells others when bluetoothd starts (seen in the laboratory, with 5.66).
+    @Test func bluetoothdThatStarts_endsOurRound() async throws {
+        try await withRadios([0: adapter()]) { bench in
+            _ = await bench.next()
+            let one = meter
+            try await bench.perform { $0.tell(0x0015, 0, [0x55, 0x44, 0x33, 0x22, 0x11, 0, one.kind.rawValue]) }
+            let last = try await bench.loop.perform { bench.kernel.received.last?.opcode }
+            #expect(last == 0x0023)
+            try await bench.perform { $0.tell(0x0015, 0, [0, 0, 0, 0, 0, 0, 0]) }
+            await bench.kernel.receives { $0.contains { $0.opcode == 0x0024 } }
+        }
+    }
+
     /// Whatever else waits for the adapter, and before the connect.
     @Test func attemptOverLE_loadsASupervisionTimeout_pastAnAdapterThatDoesNotAnswer() async throws {
         try await withRadios([0: adapter()]) { bench in

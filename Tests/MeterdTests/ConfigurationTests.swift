@@ -1,3 +1,4 @@
+import BluetoothCore
 import Gateway
 import GatewayAPI
 import Logging
@@ -112,6 +113,7 @@ struct ConfigurationTests {
             use = false
             adapters = ["00-1a-7d-da-71-13"]
             links = 7
+            scan = "on-demand"
 
             [web]
             serve = false
@@ -139,6 +141,7 @@ struct ConfigurationTests {
         #expect(!configuration.bluetooth.isUsed)
         #expect(configuration.bluetooth.adapters == [MACAddress(bits: 0x001A_7DDA_7113)])
         #expect(configuration.bluetooth.linksMax == 7)
+        #expect(configuration.bluetooth.search == .onDemand)
         #expect(!configuration.web.serves)
         #expect(configuration.web.listen == .init(host: "::1", port: 9000))
         #expect(configuration.web.names == ["meters.example.org"])
@@ -216,6 +219,10 @@ struct ConfigurationTests {
         ),
         ("[store]\nflush-interval = \"2h\"", "store.flush-interval cannot be \"2h\"", "it takes a time from 1s to 1h"),
         ("[bluetooth]\nlinks = 0", "bluetooth.links cannot be 0", "it takes a whole number from 1 to 64"),
+        (
+            "[bluetooth]\nscan = \"never\"", "bluetooth.scan cannot be \"never\"",
+            "it takes \"always\", \"gentle\" or \"on-demand\""
+        ),
         (
             "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" is no address of an adapter",
             "meterctl status shows them; hci0 and the like change from boot to boot"

@@ -53,7 +53,9 @@ extension Radios {
             }
         case .pinCodeRequest, .userConfirmationRequest, .userPasskeyRequest, .authenticationFailed:
             answerPairing(event, index)
-        case .deviceFound, .connectFailed, .controllerSuspended, .controllerResumed, .other: break
+        case .deviceUnblocked(let device) where device.address == MACAddress(bits: 0):
+            update(index, at: now) { $0.managerCame(at: now) }
+        case .deviceUnblocked, .deviceFound, .connectFailed, .controllerSuspended, .controllerResumed, .other: break
         }
     }
 

@@ -160,6 +160,16 @@ extension AdapterMachine {
 
     // MARK: Others
 
+    /// bluetoothd has just taken up the adapter: it unblocks all devices first (`clear_blocked`, BlueZ src/adapter.c), and
+    /// the kernel tells the others. It does not know of a discovery that runs already, and would fail what it is asked
+    /// to begin meanwhile; of its end it hears, and of those that come.
+    package mutating func managerCame(at now: MonotonicTime) -> [AdapterAction] {
+        air.givesWayUntil = now + timing.rest
+        return finish(at: now)
+    }
+
+    func givesWay(at now: MonotonicTime) -> Bool { air.givesWayUntil.map { now < $0 } ?? false }
+
     /// The answer to our discovery was "busy", which is also what the kernel makes of a controller's Command Disallowed
     /// (`mgmt_status_table`, net/bluetooth/mgmt.c). It is another program's discovery where one was seen to begin; a
     /// device that is heard shows it, too (`heardWithoutDiscovery`).

@@ -66,7 +66,7 @@ extension AdapterMachine {
             guard !isResting, let nextRound, now >= nextRound else { return [] }
             return send(.startDiscovery(nextKinds(at: now)), at: now)
         case .running(let kinds, let since, let isOurs):
-            if isOurs, isResting || now >= since + roundLimit(kinds) {
+            if isOurs, isResting || givesWay(at: now) || now >= since + roundLimit(kinds) {
                 return send(.stopDiscovery(kinds), at: now)
             }
             if !isOurs, now >= since + timing.busyRetry, !isResting, air.share != .none {

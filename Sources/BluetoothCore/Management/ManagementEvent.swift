@@ -17,6 +17,8 @@ package enum ManagementEvent: Hashable, Sendable {
     case userConfirmationRequest(RadioAddress, isHint: Bool, value: UInt32)
     case userPasskeyRequest(RadioAddress)
     case authenticationFailed(RadioAddress, ManagementStatus)
+    /// The address is blank where it means all devices.
+    case deviceUnblocked(RadioAddress)
     case deviceFound(FoundDevice)
     case discovering(DiscoveryKinds, isOn: Bool)
     case controllerSuspended(UInt8)
@@ -119,6 +121,7 @@ package enum ManagementEvent: Hashable, Sendable {
         case 0x0011:
             let device = try reader.device()
             return .authenticationFailed(device, ManagementStatus(rawValue: try reader.byte()))
+        case 0x0015: return .deviceUnblocked(try reader.device())
         default: return nil
         }
     }

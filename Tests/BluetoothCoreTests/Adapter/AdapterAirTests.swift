@@ -109,6 +109,21 @@ struct AdapterAirTests {
         #expect(radio.probe.sent.count == sent)
     }
 
+    /// It does not know of a round that runs already.
+    @Test(arguments: [SearchDemand(), SearchDemand(byHandUntil: MonotonicTime(sinceOrigin: .seconds(600)))])
+    func bluetoothdThatComes_findsNoDiscovery(demand: SearchDemand) {
+        var radio = Radio(.always, demand)
+        radio.run(until: { $0.isOn })
+        radio.pass(.seconds(2))
+        radio.probe.take(radio.probe.machine.managerCame(at: radio.now))
+        #expect(radio.probe.lastSent == .stopDiscovery(.interleaved))
+        radio.pass(.seconds(7))
+        #expect(!radio.isOn)
+        #expect(radio.probe.machine.state == .idle)
+        radio.pass(.seconds(2))
+        #expect(radio.isOn)
+    }
+
     @Test func rest_countsFromTheEndOfAnyDiscovery() {
         var radio = Radio(.always, Self.missing)
         radio.run(until: { !$0.isOn && $0.begun.count == 1 })

@@ -9,6 +9,7 @@ import itertools
 
 import h4
 from controller import LE_META, Controller
+from pi import INQUIRY_COMPLETE, AirTime, Pi
 
 INQUIRY_RESULTS = (0x02, 0x22, 0x2F)
 LE_REPORT, LE_EXTENDED_REPORT = 0x02, 0x0D
@@ -35,6 +36,9 @@ class Adapter:
         # Answers no command, as a controller does whose firmware hung.
         self.hung = False
         self.scanning = False
+        # A Raspberry Pi's, while it plays one.
+        self.pi = None
+        self.air_time = AirTime()
         self._reports = {}
         self._wobble = itertools.cycle((0, 2, -1, 1, -2, 0, -3))
         self._kernel = None
@@ -61,6 +65,10 @@ class Adapter:
         self.scanning = False
         self._end_links()
 
+    def play(self, profile):
+        """Behaves like a Raspberry Pi's radio from now on, or like any other."""
+        self.pi = Pi(lambda packet: self._kernel.write(packet), self._controller.send) if profile == "pi" else None
+
     def _end_links(self):
         """Tells the peers, which btvirt does not when a controller is reset."""
         for handle in self._controller.links:
@@ -78,6 +86,10 @@ class Adapter:
         if self.hung:
             return
         if packet[0] == h4.COMMAND:
+            self.air_time.command(int.from_bytes(packet[1:3], "little"), packet[4:])
+        if self.pi and not (packet := self.pi.from_kernel(packet)):
+            return
+        if packet[0] == h4.COMMAND:
             opcode = int.from_bytes(packet[1:3], "little")
             if opcode == LE_SET_SCAN_ENABLE or opcode == LE_SET_EXTENDED_SCAN_ENABLE:
                 self.scanning = packet[4] == 1
@@ -88,7 +100,11 @@ class Adapter:
         self._controller.send(packet)
 
     def _from_controller(self, packet):
+        if self.pi and not (packet := self.pi.from_controller(packet)):
+            return
         if packet[0] == h4.EVENT:
+            if packet[1] == INQUIRY_COMPLETE:
+                self.air_time.stop_inquiry()
             packet = self._event(packet)
         if packet and self.plugged and not self.hung and self._kernel:
             self._kernel.write(packet)

@@ -169,6 +169,10 @@ class Air:
                 if "deaf_to" in given:
                     adapter.deaf_to = {self.meters[name].address for name in given.pop("deaf_to")}
                 self._set_adapter(adapter, **given)
+            case "radio":
+                return self._radio(self.adapters[given["index"]])
+            case "burst":
+                asyncio.create_task(self.adapters[given["index"]].pi.burst(given["seconds"]))
             case "set":
                 await self._set_meter(self.meters[given.pop("meter")], **given)
             case "vanish" | "drop":
@@ -207,7 +211,17 @@ class Air:
                 "messages": [b"".join(message).hex() for message in meter.messages]}
 
     @staticmethod
-    def _set_adapter(adapter, plugged=None, deaf=None, hung=None):
+    def _radio(adapter):
+        """What was counted at an adapter: seconds of listening, and what it did as a Pi's."""
+        said = {"listened": adapter.air_time.seconds()}
+        if pi := adapter.pi:
+            said |= {"timeouts": sorted(pi.timeouts.values()), "refused": pi.refused, "failed": pi.failed, "lost": pi.lost}
+        return said
+
+    @staticmethod
+    def _set_adapter(adapter, plugged=None, deaf=None, hung=None, profile=None):
+        if profile is not None:
+            adapter.play(profile)
         if plugged is not None:
             adapter.plug() if plugged else adapter.unplug()
         if deaf is not None:

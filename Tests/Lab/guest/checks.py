@@ -21,15 +21,17 @@ class Check:
     part: str
     name: str
     function: Callable
+    # Made without being asked for.
+    usual: bool = True
 
 
 _all = []
 
 
-def check(part):
-    """Declares a check. Its name is the function's, its doc comment says what holds when it passes."""
+def check(part, usual=True):
+    """Declares a check, made only when asked for where it is not usual. Its name is the function's, its doc comment says what holds when it passes."""
     def declare(function):
-        _all.append(Check(part, function.__name__.replace("_", " "), function))
+        _all.append(Check(part, function.__name__.replace("_", " "), function, usual))
         return function
     return declare
 
@@ -41,7 +43,7 @@ def chosen(words):
         print(f"no part or check is called {unknown[0]!r}; there are {', '.join(sorted(known))}")
         sys.exit(1)
     return [check for check in _all
-            if not words or check.part in words or check.name in words or check.part == "control"]
+            if (check.usual and not words) or check.part in words or check.name in words or check.part == "control"]
 
 
 def wait(what, condition, seconds, error=Failure):

@@ -215,8 +215,9 @@ def a_deaf_adapter_is_looked_after(bench):
     bench.host.ask("adapter", index=0, deaf=True)
     bench.after(bench.host.ask, "adapter", index=0, deaf=False)
     before, mark = program.adapter(bench.adapter_address)["recoveries"], program.mark()
-    found = wait("the adapter is looked after", lambda: (adapter := program.adapter(bench.adapter_address))
-                 and adapter["state"] == "recovering" and adapter, 100)
+    # Somebody looks: what counts is the time in which it listens.
+    found = wait("the adapter is looked after", lambda: program.get("/v1/scan") is not None and
+                 (adapter := program.adapter(bench.adapter_address)) and adapter["state"] == "recovering" and adapter, 100)
     if found["recoveries"] <= before or "discovery is restarted" not in program.logged(mark):
         raise Failure(f"neither counted nor logged: {found}")
     bench.host.ask("adapter", index=0, deaf=False)

@@ -31,7 +31,7 @@ class BluetoothDaemon:
         self._said = ""
         self.tell("show", "Powered: yes", again=True)
 
-    def tell(self, line, answer, seconds=40, again=False):
+    def tell(self, line, answer, seconds=40, again=False, error=LaboratoryFault):
         """Types a line and waits for these words."""
         self._said = ""
 
@@ -48,7 +48,7 @@ class BluetoothDaemon:
         if not again:
             os.write(self._terminal, line.encode() + b"\n")
         wait(lambda: f"bluetoothctl says {answer!r} to {line!r}, but {' / '.join(self._said.split(chr(10)))[-300:]!r}",
-             said, seconds, LaboratoryFault)
+             said, seconds, error)
 
     def stop(self):
         """All three."""

@@ -19,10 +19,12 @@ import control_checks  # noqa: F401
 import meter_checks  # noqa: F401
 import replay_checks  # noqa: F401
 import fault_checks  # noqa: F401
+import pi_checks  # noqa: F401
 import people_checks  # noqa: F401
 import host_checks  # noqa: F401
 import name_checks  # noqa: F401
 import two_host_checks  # noqa: F401
+import neighbour_checks  # noqa: F401
 
 RESULTS = "/lab"
 PASSED, FAILED, LABORATORY = 0, 1, 90

@@ -1,12 +1,14 @@
-import Gateway
-import Hummingbird
+package import Gateway
+package import Hummingbird
 
 /// What a maintainer asks for: `/v1/support`. It has addresses of meters and what crossed their links, so it is for the
 /// control socket alone.
-struct SupportRoutes: RouteGroup {
-    let directory: MeterDirectory
+package struct SupportRoutes: RouteGroup {
+    private let directory: MeterDirectory
 
-    func add(to api: RouterGroup<BasicRequestContext>) {
+    package init(directory: MeterDirectory) { self.directory = directory }
+
+    package func add(to api: RouterGroup<BasicRequestContext>) {
         api.get("support") { _, _ in try JSON.response(await directory.support()) }
     }
 }

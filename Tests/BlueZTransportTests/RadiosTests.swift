@@ -77,10 +77,28 @@ struct RadiosTests {
         }
     }
 
+    @Test func support_hasWhatMetersAnnounce_andWhatWasAskedOfTheKernel() async throws {
+        var crowd = adapter()
+        crowd.devices.append((RadioAddress(MACAddress(bits: 0x0066_7788_99AA), .lePublic), -70, []))
+        try await withRadios([0: crowd]) { bench in
+            _ = await bench.next()
+            let support = await bench.radios.support()
+            #expect(support.advertisements.map(\.address) == ["\(meter.address)"])
+            #expect(support.advertisements.first?.data == [Hex.encode(named)])
+            #expect(support.adapters.map(\.name) == ["hci0"])
+            #expect(support.adapters.first?.reset == nil)
+            #expect(support.management.contains { $0.dir == "out" && $0.words == "command 0x0023" })
+            #expect(support.management.contains { $0.dir == "in" && $0.words == "discovering: on" })
+            #expect(!support.management.contains { $0.words.contains("99:AA") })
+        }
+    }
+
     @Test func busyAdapter_searches_withAnothersDiscovery() async throws {
         try await withRadios([0: adapter(.busy)]) { bench in
             #expect(await bench.next()?.appeared?.model == .um25c)
-            #expect(await bench.radios.adapters().first?.state == .searching)
+            let status = await bench.radios.adapters().first
+            #expect(status?.state == .searching)
+            #expect(status?.discovery == .another)
         }
     }
 

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import GatewayServer
 import Hummingbird
 import HummingbirdTesting
 import MeterModel
@@ -28,6 +29,19 @@ struct MeterRoutesTests {
             answer.text
                 == #"{"adapters":[],"meters":[],"store":{"crowding":null,"dropped":0,"error":null,"#
                 + #""path":"/var/lib/meterd/meterd.sqlite","saved":0,"unsaved":0}}"#)
+    }
+
+    @Test func support_tellsOfMeters_andThatThereIsNoRadio() async throws {
+        try await bench.plugIn()
+
+        let answer = try await bench.request(
+            .get, "/v1/support", with: [SupportRoutes(directory: bench.directory)])
+
+        #expect(
+            answer.text
+                == #"{"meters":[{"gatt":null,"id":"02:00:00:00:25:0C","model":"UM25C","state":"not-connected","#
+                + #""traffic":[],"transitions":[{"age_ms":0,"cause":"device present at /dev/ttyUSB0","#
+                + #""from":"offline","to":"not-connected"}],"transport":"serial"}],"radios":null}"#)
     }
 
     @Test func meterWithoutAReading_hasNulls_andNoMissingKeys() async throws {

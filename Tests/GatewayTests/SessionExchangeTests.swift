@@ -27,6 +27,28 @@ struct SessionExchangeTests {
         #expect(await session.status().poll_interval_ms == interval.milliseconds)
     }
 
+    /// For a report: what a mute meter was asked, until a reading comes.
+    @Test func traffic_isKept_whileALinkBringsNoReading() async throws {
+        let session = try await host.pluggedIn(.um25c)
+        host.loop.advance(by: .seconds(5))
+        let before = await session.support()
+        #expect(before.traffic.isEmpty)
+        #expect(before.transitions.last?.to == "data-available")
+
+        host.links.setFaults(SimulatorFaults(.silence), at: .port)
+        host.loop.advance(by: .seconds(120))
+        let mute = await session.support()
+        #expect(!mute.traffic.isEmpty)
+        #expect(mute.traffic.count <= 32)
+        #expect(mute.traffic.allSatisfy { $0.dir == "out" && $0.hex == "f0" && $0.bytes == 1 })
+        #expect(mute.transitions.count <= 16)
+        #expect(mute.transitions.contains { $0.cause.hasPrefix("no valid answer") })
+
+        host.links.setFaults(SimulatorFaults(), at: .port)
+        host.loop.advance(by: .seconds(120))
+        #expect(await session.support().traffic.isEmpty)
+    }
+
     @Test func pollInterval_changesTheRhythm_ofARunningLink() async throws {
         let session = try await host.pluggedIn(.um25c)
         host.loop.advance(by: .seconds(5))

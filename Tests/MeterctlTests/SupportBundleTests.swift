@@ -197,6 +197,9 @@ struct SupportBundleTests {
             architecture: nil)
         #expect(bundle.findings.first?.message == "no meterd answers")
         #expect(bundle.strangers_heard == nil)
+        // Unknown is null, not missing.
+        let text = try JSONOutput.line(bundle)
+        for key in ["strangers_heard", "meterd", "architecture"] { #expect(text.contains("\"\(key)\":null")) }
         #expect(bundle.words(path: "f").contains { $0.hasPrefix("meterd did not answer") })
     }
 

@@ -6,7 +6,7 @@ import MeterModel
 
 /// What a maintainer asks for.
 extension Radios {
-    package func support() -> SupportRadios? {
+    package func support() -> SupportRadios {
         let now = loop.now
         let heard = sightings.heard
         let known = Set(heard.map(\.device.address))

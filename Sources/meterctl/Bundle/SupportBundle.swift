@@ -31,6 +31,16 @@ struct SupportBundle: Encodable {
         /// null where none answers.
         var meterd: VersionBody?
         var bluetoothd: String?
+
+        private enum CodingKeys: String, CodingKey { case meterctl, meterd, bluetoothd }
+
+        /// Written out so that what is unknown is `null` and not missing.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(meterctl, forKey: .meterctl)
+            try container.encode(meterd, forKey: .meterd)
+            try container.encode(bluetoothd, forKey: .bluetoothd)
+        }
     }
 
     struct Machine: Encodable {
@@ -40,12 +50,51 @@ struct SupportBundle: Encodable {
         var board: String?
         var wireless_MHz: Int?
         var under_voltage: Bool?
+
+        private enum CodingKeys: String, CodingKey {
+            case kernel, system, architecture, board, wireless_MHz, under_voltage
+        }
+
+        /// Written out so that what is unknown is `null` and not missing.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(kernel, forKey: .kernel)
+            try container.encode(system, forKey: .system)
+            try container.encode(architecture, forKey: .architecture)
+            try container.encode(board, forKey: .board)
+            try container.encode(wireless_MHz, forKey: .wireless_MHz)
+            try container.encode(under_voltage, forKey: .under_voltage)
+        }
     }
 
     struct Timeouts: Encodable {
         var adapter: String
         var count: Int
         var last_opcode: String
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case format, version, made, programs, machine, findings, usb, heard, strangers_heard, adapters, adapter_details
+        case management, meters, command_timeouts
+    }
+
+    /// Written out so that what is unknown is `null` and not missing.
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(format, forKey: .format)
+        try container.encode(version, forKey: .version)
+        try container.encode(made, forKey: .made)
+        try container.encode(programs, forKey: .programs)
+        try container.encode(machine, forKey: .machine)
+        try container.encode(findings, forKey: .findings)
+        try container.encode(usb, forKey: .usb)
+        try container.encode(heard, forKey: .heard)
+        try container.encode(strangers_heard, forKey: .strangers_heard)
+        try container.encode(adapters, forKey: .adapters)
+        try container.encode(adapter_details, forKey: .adapter_details)
+        try container.encode(management, forKey: .management)
+        try container.encode(meters, forKey: .meters)
+        try container.encode(command_timeouts, forKey: .command_timeouts)
     }
 }
 

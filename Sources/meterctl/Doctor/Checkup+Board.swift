@@ -7,7 +7,7 @@ extension Checkup {
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address
-        let others = machine.bluetoothDaemon == nil ? "" : " through bluetoothd"
+        let others = machine.bluetoothDaemon == nil ? "" : ", perhaps through bluetoothd"
         return Finding(
             "discovery", .note,
             "another program searches over \(name)\(others), so meterd hears what that one hears and begins no search",

@@ -51,6 +51,24 @@ struct RadioSightingsTests {
         #expect(ears.sightings.sightings.first?.model == .um25c)
     }
 
+    /// An advertisement and a scan response that come by turns: for a report both are kept, as they came.
+    @Test func contentsOfAMeter_areKept_andThoseOfOthersAreNot() {
+        var ears = Ears(adapter)
+        let flags: [UInt8] = [2, 0x01, 0x06]
+        let lamp = RadioAddress(MACAddress(bits: 0x0099), .lePublic)
+        _ = ears.hear(lamp, [5, 0x09] + Array("Lamp".utf8))
+        _ = ears.hear(meter, flags)
+        _ = ears.hear(meter, named)
+        #expect(ears.sightings.heard.map(\.data) == [[named]])
+        for _ in 0..<3 {
+            _ = ears.hear(meter, flags)
+            _ = ears.hear(meter, named)
+        }
+        #expect(ears.sightings.heard.map(\.device) == [meter])
+        #expect(ears.sightings.heard.first?.data == [flags, named])
+        #expect(ears.sightings.strangerCount == 1)
+    }
+
     @Test func twoMetersOfOneName_areTwo() {
         var ears = Ears(adapter)
         _ = ears.hear(meter, named)

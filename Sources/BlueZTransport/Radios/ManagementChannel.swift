@@ -70,11 +70,13 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Commands
 
-    /// Sends a command, after those for the same adapter that wait already.
+    /// Sends a command, after those for the same adapter that wait already. Answers to a device that pairs go at once: it
+    /// waits for no one, and another program may answer meanwhile.
     ///
     /// - Parameter patience: how long others for this adapter wait for its answer.
     func send(_ command: ManagementCommand, to index: UInt16, patience: Duration = .seconds(8)) {
         guard isOpen else { return }
+        guard !command.isPairingAnswer else { return transmit(command, index) }
         expire(index)
         var queue = queues[index] ?? []
         guard queue.count < Self.waitingMax else { return }
@@ -115,6 +117,10 @@ final class ManagementChannel: @unchecked Sendable {
     private func sendFirst(_ index: UInt16, patience: Duration = .seconds(8)) {
         guard let command = queues[index]?.first?.command else { return }
         queues[index]?[0].deadline = loop.now + patience
+        transmit(command, index)
+    }
+
+    private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
             // A datagram goes as a whole. One that does not fit is lost, as if the adapter had not answered.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }

@@ -36,6 +36,8 @@ package enum ManagementCommand: Hashable, Sendable {
         case keyboardDisplay = 4
     }
 
+    package static let pinCodeReplyOpcode: UInt16 = 0x0016
+
     package var opcode: UInt16 {
         switch self {
         case .readVersion: 0x0001
@@ -46,7 +48,7 @@ package enum ManagementCommand: Hashable, Sendable {
         case .setBondable: 0x0009
         case .setLowEnergy: 0x000D
         case .disconnect: 0x0014
-        case .pinCodeReply: 0x0016
+        case .pinCodeReply: Self.pinCodeReplyOpcode
         case .pinCodeRefusal: 0x0017
         case .setIOCapability: 0x0018
         case .pairDevice: 0x0019
@@ -60,6 +62,15 @@ package enum ManagementCommand: Hashable, Sendable {
         case .setClassic: 0x002A
         case .loadConnectionParameters: 0x0035
         case .startServiceDiscovery: 0x003A
+        }
+    }
+
+    /// It answers what a device asks while it pairs. The kernel takes these while any other command is pending: their
+    /// handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) look for no pending one.
+    package var isPairingAnswer: Bool {
+        switch self {
+        case .pinCodeReply, .pinCodeRefusal, .userConfirmation, .userPasskey: true
+        default: false
         }
     }
 

@@ -38,8 +38,11 @@ package struct KernelRadioSockets: RadioSockets {
         let milliseconds = Int32(clamping: limit.milliseconds)
         // Longer than what any meter answers; a longer one is cut, and then hardly a sequence.
         var answer = [UInt8](repeating: 0, count: 8192)
+        var left: Int32 = -1
+        // The same fault as an ATTSocket's: whoever closes it may never come back to say what was found.
+        defer { if left >= 0 { FileDescriptor(owning: left).closeElsewhere() } }
         let length = try Errno.check {
-            cb_ask_for_serial_port(adapter, meter, milliseconds, cancel.raw, &answer, Int32(answer.count))
+            cb_ask_for_serial_port(adapter, meter, milliseconds, cancel.raw, &answer, Int32(answer.count), &left)
         }
         return SDPAnswer.rfcommChannel(in: Array(answer.prefix(Int(length))))
     }

@@ -2,6 +2,7 @@
 #include "CBluetoothLinks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -119,7 +120,9 @@ static int ask(sdp_session_t *session, struct search *search, int64_t deadline, 
 }
 
 int cb_ask_for_serial_port(
-    const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel, uint8_t *answer, int capacity) {
+    const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel, uint8_t *answer, int capacity,
+    int *left) {
+    *left = -1;
     bdaddr_t own, peer;
     memcpy(&own, adapter, 6);
     memcpy(&peer, meter, 6);
@@ -130,6 +133,7 @@ int cb_ask_for_serial_port(
     int result = await_connection(sdp_get_socket(session), deadline, cancel);
     if (result == 0) result = ask(session, &search, deadline, cancel);
     int reason = errno;
+    *left = fcntl(sdp_get_socket(session), F_DUPFD_CLOEXEC, 0);
     sdp_close(session);
     errno = reason;
     return result;

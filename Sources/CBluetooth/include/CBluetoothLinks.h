@@ -19,5 +19,9 @@ int cb_connect_rfcomm(const uint8_t adapter[6], const uint8_t meter[6], uint8_t 
 // most `limit_ms`, or until `cancel` has bytes or is closed at its other end; -1: it cannot be cancelled. How long the
 // answer is, of which as much as fits was put into `answer`: a sequence of records, not looked into here. -1 and errno
 // when the meter could not be asked: ETIMEDOUT after the limit, ECANCELED, EPROTO for an answer that is none.
+//
+// `left` is the last that holds the socket, -1 for none, and the caller's to close where nobody waits for that: some
+// kernels end the thread that closes it after the link was lost.
 int cb_ask_for_serial_port(
-    const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel, uint8_t *answer, int capacity);
+    const uint8_t adapter[6], const uint8_t meter[6], int limit_ms, int cancel, uint8_t *answer, int capacity,
+    int *left);

@@ -20,6 +20,12 @@ struct HeldSlot {
         if isHeld { slots.linkUp(link, over: transport) }
     }
 
+    func prepare(_ proceed: @escaping @Sendable () -> Void) { slots.prepare(link, over: transport, proceed) }
+
+    func explain(_ failure: ChannelFailure) -> ChannelFailure {
+        isHeld ? slots.explain(failure, of: link, over: transport) : failure
+    }
+
     mutating func giveBack() {
         guard isHeld else { return }
         isHeld = false

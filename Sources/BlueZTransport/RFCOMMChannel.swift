@@ -6,9 +6,9 @@ import MeterModel
 /// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel, which the meter is asked for.
 ///
 /// ```
-///   ┌───────────┐   ┌─────────┐ refused, another channel   ┌──────┐            ┌────────┐
-///   │ SEARCHING │──▶│ OPENING │◀──────────────────────┐    │ OPEN │───────────▶│ CLOSED │
-///   └───────────┘   └─────────┘───────────────────────┘───▶└──────┘            └────────┘
+///   ┌───────────┐   ┌───────────┐   ┌─────────┐ refused, another channel   ┌──────┐            ┌────────┐
+///   │ PREPARING │──▶│ SEARCHING │──▶│ OPENING │◀──────────────────────┐    │ OPEN │───────────▶│ CLOSED │
+///   └───────────┘   └───────────┘   └─────────┘───────────────────────┘───▶└──────┘            └────────┘
 /// ```
 ///
 /// A meter that tells of no serial port may have one all the same (the answer of some modules is empty): then the
@@ -28,6 +28,8 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     private var early: [[UInt8]] = []
 
     private enum State {
+        /// Whoever answers to the meter's pairing gets ready.
+        case preparing(Handler)
         case searching(SerialPortSearch, Handler)
         /// - Parameter rest: further channels to try.
         case opening(DescriptorChannel, rest: ArraySlice<UInt8>, Handler)
@@ -50,6 +52,12 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     }
 
     func begin(_ handle: @escaping @Sendable (ChannelEvent) -> Void) {
+        state = .preparing(handle)
+        slot.prepare { [self] in prepared() }
+    }
+
+    private func prepared() {
+        guard case .preparing(let handle) = state else { return }
         let search = SerialPortSearch(link, sockets: sockets, limit: limits.search, on: loop) { [self] in
             found($0)
         }
@@ -59,7 +67,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     func send(_ bytes: [UInt8]) {
         loop.checkIsolated()
         switch state {
-        case .searching, .opening: early.append(bytes)
+        case .preparing, .searching, .opening: early.append(bytes)
         case .open(let stream, _): stream.send(bytes)
         case .closed: break
         }
@@ -68,6 +76,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     func close() {
         loop.checkIsolated()
         switch state {
+        case .preparing: break
         case .searching(let search, _): search.cancel()
         case .opening(let stream, _, _), .open(let stream, _): stream.close()
         case .closed: return
@@ -84,8 +93,9 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         case .success(nil): open(Self.usualChannels[...], handle)
         case .failure(let reason) where Self.mayStillHaveAPort(reason): open(Self.usualChannels[...], handle)
         case .failure(let reason):
+            let failure = slot.explain(.connecting(link, over: .spp, reason))
             end()
-            handle(.closed(.connecting(link, over: .spp, reason)))
+            handle(.closed(failure))
         }
     }
 
@@ -112,8 +122,9 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
             early = []
         case (.opening(_, let rest, let handle), .closed(let failure)):
             if failure.code == .unsuitable, !rest.isEmpty { return open(rest, handle) }
+            let explained = slot.explain(failure)
             end()
-            handle(.closed(failure))
+            handle(.closed(explained))
         case (.open(_, let handle), .received): handle(event)
         case (.open(_, let handle), .closed):
             end()

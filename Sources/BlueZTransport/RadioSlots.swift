@@ -16,4 +16,27 @@ package protocol RadioSlots: Sendable {
     func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport)
     /// The attempt failed, or the link is gone.
     func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport)
+    /// Has what can be done before the first packet done, as for a meter that will want a PIN. After a take that was
+    /// granted.
+    ///
+    /// - Parameter proceed: called on the loop, once, perhaps before this call has returned; soon, whatever happens.
+    func prepare(_ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void)
+    /// Why the attempt failed, with what is known of the pairing. Before `giveBack`.
+    func explain(
+        _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
+    ) -> ChannelFailure
+}
+
+extension RadioSlots {
+    package func prepare(
+        _ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void
+    ) {
+        proceed()
+    }
+
+    package func explain(
+        _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
+    ) -> ChannelFailure {
+        failure
+    }
 }

@@ -20,6 +20,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var discovery: Discovery?
     /// For how long it has looked for meters since the daemon started, all rounds together.
     package var discovery_ms: Int64
+    /// How meters with a PIN fare over it; null while it is gone.
+    package var pairing: PairingStatus?
     /// What is wrong, and what to do about it; null while nothing is.
     package var error: String?
 
@@ -51,7 +53,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
 
     package init(
         address: String, name: String?, state: State, since: String, links: Int = 0, links_max: Int = 0, heard: Int = 0,
-        dropped: Int = 0, recoveries: Int = 0, discovery: Discovery? = nil, discovery_ms: Int64 = 0, error: String? = nil
+        dropped: Int = 0, recoveries: Int = 0, discovery: Discovery? = nil, discovery_ms: Int64 = 0,
+        pairing: PairingStatus? = nil, error: String? = nil
     ) {
         self.address = address
         self.name = name
@@ -64,6 +67,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         self.recoveries = recoveries
         self.discovery = discovery
         self.discovery_ms = discovery_ms
+        self.pairing = pairing
         self.error = error
     }
 
@@ -81,6 +85,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         try container.encode(recoveries, forKey: .recoveries)
         try container.encode(discovery, forKey: .discovery)
         try container.encode(discovery_ms, forKey: .discovery_ms)
+        try container.encode(pairing, forKey: .pairing)
         try container.encode(error, forKey: .error)
     }
 }

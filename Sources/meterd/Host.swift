@@ -96,6 +96,7 @@ struct Host {
         configuration.adapters = settings.adapters
         configuration.files.requests = settings.requestFolder
         configuration.search = settings.search
+        configuration.isAgent = true
         return Radios(loop: loop, configuration: configuration, logger: logger)
     }
 

@@ -33,6 +33,10 @@ final class FakeKernel: @unchecked Sendable {
         case unprivileged
         /// It answers nothing.
         case mute
+        /// Begins discoveries and never says so.
+        case slow
+        /// Somebody else answered it before.
+        case served
     }
 
     struct Received: Hashable, Sendable {
@@ -118,6 +122,16 @@ final class FakeKernel: @unchecked Sendable {
         tell(0x0013, index, [kinds.rawValue, 0])
     }
 
+    /// Another program has switched settings.
+    func change(_ settings: ControllerSettings, on index: UInt16 = 0) {
+        adapters[index]?.info.current = settings
+        tell(0x0006, index, little(settings.rawValue, 4))
+    }
+
+    func failAuthentication(_ device: RadioAddress, on index: UInt16 = 0) {
+        tell(0x0011, index, bytes(of: device) + [ManagementStatus.authenticationFailed.rawValue])
+    }
+
     func askForPIN(_ device: RadioAddress, on index: UInt16 = 0) { tell(0x000E, index, bytes(of: device) + [0]) }
 
     // MARK: What the program asks
@@ -148,6 +162,9 @@ final class FakeKernel: @unchecked Sendable {
         guard adapter.manner != .mute else { return }
         switch command.opcode {
         case 0x0004: complete(command, .success, bytes(of: adapter.info))
+        case 0x0016 where adapter.manner == .served:
+            complete(command, .busy, Array(command.parameters.prefix(7)))
+        case 0x0023 where adapter.manner == .slow: break
         case 0x0005: setPowered(command)
         case 0x0023: startDiscovery(command, adapter)
         case 0x0024:
@@ -173,7 +190,7 @@ final class FakeKernel: @unchecked Sendable {
         switch adapter.manner {
         case .unprivileged: return complete(command, .permissionDenied)
         case .busy: complete(command, .busy, command.parameters)
-        case .good, .mute:
+        case .good, .mute, .slow, .served:
             guard adapter.info.current.contains(.powered) else { return complete(command, .notPowered) }
             adapters[command.index]?.discovering = DiscoveryKinds(rawValue: command.parameters.first ?? 0)
             complete(command, .success, command.parameters)

@@ -57,8 +57,11 @@ struct RadioBench: Sendable {
 }
 
 /// Lends radios that run over a fake kernel with these adapters, and ends them afterwards. Times are short.
+///
+/// - Parameter bus: where bluetoothd may be found, whose agent they then are.
 func withRadios(
     _ adapters: [UInt16: FakeKernel.Adapter], timing: AdapterTiming = AdapterTiming(), search: SearchMode = .always,
+    bus: String? = nil,
     _ body: (RadioBench) async throws -> Void
 ) async throws {
     try await withLoop { loop in
@@ -74,6 +77,8 @@ func withRadios(
         configuration.timing.rest = .zero
         configuration.search = search
         configuration.reopenInterval = .milliseconds(1)
+        configuration.isAgent = bus != nil
+        configuration.busAddress = bus
         // The first socket is there; a later one is that of a kernel with the same adapters.
         let first = Mutex<FileDescriptor?>(socket)
         let later = Mutex<[FakeKernel]>([])

@@ -19,12 +19,14 @@ struct PresentAdapter: Sendable {
     /// Before it was asked anew.
     var lastAddress: MACAddress?
 
-    func status(at now: MonotonicTime, heard: Int, dropped: Int = 0) -> AdapterStatus {
+    func status(
+        at now: MonotonicTime, heard: Int, dropped: Int = 0, pairing: PairingStatus? = nil
+    ) -> AdapterStatus {
         AdapterStatus(
             address: address?.description ?? "unknown", name: name, state: state.shown, since: since.description,
             links: machine.linkCount, links_max: machine.linksMax, heard: heard, dropped: dropped,
             recoveries: machine.recoveries, discovery: machine.discoveryOwner?.shown,
-            discovery_ms: machine.discoveryTime(at: now).milliseconds, error: machine.trouble)
+            discovery_ms: machine.discoveryTime(at: now).milliseconds, pairing: pairing, error: machine.trouble)
     }
 }
 

@@ -27,10 +27,12 @@ extension Radios {
         switch event {
         case .commandComplete(let opcode, let status, let parameters):
             guard index != ManagementPacket.noIndex else { return takeIndexList(opcode, status, parameters) }
+            notePairingAnswer(opcode, status, index)
             update(index, at: now) {
                 $0.answered(opcode: opcode, status, parameters: parameters, at: now)
             }
         case .commandStatus(let opcode, let status):
+            notePairingAnswer(opcode, status, index)
             update(index, at: now) { $0.answered(opcode: opcode, status, parameters: [], at: now) }
         case .indexAdded: added(index)
         case .indexRemoved: removed(index)
@@ -51,8 +53,10 @@ extension Radios {
                 machine.deviceDisconnected(device)
                 return []
             }
-        case .pinCodeRequest, .userConfirmationRequest, .userPasskeyRequest, .authenticationFailed:
+        case .pinCodeRequest, .userConfirmationRequest, .userPasskeyRequest, .authenticationFailed, .newLinkKey:
             answerPairing(event, index)
+        case .connectFailed(let device, .authenticationFailed):
+            answerPairing(.authenticationFailed(device, .authenticationFailed), index)
         case .deviceUnblocked(let device) where device.address == MACAddress(bits: 0):
             update(index, at: now) { $0.managerCame(at: now) }
         case .deviceUnblocked, .deviceFound, .connectFailed, .controllerSuspended, .controllerResumed, .other: break
@@ -141,6 +145,8 @@ extension Radios {
                     "adapter looked after",
                     metadata: adapter.metadata.merging(["remedy": "\(remedy.words)", "cause": "\(reason)"]) { $1 })
             case .noteRecovered: logger.info("adapter well again", metadata: adapter.metadata)
+            case .noteBondableContested:
+                logger.warning("another program keeps switching Bondable off", metadata: adapter.metadata)
             }
         }
         noteState(place)
@@ -169,42 +175,6 @@ extension Radios {
         guard !adapter.machine.isListening, let address = adapter.address else { return }
         let adapters = present
         tell(sightings.adapterLost(address) { adapters.isLinked($0) })
-    }
-
-    // MARK: Pairing
-
-    /// Answers for devices that a link is being made to, and for nobody else: others are another program's business.
-    private func answerPairing(_ event: ManagementEvent, _ index: UInt16) {
-        guard let device = event.pairingDevice,
-            let adapter = present.first(where: { $0.index == index }), adapter.machine.expectsPairing(with: device)
-        else { return }
-        var metadata = adapter.metadata
-        metadata["device"] = "\(device.address)"
-        switch event {
-        case .pinCodeRequest(_, let isSecure):
-            logger.info("pairing with a PIN", metadata: metadata)
-            channel?.send(
-                isSecure ? .pinCodeRefusal(device) : .pinCodeReply(device, pin: configuration.pin), to: index)
-        case .userConfirmationRequest:
-            logger.info("pairing confirmed", metadata: metadata)
-            channel?.send(.userConfirmation(device, isConfirmed: true), to: index)
-        case .userPasskeyRequest: channel?.send(.userPasskey(device, nil), to: index)
-        case .authenticationFailed(_, let status):
-            metadata["cause"] = "\(status.words)"
-            logger.warning("pairing failed", metadata: metadata)
-        default: break
-        }
-    }
-}
-
-extension ManagementEvent {
-    fileprivate var pairingDevice: RadioAddress? {
-        switch self {
-        case .pinCodeRequest(let device, _), .userConfirmationRequest(let device, _, _),
-            .userPasskeyRequest(let device), .authenticationFailed(let device, _):
-            device
-        default: nil
-        }
     }
 }
 

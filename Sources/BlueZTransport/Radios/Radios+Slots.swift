@@ -8,11 +8,16 @@ extension Radios {
     package nonisolated func take(
         _ link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure? {
-        assumeIsolated { $0.granted(link, transport) }
+        assumeIsolated { radios in
+            let failure = radios.granted(link, transport)
+            if failure == nil { radios.beginPairing(link, transport) }
+            return failure
+        }
     }
 
     package nonisolated func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport) {
         assumeIsolated { radios in
+            radios.endAgent(link, transport)
             _ = radios.change(link) { machine, now in machine.linkUp(SlotKey(link, transport), at: now) }
             radios.lookAtDemandSoon()
         }
@@ -20,6 +25,7 @@ extension Radios {
 
     package nonisolated func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport) {
         assumeIsolated { radios in
+            radios.endPairing(link, transport)
             _ = radios.change(link) { machine, now in machine.giveBack(SlotKey(link, transport), at: now) }
             radios.lookAtDemandSoon()
         }

@@ -30,6 +30,11 @@ package actor Radios: RadioSource, RadioSlots {
         package var reopenInterval: Duration = .seconds(30)
         /// For meters that want one: every meter known has this (protocols.md 1.1).
         package var pin = "1234"
+        /// bluetoothd, where it runs, has this program as its agent while a link is made to a meter that it is not paired
+        /// with: without one it refuses PINs at once (Docs/Decisions/0019).
+        package var isAgent = false
+        /// Where bluetoothd is found; nil: on the system bus.
+        package var busAddress: String?
         package var files = AdapterFiles()
         /// The kernel's management channel.
         package var openSocket: @Sendable () throws(Errno) -> FileDescriptor = { () throws(Errno) in
@@ -56,6 +61,9 @@ package actor Radios: RadioSource, RadioSlots {
     /// What the meters need; nil: nobody told of any yet.
     var demand: (@Sendable () -> RadioDemand)?
     var byHandUntil: MonotonicTime?
+    var agent: PairingAgent?
+    /// Of Classic links that are being made, or are there.
+    var pairings: [AgentDevice: PairingAttempt] = [:]
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var timer: LoopTimer?
     private var wakesAt: MonotonicTime?
@@ -76,6 +84,7 @@ package actor Radios: RadioSource, RadioSlots {
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         self.report = report
         open()
+        openAgent()
         // Ends with the task.
         for await _ in AsyncStream<Never>.makeStream().stream {}
         shut()
@@ -86,7 +95,8 @@ package actor Radios: RadioSource, RadioSlots {
         let here = present.map { adapter in
             adapter.status(
                 at: now, heard: adapter.address.map { sightings.count(heardBy: $0, at: now) } ?? 0,
-                dropped: adapter.address.map { sightings.droppedCount(heardBy: $0, at: now) } ?? 0)
+                dropped: adapter.address.map { sightings.droppedCount(heardBy: $0, at: now) } ?? 0,
+                pairing: PairingStatus(bondable: adapter.machine.isBondable, agent: shownAgent, error: agentTrouble))
         }
         let missed = gone.values.filter { missed in !here.contains { $0.address == missed.address } }
         return (here + missed).sorted { $0.address < $1.address }
@@ -129,7 +139,10 @@ package actor Radios: RadioSource, RadioSlots {
             for command in adapter.machine.farewell { channel?.send(command, to: adapter.index) }
         }
         close()
+        agent?.close()
+        agent = nil
         present = []
+        pairings = [:]
         if let timer { loop.cancel(timer) }
         timer = nil
         wakesAt = nil

@@ -16,7 +16,9 @@ extension AdapterMachine {
         holdUntil = nil
         switch phase {
         case .settingUp: return setUp(at: now)
-        case .running(let search): return keepSearching(search, at: now)
+        case .running(let search):
+            let pairing = keepBondable(at: now)
+            return pairing.isEmpty ? keepSearching(search, at: now) : pairing
         case .recovering(.switchingOff): return send(.setPowered(false), at: now)
         case .recovering(.switchingOn): return send(.setPowered(true), at: now)
         case .recovering(.resetting), .off, .forbidden: return []
@@ -45,18 +47,14 @@ extension AdapterMachine {
         if info.supported.contains(.lowEnergy), !settings.contains(.lowEnergy), mayAsk(.setLowEnergy(true)) {
             return send(.setLowEnergy(true), at: now)
         }
-        // Without it the kernel itself refuses every PIN (`hci_pin_code_request_evt`).
-        if settings.contains(.classic), info.supported.contains(.bondable), !settings.contains(.bondable),
-            mayAsk(.setBondable(true))
-        {
-            return send(.setBondable(true), at: now)
-        }
+        let pairing = keepBondable(at: now)
+        if !pairing.isEmpty { return pairing }
         phase = .running(.none)
         silentSince = now
         return keepSearching(.none, at: now)
     }
 
-    private func mayAsk(_ command: ManagementCommand) -> Bool { !refused.contains(command.opcode) }
+    func mayAsk(_ command: ManagementCommand) -> Bool { !refused.contains(command.opcode) }
 
     // MARK: Discovery
 

@@ -59,6 +59,7 @@ package struct AdapterMachine: Sendable {
     var connected: Set<RadioAddress> = []
     /// Rounds and rests.
     var air = Air()
+    var bondable = Bondable()
 
     struct Outstanding: Hashable, Sendable {
         var command: ManagementCommand
@@ -134,15 +135,17 @@ package struct AdapterMachine: Sendable {
 
     /// Settings changed, whoever changed them.
     package mutating func settingsChanged(_ new: ControllerSettings, at now: MonotonicTime) -> [AdapterAction] {
-        let wasPowered = settings.contains(.powered)
+        let before = settings
+        let wasPowered = before.contains(.powered)
         settings = new
         guard info != nil else { return [] }
+        let notes = before.contains(.bondable) && !new.contains(.bondable) ? bondableLost(at: now) : []
         if wasPowered, !new.contains(.powered) {
             switchedOff(at: now)
         } else if !wasPowered, new.contains(.powered), case .off = phase {
             phase = .settingUp
         }
-        return finish(at: now)
+        return notes + finish(at: now)
     }
 
     /// rfkill has something to say of this adapter.
@@ -283,8 +286,9 @@ extension AdapterMachine {
             times.append(outstanding.since + limit(of: outstanding.command))
         } else if let holdUntil {
             times.append(holdUntil)
-        } else if case .running(let search) = phase, let time = searchTime(search) {
-            times.append(time)
+        } else {
+            if let time = bondableTime { times.append(time) }
+            if case .running(let search) = phase, let time = searchTime(search) { times.append(time) }
         }
         if let shareTime { times.append(shareTime) }
         switch phase {

@@ -73,6 +73,8 @@ package enum AdapterAction: Hashable, Sendable {
     case note(Remedy, because: String)
     /// The trouble is over, for the log.
     case noteRecovered
+    /// Another program keeps switching Bondable off, for the log.
+    case noteBondableContested
 }
 
 /// Why no link can be made just now, for people.

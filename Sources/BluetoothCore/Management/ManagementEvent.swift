@@ -8,6 +8,8 @@ package enum ManagementEvent: Hashable, Sendable {
     case indexAdded
     case indexRemoved
     case newSettings(ControllerSettings)
+    /// A pairing over Classic was successful. The key itself is nobody's business here.
+    case newLinkKey(RadioAddress)
     case deviceConnected(RadioAddress)
     case deviceDisconnected(RadioAddress, DisconnectReason)
     case connectFailed(RadioAddress, ManagementStatus)
@@ -103,6 +105,10 @@ package enum ManagementEvent: Hashable, Sendable {
         _ code: UInt16, _ reader: inout ManagementReader
     ) throws(ManagementFault) -> ManagementEvent? {
         switch code {
+        case 0x0009:
+            // The hint whether to store it.
+            _ = try reader.byte()
+            return .newLinkKey(try reader.device())
         case 0x000B: return .deviceConnected(try reader.device())
         case 0x000C:
             let device = try reader.device()

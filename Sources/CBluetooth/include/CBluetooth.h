@@ -8,5 +8,6 @@
 #include <sys/socket.h>
 #include <bluetooth/bluetooth.h>
 
+#include "CBluetoothBus.h"
 #include "CBluetoothLinks.h"
 #include "CBluetoothManagement.h"

@@ -40,6 +40,7 @@ struct Checkup {
         }
         all += [disk, clock].compactMap { $0 }
         all += ports + unclaimed + rules + drivers + radios(adapters)
+        all += pairing(adapters)
         all.append(Finding("kernel", .ok, machine.kernel.map { "Linux \($0)" } ?? "unknown"))
         return all
     }

@@ -10,6 +10,7 @@ struct AdapterProbe {
     private(set) var notes: [Remedy] = []
     private(set) var chipResets: [ChipReset] = []
     private(set) var recoveries = 0
+    private(set) var contests = 0
     private(set) var isAnswered = true
 
     static let dual = ControllerInfo(
@@ -45,6 +46,7 @@ struct AdapterProbe {
             case .resetChip(let reset): chipResets.append(reset)
             case .note(let remedy, _): notes.append(remedy)
             case .noteRecovered: recoveries += 1
+            case .noteBondableContested: contests += 1
             }
         }
     }

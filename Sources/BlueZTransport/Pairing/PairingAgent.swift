@@ -1,0 +1,233 @@
+import BluetoothCore
+import Gateway
+import Glibc
+import LinuxIO
+import Logging
+import MeterModel
+
+/// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). Only used on the loop.
+///
+/// A machine without a system bus, without libsystemd or without bluetoothd needs no agent: the kernel asks this program.
+final class PairingAgent: @unchecked Sendable {
+    // Unchecked: loop only.
+
+    struct Listener: Sendable {
+        /// bluetoothd asked for a device's PIN, and got it.
+        var pinGiven: @Sendable (AgentDevice) -> Void
+        /// bluetoothd is about to have an agent less, and may switch Bondable off.
+        var leaves: @Sendable () -> Void
+    }
+
+    private let loop: IOLoop
+    private let logger: Logger
+    private let address: String?
+    private let pin: String
+    private let listener: Listener
+    private var machine = AgentMachine()
+    private var bus: SystemBus?
+    private var owner = ""
+    private var calls: [UInt32: Call] = [:]
+    private var lastCall: UInt32 = 0
+    private var waiting: [AgentDevice: Waiting] = [:]
+    private var reopening: LoopTimer?
+    /// Why there is no bus, the last time.
+    private var problem: Errno?
+
+    private enum Call { case register, requestDefault, unregister, paired(AgentDevice) }
+
+    private struct Waiting {
+        var proceed: @Sendable () -> Void
+        var timer: LoopTimer
+    }
+
+    /// A bus that is lost, or not there, is looked for again.
+    private static let reopenInterval: Duration = .seconds(30)
+    /// A link waits no longer for the agent. bluetoothd answers within milliseconds, where the machine has time for it.
+    private static let patience: Duration = .seconds(5)
+    /// Just Works where the meter can more than a PIN; a PIN is asked for whatever is said here (src/adapter.c,
+    /// `pin_code_request_callback`).
+    private static let capability = "NoInputNoOutput"
+
+    init(loop: IOLoop, bus address: String?, pin: String, logger: Logger, listener: Listener) {
+        self.loop = loop
+        self.address = address
+        self.pin = pin
+        self.logger = logger
+        self.listener = listener
+    }
+
+    // MARK: Life
+
+    func open() {
+        guard bus == nil else { return }
+        if let reopening { loop.cancel(reopening) }
+        reopening = nil
+        let new = SystemBus(
+            loop: loop, address: address,
+            listener: SystemBus.Listener(
+                owner: { [weak self] in self?.ownerChanged($0) },
+                answered: { [weak self] call, error, value in self?.answered(call, error, value) },
+                asked: { [weak self] sender, member, device in self?.asked(sender, member, device) ?? .rejected },
+                closed: { [weak self] in self?.lost($0) }))
+        do throws(Errno) {
+            try new.open()
+            bus = new
+            problem = nil
+            machine.busOpened()
+        } catch {
+            lost(error)
+        }
+    }
+
+    /// bluetoothd notices by itself that its agent has left the bus.
+    func close() {
+        if let reopening { loop.cancel(reopening) }
+        reopening = nil
+        bus?.close()
+        bus = nil
+        for (_, waits) in waiting { loop.cancel(waits.timer) }
+        waiting = [:]
+        calls = [:]
+    }
+
+    private func lost(_ reason: Errno) {
+        bus?.close()
+        bus = nil
+        owner = ""
+        calls = [:]
+        if reason != problem {
+            problem = reason
+            logger.info("no agent for bluetoothd: no system bus", metadata: ["cause": "\(reason)"])
+        }
+        reopening = loop.schedule(at: loop.now + Self.reopenInterval) { [weak self] in self?.open() }
+        perform(machine.daemonVanished())
+    }
+
+    // MARK: Links
+
+    /// - Parameter proceed: called once, when the agent stands or it is known that there will be none.
+    func begin(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
+        self.proceed(device)
+        // A bus that was not there may be by now.
+        open()
+        let timer = loop.schedule(at: loop.now + Self.patience) { [weak self] in self?.proceed(device) }
+        waiting[device] = Waiting(proceed: proceed, timer: timer)
+        perform(machine.begin(device))
+    }
+
+    func end(_ device: AgentDevice) {
+        if let waits = waiting.removeValue(forKey: device) { loop.cancel(waits.timer) }
+        perform(machine.end(device))
+    }
+
+    func answers(for device: AgentDevice) -> Bool { machine.answers(for: device) }
+
+    var standing: AgentMachine.Standing? { bus == nil ? nil : machine.standing }
+
+    /// Why there is no agent; nil while nothing is wrong.
+    var trouble: String? { bus == nil ? problem.map { Self.words(of: $0) } : machine.refusal }
+
+    private static func words(of problem: Errno) -> String {
+        problem.code == ELIBACC
+            ? "libsystemd.so.0 is not there" : "the system bus cannot be reached (\(problem))"
+    }
+
+    private func proceed(_ device: AgentDevice) {
+        guard let waits = waiting.removeValue(forKey: device) else { return }
+        loop.cancel(waits.timer)
+        waits.proceed()
+    }
+
+    private func perform(_ actions: [AgentMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .askWhetherPaired(let device): send(.getPaired(device.path), .paired(device))
+            case .register: send(.registerAgent(capability: Self.capability), .register)
+            case .requestDefault: send(.requestDefaultAgent, .requestDefault)
+            case .unregister:
+                listener.leaves()
+                send(.unregisterAgent, .unregister)
+            case .proceed(let device): proceed(device)
+            }
+        }
+    }
+
+    private func send(_ call: SystemBus.Call, _ kind: Call) {
+        lastCall &+= 1
+        calls[lastCall] = kind
+        bus?.send(call, lastCall)
+    }
+
+    // MARK: What bluetoothd says
+
+    private func ownerChanged(_ new: String) {
+        guard new != owner else { return }
+        owner = new
+        logger.debug("bluetoothd on the bus", metadata: ["there": "\(!new.isEmpty)"])
+        // One that takes another's place has none of its agents.
+        var actions = machine.daemonVanished()
+        calls = [:]
+        if !new.isEmpty { actions += machine.daemonAppeared() }
+        perform(actions)
+    }
+
+    private func answered(_ number: UInt32, _ error: SystemBus.BusError?, _ value: Bool) {
+        guard let call = calls.removeValue(forKey: number) else { return }
+        switch call {
+        case .paired(let device): perform(machine.paired(device, error == nil && value))
+        case .register:
+            // Ours, from before: one that was thought to have left.
+            let isThere = error?.name == "org.bluez.Error.AlreadyExists"
+            note(isThere ? nil : error)
+            perform(machine.registered(error: isThere ? nil : error?.description))
+        case .requestDefault:
+            note(error)
+            perform(machine.becameDefault(error: error?.description))
+            if error == nil { logger.debug("bluetoothd's agent", metadata: ["stands": "true"]) }
+        case .unregister: perform(machine.left())
+        }
+    }
+
+    private func note(_ error: SystemBus.BusError?) {
+        guard let error, error.description != machine.refusal else { return }
+        logger.warning("bluetoothd has no agent of ours", metadata: ["cause": "\(error)"])
+    }
+
+    private func asked(_ sender: String, _ member: String, _ path: String?) -> SystemBus.Answer {
+        // Anybody may call an object on the bus.
+        guard sender == owner, !owner.isEmpty else { return .rejected }
+        let device = path.flatMap { AgentDevice(path: $0) }
+        let request = AgentMachine.Request(member, device)
+        let answer = machine.answer(request)
+        logger.info(
+            "bluetoothd asks its agent",
+            metadata: [
+                "question": "\(member)", "device": "\(device.map { "\($0.address)" } ?? path ?? "")",
+                "answer": "\(answer)",
+            ])
+        switch answer {
+        case .pin:
+            if let device { listener.pinGiven(device) }
+            return .text(pin)
+        case .agreed:
+            if request == .release { loop.execute { [weak self] in self?.released() } }
+            return .agreed
+        case .rejected: return .rejected
+        }
+    }
+
+    private func released() { perform(machine.daemonVanished()) }
+}
+
+extension AgentMachine.Request {
+    /// - Parameter member: of org.bluez.Agent1.
+    init(_ member: String, _ device: AgentDevice?) {
+        switch member {
+        case "RequestPinCode": self = .pinCode(device)
+        case "RequestConfirmation", "RequestAuthorization": self = .confirmation(device)
+        case "Release": self = .release
+        case "Cancel": self = .cancel
+        default: self = .other
+        }
+    }
+}

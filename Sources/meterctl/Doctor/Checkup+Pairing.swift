@@ -1,0 +1,46 @@
+import GatewayAPI
+
+/// What keeps a meter with a PIN from being paired with.
+extension Checkup {
+    /// - Parameter adapters: what the daemon says of its adapters.
+    func pairing(_ adapters: [AdapterStatus]) -> [Finding] {
+        // The agent is the host's; each adapter tells of it.
+        let agent = adapters.compactMap(\.pairing).first.flatMap(agent)
+        return adapters.compactMap(Self.bondable) + [agent].compactMap { $0 }
+    }
+
+    private static func bondable(_ adapter: AdapterStatus) -> Finding? {
+        guard adapter.pairing?.bondable == false else { return nil }
+        return Finding(
+            "pairing", .problem,
+            "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? ""): pairing is off (Bondable), so the kernel refuses"
+                + " every PIN",
+            next: "bluetoothctl pairable on; where it goes off again, meterd's log says that another program insists")
+    }
+
+    private func agent(_ pairing: PairingStatus) -> Finding? {
+        let error = pairing.error ?? "it does not say why"
+        switch pairing.agent {
+        case nil: return nil
+        case .ready, .standing:
+            return Finding("pairing", .ok, "bluetoothd asks meterd when a meter wants its PIN")
+        case .alone:
+            guard machine.bluetoothDaemon != nil else { return nil }
+            return Finding(
+                "pairing", .note,
+                "bluetoothd runs, and is not on the system bus: it may refuse PINs before meterd answers",
+                next: "sudo systemctl restart bluetooth")
+        case .refused:
+            return Finding(
+                "pairing", .problem, "bluetoothd does not take meterd as its agent: \(error)", next: Self.byHand)
+        case .unavailable:
+            guard machine.bluetoothDaemon != nil else { return nil }
+            return Finding(
+                "pairing", .problem,
+                "bluetoothd runs, and meterd cannot be its agent: \(error). Without an agent it refuses PINs",
+                next: Self.byHand)
+        }
+    }
+
+    private static let byHand = "a meter that wants a PIN is paired with once: bluetoothctl pair ADDRESS"
+}

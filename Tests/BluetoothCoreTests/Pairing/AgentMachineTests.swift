@@ -1,0 +1,198 @@
+import BluetoothCore
+import MeterModel
+import Testing
+
+struct AgentMachineTests {
+    private let meter = AgentDevice(adapter: 0, address: MACAddress(bits: 0x00_15A5_0005_92))
+    private let other = AgentDevice(adapter: 1, address: MACAddress(bits: 0x77))
+
+    /// One that bluetoothd asks.
+    private func standing() -> AgentMachine {
+        var machine = AgentMachine()
+        _ = machine.daemonAppeared()
+        _ = machine.begin(meter)
+        _ = machine.paired(meter, false)
+        _ = machine.registered(error: nil)
+        _ = machine.becameDefault(error: nil)
+        return machine
+    }
+
+    // MARK: Names
+
+    @Test func path_isAsBluetoothdHasIt() {
+        #expect(meter.path == "/org/bluez/hci0/dev_00_15_A5_00_05_92")
+        #expect(AgentDevice(path: meter.path) == meter)
+    }
+
+    @Test(arguments: [
+        "", "/", "/org/bluez/hci0", "/org/bluez/hci0/dev_00_15_A5_00_05", "/org/bluez/hci99999/dev_00_15_A5_00_05_92",
+        "/org/bluez/hci0/dev_00_15_A5_00_05_92/sep1", "org/bluez/hci0/dev_00_15_A5_00_05_92",
+        "/org/bluez/hci-1/dev_00_15_A5_00_05_92", "/org/bluez/hci0/dev_00_15_A5_00_05_9G",
+        "/org/bluez/hci0/dev_0_15_A5_00_05_92",
+    ])
+    func otherPath_isNoDevice(path: String) {
+        #expect(AgentDevice(path: path) == nil)
+    }
+
+    // MARK: Standing
+
+    @Test func withoutBluetoothd_linksAreMadeAtOnce() {
+        var machine = AgentMachine()
+        #expect(machine.begin(meter) == [.proceed(meter)])
+        #expect(machine.standing == .noDaemon)
+        #expect(machine.end(meter).isEmpty)
+    }
+
+    @Test func agent_stands_beforeTheLinkIsMade_andLeavesAfterwards() {
+        var machine = AgentMachine()
+        #expect(machine.daemonAppeared().isEmpty)
+        #expect(machine.begin(meter) == [.askWhetherPaired(meter)])
+        #expect(machine.paired(meter, false) == [.register])
+        #expect(machine.registered(error: nil) == [.requestDefault])
+        #expect(!machine.answers(for: meter))
+        #expect(machine.becameDefault(error: nil) == [.proceed(meter)])
+        #expect(machine.answers(for: meter))
+        #expect(machine.end(meter) == [.unregister])
+        #expect(!machine.answers(for: meter))
+        #expect(machine.left().isEmpty)
+        #expect(machine.standing == .ready)
+    }
+
+    @Test func pairedMeter_needsNoAgent() {
+        var machine = AgentMachine()
+        _ = machine.daemonAppeared()
+        _ = machine.begin(meter)
+        #expect(machine.paired(meter, true) == [.proceed(meter)])
+        #expect(machine.end(meter).isEmpty)
+    }
+
+    @Test func secondMeter_findsTheAgentStanding_whichLeavesWithTheLast() {
+        var machine = standing()
+        #expect(machine.begin(other) == [.askWhetherPaired(other)])
+        #expect(machine.paired(other, false) == [.proceed(other)])
+        #expect(machine.end(meter).isEmpty)
+        #expect(machine.end(other) == [.unregister])
+    }
+
+    @Test func meterThatComesWhileItLeaves_hasItRegisteredAnew() {
+        var machine = standing()
+        #expect(machine.end(meter) == [.unregister])
+        _ = machine.begin(other)
+        #expect(machine.paired(other, false).isEmpty)
+        #expect(machine.left() == [.register])
+        _ = machine.registered(error: nil)
+        #expect(machine.becameDefault(error: nil) == [.proceed(other)])
+    }
+
+    @Test func meterThatGivesUpMeanwhile_hasTheAgentLeave() {
+        var machine = AgentMachine()
+        _ = machine.daemonAppeared()
+        _ = machine.begin(meter)
+        _ = machine.paired(meter, false)
+        #expect(machine.end(meter).isEmpty)
+        _ = machine.registered(error: nil)
+        #expect(machine.becameDefault(error: nil) == [.unregister])
+    }
+
+    @Test func busThatSaysNothingYet_isWaitedFor() {
+        var machine = AgentMachine()
+        machine.busOpened()
+        #expect(machine.begin(meter).isEmpty)
+        #expect(machine.daemonAppeared() == [.askWhetherPaired(meter)])
+        machine = AgentMachine()
+        machine.busOpened()
+        #expect(machine.begin(meter).isEmpty)
+        #expect(machine.daemonVanished() == [.proceed(meter)])
+    }
+
+    // MARK: What goes wrong
+
+    @Test func refusal_isRemembered_keepsNoLinkWaiting_andIsTriedAgain() {
+        var machine = AgentMachine()
+        _ = machine.daemonAppeared()
+        _ = machine.begin(meter)
+        _ = machine.paired(meter, false)
+        #expect(machine.registered(error: "no") == [.proceed(meter)])
+        #expect(machine.standing == .refused)
+        #expect(machine.refusal == "no")
+        #expect(!machine.answers(for: meter))
+        _ = machine.end(meter)
+        _ = machine.begin(meter)
+        #expect(machine.paired(meter, false) == [.register])
+        _ = machine.registered(error: nil)
+        _ = machine.becameDefault(error: nil)
+        #expect(machine.refusal == nil)
+    }
+
+    @Test func bluetoothdThatGoes_keepsNoLinkWaiting_andAnotherIsAskedAnew() {
+        var machine = AgentMachine()
+        _ = machine.daemonAppeared()
+        _ = machine.begin(meter)
+        _ = machine.paired(meter, false)
+        #expect(machine.daemonVanished() == [.proceed(meter)])
+        #expect(machine.registered(error: nil).isEmpty)
+        #expect(machine.end(meter).isEmpty)
+        #expect(machine.daemonAppeared().isEmpty)
+        #expect(machine.begin(meter) == [.askWhetherPaired(meter)])
+    }
+
+    @Test func lateAnswers_meanNothing() {
+        var machine = AgentMachine()
+        #expect(machine.paired(meter, false).isEmpty)
+        #expect(machine.registered(error: nil).isEmpty)
+        #expect(machine.becameDefault(error: nil).isEmpty)
+        #expect(machine.left().isEmpty)
+    }
+
+    /// Whatever happens in whatever order: each link goes on at most once, and once bluetoothd is gone none waits.
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func walk_tellsEachLinkOnce(seed: UInt64) {
+        var dice = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        func roll(_ count: UInt64) -> UInt64 {
+            dice ^= dice << 13
+            dice ^= dice >> 7
+            dice ^= dice << 17
+            return dice % count
+        }
+        var machine = AgentMachine()
+        var waiting: Set<AgentDevice> = []
+        func take(_ actions: [AgentMachine.Action]) {
+            for case .proceed(let device) in actions {
+                #expect(waiting.remove(device) != nil, "told twice, or never asked")
+            }
+        }
+        for _ in 0..<200 {
+            let device = roll(2) == 0 ? meter : other
+            switch roll(9) {
+            case 0: take(machine.daemonAppeared())
+            case 1: take(machine.daemonVanished())
+            case 2:
+                waiting.insert(device)
+                take(machine.begin(device))
+            case 3:
+                waiting.remove(device)
+                take(machine.end(device))
+            case 4: take(machine.paired(device, roll(3) == 0))
+            case 5: take(machine.registered(error: roll(4) == 0 ? "no" : nil))
+            case 6: take(machine.becameDefault(error: roll(4) == 0 ? "no" : nil))
+            case 7: machine.busOpened()
+            default: take(machine.left())
+            }
+        }
+        take(machine.daemonVanished())
+        #expect(waiting.isEmpty)
+    }
+
+    // MARK: Answers
+
+    @Test func onlyMetersThatALinkIsMadeTo_getAnAnswer() {
+        let machine = standing()
+        #expect(machine.answer(.pinCode(meter)) == .pin)
+        #expect(machine.answer(.confirmation(meter)) == .agreed)
+        #expect(machine.answer(.pinCode(other)) == .rejected)
+        #expect(machine.answer(.pinCode(nil)) == .rejected)
+        #expect(machine.answer(.confirmation(other)) == .rejected)
+        #expect(machine.answer(.other) == .rejected)
+        #expect(machine.answer(.cancel) == .agreed)
+    }
+}

@@ -9,6 +9,7 @@ import itertools
 
 import h4
 from controller import LE_META, Controller
+from pairing import LegacyPairing
 from pi import INQUIRY_COMPLETE, AirTime, Pi
 
 INQUIRY_RESULTS = (0x02, 0x22, 0x2F)
@@ -43,6 +44,7 @@ class Adapter:
         self._wobble = itertools.cycle((0, 2, -1, 1, -2, 0, -3))
         self._kernel = None
         self._controller = Controller(self._from_controller)
+        self._pairing = LegacyPairing(self.name, air, self._to_kernel, self._controller.send)
         self._from_kernel = h4.Splitter()
         self._task = None
 
@@ -63,6 +65,7 @@ class Adapter:
         """The guest has taken its device away: its peers lose their links, as they do when a real one is pulled."""
         self.plugged = False
         self.scanning = False
+        self._pairing.forget()
         self._end_links()
 
     def play(self, profile):
@@ -96,8 +99,10 @@ class Adapter:
                 self._reports.clear()
             elif opcode == RESET:
                 self.scanning = False
+                self._pairing.forget()
                 self._end_links()
-        self._controller.send(packet)
+        if not self._pairing.takes(packet):
+            self._controller.send(packet)
 
     def _from_controller(self, packet):
         if self.pi and not (packet := self.pi.from_controller(packet)):
@@ -106,7 +111,11 @@ class Adapter:
             if packet[1] == INQUIRY_COMPLETE:
                 self.air_time.stop_inquiry()
             packet = self._event(packet)
-        if packet and self.plugged and not self.hung and self._kernel:
+        if packet:
+            self._to_kernel(packet)
+
+    def _to_kernel(self, packet):
+        if self.plugged and not self.hung and self._kernel:
             self._kernel.write(packet)
 
     def _event(self, packet):
@@ -114,6 +123,8 @@ class Adapter:
         code, body = packet[1], packet[3:]
         subevent = body[0] if code == LE_META else None
         if code in INQUIRY_RESULTS and self.deaf:
+            return None
+        if self._pairing.event(code, body):
             return None
         if subevent in (LE_REPORT, LE_EXTENDED_REPORT):
             return self._report(packet, subevent)

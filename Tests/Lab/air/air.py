@@ -109,6 +109,11 @@ class Air:
         meter = self._sender(address)
         return meter is not None and meter.advertises
 
+    def meter_with_pin(self, address):
+        """The meter of this address, where it wants a PIN."""
+        meter = self._sender(address)
+        return meter if meter is not None and meter.pin else None
+
     def strength(self, address):
         """In dBm."""
         meter = self._sender(address)
@@ -185,6 +190,12 @@ class Air:
                 await self.meters[given["meter"]].raw(bytes.fromhex(given["hex"]))
             case "links":
                 return {"links": len(self.meters[given["meter"]].links)}
+            case "pairing":
+                meter = self.meters[given["meter"]]
+                if given.get("forget"):
+                    meter.keys.clear()
+                    meter.pairing.clear()
+                return {"pairing": dict(meter.pairing)}
             case "history":
                 return {"history": self.meters[given["meter"]].history}
             case "plug":
@@ -230,9 +241,11 @@ class Air:
             adapter.hung = hung
 
     @staticmethod
-    async def _set_meter(meter, on=None, refuses=None, hangs=None, simulator=None, name=None):
+    async def _set_meter(meter, on=None, refuses=None, hangs=None, simulator=None, name=None, pin=None):
         if name is not None:
             await meter.call(bytes.fromhex(name))
+        if pin is not None:
+            await meter.lock(pin)
         if refuses is not None:
             meter.refuses = refuses
         if hangs is not None:

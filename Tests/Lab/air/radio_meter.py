@@ -5,6 +5,7 @@ is here; every octet that says something about electricity comes from the simula
 """
 
 import asyncio
+import collections
 import dataclasses
 import logging
 import time
@@ -99,6 +100,12 @@ class RadioMeter:
         self.refuses = False
         # Keeps its links and says nothing over them.
         self.hangs = False
+        # Without Secure Simple Pairing it wants this PIN over classic Bluetooth; None: it wants none.
+        self.pin = None
+        # By the adapter that has it as well.
+        self.keys = {}
+        # What was asked and how it came out (pairing.py).
+        self.pairing = collections.Counter()
         self.links = set()
         # Whose link came up or went, in order: seconds of this machine, "up" or "down", the adapter's address.
         self.history = []
@@ -136,9 +143,9 @@ class RadioMeter:
         if on == self.on_air:
             return
         self.on_air = on
-        if on:
+        if on and not self.pin:
             await self._advertise()
-        else:
+        elif not on:
             await self.device.stop_advertising()
         if self.kind.serial_channel is not None:
             await self.device.set_discoverable(on)
@@ -160,6 +167,18 @@ class RadioMeter:
         if self.on_air and not self.links:
             await self._advertise_again()
 
+    async def lock(self, pin):
+        """Wants this PIN from now on, knows no key, and has no LE, as meters of that age; empty: as newer devices do."""
+        self.pin = pin or None
+        if pin:
+            await self.device.stop_advertising()
+        elif self.on_air:
+            await self._advertise()
+        self.keys.clear()
+        self.pairing.clear()
+        await self.device.send_sync_command(
+            hci.HCI_Write_Simple_Pairing_Mode_Command(simple_pairing_mode=0 if pin else 1))
+
     async def vanish(self, reason=OUT_OF_RANGE):
         """Off the air, and its links end the way they do when nothing is heard any more."""
         await self.set_on(False)
@@ -176,7 +195,7 @@ class RadioMeter:
     @property
     def advertises(self):
         """Whether a scanner may hear it: one that is connected does not advertise."""
-        return self.on_air and not any(link.transport == core.PhysicalTransport.LE for link in self.links)
+        return self.on_air and not self.pin and not any(link.transport == core.PhysicalTransport.LE for link in self.links)
 
     async def _advertise(self):
         services = [core.UUID(service) for service in sorted({self.kind.layout.write[0], self.kind.layout.notify[0]})]
@@ -220,7 +239,7 @@ class RadioMeter:
 
     async def _advertise_again(self):
         await self.device.stop_advertising()
-        if self.on_air:
+        if self.on_air and not self.pin:
             await self._advertise()
 
     # MARK: over LE

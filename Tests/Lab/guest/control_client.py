@@ -40,7 +40,8 @@ class Management:
     """The kernel's management interface."""
 
     READ_INDEX_LIST, READ_INFO, SET_POWERED, SET_LE, SET_PAIRABLE = 0x03, 0x04, 0x05, 0x0D, 0x09
-    START_DISCOVERY, STOP_DISCOVERY = 0x23, 0x24
+    START_DISCOVERY, STOP_DISCOVERY, UNPAIR_DEVICE = 0x23, 0x24, 0x1B
+    BONDABLE = 1 << 4
     DEVICE_FOUND, DISCOVERING = 0x12, 0x13
     LE, CLASSIC = 0x06, 0x01
 
@@ -89,6 +90,10 @@ class Management:
     def settings(self, index):
         """An adapter's current settings, bits."""
         return struct.unpack_from("<I", self.command(self.READ_INFO, index=index)[1], 13)[0]
+
+    def unpair(self, index, address):
+        """Forgets a device's key, bluetoothd's as well, which is told."""
+        return self.command(self.UNPAIR_DEVICE, octets(address) + b"\0\1", index)[0]
 
     def power(self, index, on=True):
         """Switches LE and the adapter on, or the adapter off."""

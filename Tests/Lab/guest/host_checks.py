@@ -15,21 +15,45 @@ METER = "um25c"
 
 
 class BluetoothDaemon:
-    """bluetoothd, the bus it needs, and bluetoothctl, which wants a terminal."""
+    """bluetoothd, the bus it needs, and bluetoothctl, which wants a terminal. `agent` is what bluetoothctl says it can do;
+    None: nobody is bluetoothd's agent, as on a machine without a desktop."""
 
-    def __init__(self, results):
+    def __init__(self, results, agent="NoInputNoOutput", debug=True):
         os.makedirs("/run/dbus", exist_ok=True)
-        log = open(os.path.join(results, "bluetoothd.log"), "ab")
+        self.log = os.path.join(results, "bluetoothd.log")
+        log = open(self.log, "ab")
         self._bus = subprocess.Popen(["dbus-daemon", "--system", "--nofork", "--nopidfile"], stdout=log, stderr=log)
         provided("the bus", lambda: os.path.exists("/run/dbus/system_bus_socket"), 20)
-        self._daemon = subprocess.Popen(["/usr/libexec/bluetooth/bluetoothd", "-n", "-d"], stdout=log, stderr=log)
+        self._daemon = subprocess.Popen(["/usr/libexec/bluetooth/bluetoothd", "-n"] + ["-d"] * debug, stdout=log, stderr=log)
+        self._control = None
+        self._said = ""
+        if agent is None:
+            provided("bluetoothd on the bus", self._is_there, 40)
+        else:
+            self.open_control(agent)
+
+    @staticmethod
+    def _is_there():
+        return b"boolean true" in subprocess.run(
+            ["dbus-send", "--system", "--print-reply", "--dest=org.freedesktop.DBus", "/", "org.freedesktop.DBus.NameHasOwner",
+             "string:org.bluez"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+
+    def open_control(self, agent):
+        """bluetoothctl, and its agent."""
         self._terminal, other = pty.openpty()
-        self._control = subprocess.Popen(["bluetoothctl", "--agent", "NoInputNoOutput"], stdin=other, stdout=other,
-                                         stderr=other, start_new_session=True)
+        self._control = subprocess.Popen(["bluetoothctl", "--agent", agent], stdin=other, stdout=other, stderr=other,
+                                         start_new_session=True)
         os.close(other)
         os.set_blocking(self._terminal, False)
-        self._said = ""
         self.tell("show", "Powered: yes", again=True)
+
+    def close_control(self):
+        """It ends, and its agent with it."""
+        if self._control is None:
+            return
+        self._end(self._control)
+        self._control = None
+        os.close(self._terminal)
 
     def tell(self, line, answer, seconds=40, again=False, error=LaboratoryFault):
         """Types a line and waits for these words."""
@@ -50,15 +74,19 @@ class BluetoothDaemon:
         wait(lambda: f"bluetoothctl says {answer!r} to {line!r}, but {' / '.join(self._said.split(chr(10)))[-300:]!r}",
              said, seconds, error)
 
+    @staticmethod
+    def _end(process):
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
     def stop(self):
         """All three."""
-        for process in (self._control, self._daemon, self._bus):
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        os.close(self._terminal)
+        self.close_control()
+        for process in (self._daemon, self._bus):
+            self._end(process)
         for path in ("/run/dbus/system_bus_socket", "/run/dbus/pid"):
             if os.path.exists(path):
                 os.unlink(path)

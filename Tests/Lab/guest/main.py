@@ -22,6 +22,7 @@ import fault_checks  # noqa: F401
 import pi_checks  # noqa: F401
 import people_checks  # noqa: F401
 import host_checks  # noqa: F401
+import pairing_checks  # noqa: F401
 import name_checks  # noqa: F401
 import two_host_checks  # noqa: F401
 import neighbour_checks  # noqa: F401

@@ -69,13 +69,14 @@ class Running:
 class Program:
     """One meterd with a state folder of its own."""
 
-    def __init__(self, results, binaries, name="meterd", user=None, configuration=None):
+    def __init__(self, results, binaries, name="meterd", user=None, configuration=None, environment=None):
         self.log = os.path.join(results, f"{name}.log")
         self._folder = f"/tmp/{name}"
         self.socket = f"/tmp/{name}/control.sock"
         self._binaries = binaries
         self._user = user
         self._configuration = configuration
+        self._more = environment or {}
         self._process = None
         self.descriptors_at_start = None
 
@@ -96,7 +97,7 @@ class Program:
         identity = {} if self._user is None else {"user": self._user, "group": self._user, "extra_groups": []}
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                             cwd="/", env=self._environment(), **identity)
+                                             cwd="/", env=self._environment() | self._more, **identity)
         wait("meterd serves", self._serves, 60)
         self.descriptors_at_start = None
 

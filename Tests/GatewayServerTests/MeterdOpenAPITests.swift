@@ -82,6 +82,9 @@ struct MeterdOpenAPITests {
         #expect(values("ErrorBody", "properties", "code") == ErrorCode.allCases.map(\.rawValue))
         #expect(values("LeaseStatus", "properties", "state") == LeaseStatus.State.allCases.map(\.rawValue))
         #expect(values("AdapterStatus", "properties", "state") == AdapterStatus.State.allCases.map(\.rawValue))
+        // The last of them is null.
+        let agents = PairingStatus.Agent.allCases.map(\.rawValue)
+        #expect(Array(values("PairingStatus", "properties", "agent").prefix(agents.count)) == agents)
         #expect(values("CommandRequest", "properties", "command") == MeterCommand.Kind.allCases.map(\.rawValue))
         let quantities = document[["components", "schemas", "ReadingBody", "properties"]]?.map.keys.sorted()
         #expect(quantities == Quantity.allCases.map(\.key).sorted())
@@ -138,6 +141,7 @@ struct MeterdOpenAPITests {
             ("DeviceBody", DeviceBody(serial: nil, firmware: nil, hardware: nil, power_on_count: nil)),
             ("MeterCounters", meter.counters), ("MeterStatus", meter), ("StoreStatus", store),
             ("AdapterStatus", AdapterStatus(address: "a", name: nil, state: .idle, since: "s")),
+            ("PairingStatus", PairingStatus(bondable: nil, agent: nil, error: nil)),
             ("GatewayStatus", GatewayStatus(meters: [], store: store)), ("LiveBody", live), ("WebStatus", web),
             (
                 "ScanOther",

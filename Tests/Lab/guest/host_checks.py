@@ -32,6 +32,11 @@ class BluetoothDaemon:
         else:
             self.open_control(agent)
 
+    @property
+    def identifier(self):
+        """bluetoothd's process."""
+        return self._daemon.pid
+
     @staticmethod
     def _is_there():
         return b"boolean true" in subprocess.run(

@@ -96,6 +96,15 @@ def beside(bench, agent, debug=True):
     return bench.bluetoothd
 
 
+def hurry(bench, fast, slow):
+    """On a machine with too much to do, one process always has its turn before another: who is first is no accident."""
+    for identifier, priority in ((fast, -20), (slow, 19)):
+        for thread in os.listdir(f"/proc/{identifier}/task"):
+            os.setpriority(os.PRIO_PROCESS, int(thread), priority)
+    for _ in range(os.cpu_count()):
+        bench.after(subprocess.Popen(["busybox", "yes"], stdout=subprocess.DEVNULL).kill)
+
+
 def bondable(bench):
     """Whether the adapter takes PINs."""
     management = Management()
@@ -183,8 +192,9 @@ def a_refusal_of_bluetoothd_is_named(bench):
                       environment={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"})
     program.start()
     bench.after(lambda: program.runs and program.stop())
-    # The kernel tells the youngest socket first (hci_send_to_channel); without its debugging log bluetoothd is fast.
-    beside(bench, None, debug=False)
+    # Without its debugging log it is fast.
+    daemon = beside(bench, None, debug=False)
+    hurry(bench, daemon.identifier, program.identifier)
     meter = PINMeter(bench, program=program)
     meter.heard()
     lost, others, count = [], [], max(4, bench.arguments["repeat"])
@@ -197,7 +207,9 @@ def a_refusal_of_bluetoothd_is_named(bench):
     said = program.ctl("doctor").out
     if "Without an agent it refuses PINs" not in said:
         raise Failure(f"doctor does not say it: {said}")
-    return f"{len(lost)} of {count} lost to bluetoothd" + (f": {lost[0]}" if lost else "")
+    if not lost:
+        raise LaboratoryFault("bluetoothd was never first")
+    return f"{len(lost)} of {count} lost to bluetoothd: {lost[0]}"
 
 
 @check("pairing")

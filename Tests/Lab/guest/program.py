@@ -118,6 +118,11 @@ class Program:
         """Whether the process is there."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def identifier(self):
+        """Its process."""
+        return self._process.pid
+
     def stop(self, seconds=25):
         """SIGTERM; the seconds that it took. A Failure when it does not end, or not with 0."""
         if self._process is None:

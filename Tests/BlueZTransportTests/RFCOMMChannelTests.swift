@@ -107,6 +107,35 @@ struct RFCOMMChannelTests {
         }
     }
 
+    @Test func search_begins_onceWhoeverAnswersPINsIsReady() async throws {
+        try await withLoop { loop in
+            let sockets = ScriptedSockets { _, _ throws(Errno) in throw Errno(ECONNREFUSED) }
+            let why = ChannelFailure(.busy, "Somebody else said no.")
+            let slots = ScriptedSlots(explanation: why, isSlow: true)
+            let probe = try await ChannelProbe(.spp(.meter), on: loop, sockets, slots)
+            try await loop.perform {}
+            #expect(sockets.channels.isEmpty)
+            try await loop.perform { slots.letGoOn() }
+            #expect(await probe.next()?.failure == why)
+            #expect(sockets.channels == [1, 2])
+            #expect(slots.calls == ["take spp", "back spp"])
+        }
+    }
+
+    @Test func closing_whileNobodyIsReadyYet_beginsNothing() async throws {
+        try await withLoop { loop in
+            let sockets = ScriptedSockets { _, _ throws(Errno) in throw Errno(ECONNREFUSED) }
+            let slots = ScriptedSlots(isSlow: true)
+            let probe = try await ChannelProbe(.spp(.meter), on: loop, sockets, slots)
+            try await probe.close()
+            try await loop.perform { slots.letGoOn() }
+            try await loop.perform {}
+            #expect(probe.eventCount == 0)
+            #expect(sockets.channels.isEmpty)
+            #expect(slots.calls == ["take spp", "back spp"])
+        }
+    }
+
     @Test func vanishedMeter_isLost() async throws {
         try await withLoop { loop in
             let (host, meter) = try radioPair(SOCK_STREAM)

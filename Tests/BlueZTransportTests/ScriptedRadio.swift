@@ -75,9 +75,34 @@ final class ScriptedSockets: RadioSockets {
 /// Keeps the books of slots: what was taken, is up, and was given back.
 final class ScriptedSlots: RadioSlots {
     private let refusal: ChannelFailure?
+    /// What each failure is explained by; nil: it stays as it is.
+    private let explanation: ChannelFailure?
+    /// Links wait until the test lets them go on.
+    private let isSlow: Bool
     private let book = Mutex<[String]>([])
+    private let prepared = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(refusal: ChannelFailure? = nil) { self.refusal = refusal }
+    init(refusal: ChannelFailure? = nil, explanation: ChannelFailure? = nil, isSlow: Bool = false) {
+        self.refusal = refusal
+        self.explanation = explanation
+        self.isSlow = isSlow
+    }
+
+    /// On the loop.
+    func letGoOn() { prepared.withLock { $0.take() }?() }
+
+    func prepare(
+        _ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void
+    ) {
+        guard isSlow else { return proceed() }
+        prepared.withLock { $0 = proceed }
+    }
+
+    func explain(
+        _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
+    ) -> ChannelFailure {
+        explanation ?? failure
+    }
 
     var calls: [String] { book.withLock { $0 } }
 

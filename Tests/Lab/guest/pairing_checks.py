@@ -102,7 +102,7 @@ def hurry(bench, fast, slow):
         for thread in os.listdir(f"/proc/{identifier}/task"):
             os.setpriority(os.PRIO_PROCESS, int(thread), priority)
     for _ in range(os.cpu_count()):
-        bench.after(subprocess.Popen(["busybox", "yes"], stdout=subprocess.DEVNULL).kill)
+        bench.after(subprocess.Popen(["busybox", "nice", "-n", "19", "busybox", "yes"], stdout=subprocess.DEVNULL).kill)
 
 
 def bondable(bench):
@@ -197,7 +197,7 @@ def a_refusal_of_bluetoothd_is_named(bench):
     hurry(bench, daemon.identifier, program.identifier)
     meter = PINMeter(bench, program=program)
     meter.heard()
-    lost, others, count = [], [], max(4, bench.arguments["repeat"])
+    lost, others, count = [], [], bench.arguments["repeat"] + 1
     for _ in range(count):
         meter.forget()
         if error := meter.attempt():

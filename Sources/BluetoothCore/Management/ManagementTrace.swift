@@ -31,6 +31,9 @@ package struct ManagementTrace: Sendable {
         case confirmationRequested
         case passkeyRequested
         case authenticationFailed(ManagementStatus)
+        /// A key of it was made, which is told to nobody here.
+        case paired
+        case unblocked
     }
 
     package static let entriesMax = 256
@@ -78,6 +81,8 @@ extension ManagementTrace.Content {
         case .userConfirmationRequest(let device, _, _): self = .device(device, .confirmationRequested)
         case .userPasskeyRequest(let device): self = .device(device, .passkeyRequested)
         case .authenticationFailed(let device, let status): self = .device(device, .authenticationFailed(status))
+        case .newLinkKey(let device): self = .device(device, .paired)
+        case .deviceUnblocked(let device): self = .device(device, .unblocked)
         case .deviceFound: return nil
         case .controllerSuspended: self = .other(0x002D)
         case .controllerResumed: self = .other(0x002E)
@@ -116,6 +121,8 @@ extension ManagementTrace.DeviceEvent {
         case .pinRequested: "a PIN is asked for"
         case .confirmationRequested: "a confirmation is asked for"
         case .passkeyRequested: "a passkey is asked for"
+        case .paired: "paired"
+        case .unblocked: "unblocked"
         case .authenticationFailed(let status): "authentication failed: \(status.words) (\(status.rawValue))"
         }
     }

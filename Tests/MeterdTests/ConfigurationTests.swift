@@ -53,6 +53,8 @@ struct ConfigurationTests {
         var configuration = Configuration(environment: environment, userID: 998)
         #expect(configuration.stateDirectory == "/var/lib/meterd")
         #expect(configuration.socketPath == "/run/meterd/control.sock")
+        // Where root's helper looks (Packaging/meterd-rebind.path).
+        #expect(configuration.bluetooth.requestFolder == "/run/meterd")
 
         try ConfigurationFile(text: "state-directory = \"/data\"", path: "meterd.toml").apply(to: &configuration)
         try configuration.apply(environment: environment.merging(["METERD_SOCKET": "/tmp/s"]) { $1 })
@@ -67,6 +69,7 @@ struct ConfigurationTests {
 
         #expect(configuration.stateDirectory == "/home/ada/.local/state/meterd")
         #expect(configuration.socketPath == "/tmp/meterd-1000/control.sock")
+        #expect(configuration.bluetooth.requestFolder == nil)
     }
 
     @Test func xdgStateHome_isObeyed() {

@@ -24,7 +24,7 @@ extension Radios {
                 return chipWasReset(adapter, isDone: false)
             }
             // Boards have one such chip or two.
-            if rebinds.count < 16 { rebinds[device.name] = now }
+            if rebinds.count < 16 || rebinds[device.name] != nil { rebinds[device.name] = now }
             let name = adapter.name
             perform(on: adapter) { files.rebind(device, of: name) }
         }

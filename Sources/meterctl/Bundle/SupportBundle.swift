@@ -175,7 +175,8 @@ extension SupportBundle {
         }
         if case .none = programs.meterd { lines.append("meterd did not answer, so that what it knows is not in it.") }
         lines.append(
-            "It has no names of hosts, people or networks, no passwords and no tokens. Look it through: it is text.")
+            "Names of hosts, people and networks, passwords and tokens were taken out as far as they can be known.")
+        lines.append("Look it through before you send it: it is text.")
         lines.append(
             "Send it with your report. Addresses of your meters are in it; where it is made public, so are they.")
         return lines

@@ -11,7 +11,7 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Looks why something does not work, and says what to do.",
         discussion:
             "Works without meterd too. Exit code 1 where there is a problem. --bundle writes what a maintainer needs into "
-            + "one file, without names of hosts, people or networks, and without passwords; it says what is in it.")
+            + "one file, takes out names of hosts and people and what looks like a password, and says what is in it.")
 
     @OptionGroup var daemon: DaemonOptions
     @Flag(help: "JSON on stdout.")

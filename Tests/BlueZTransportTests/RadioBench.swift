@@ -61,8 +61,7 @@ struct RadioBench: Sendable {
 /// - Parameter bus: where bluetoothd may be found, whose agent they then are.
 func withRadios(
     _ adapters: [UInt16: FakeKernel.Adapter], timing: AdapterTiming = AdapterTiming(), search: SearchMode = .always,
-    bus: String? = nil,
-    _ body: (RadioBench) async throws -> Void
+    bus: String? = nil, files: AdapterFiles = AdapterFiles(), _ body: (RadioBench) async throws -> Void
 ) async throws {
     try await withLoop { loop in
         let (kernel, socket) = try FakeKernel.make(on: loop)
@@ -79,6 +78,7 @@ func withRadios(
         configuration.reopenInterval = .milliseconds(1)
         configuration.isAgent = bus != nil
         configuration.busAddress = bus
+        configuration.files = files
         // The first socket is there; a later one is that of a kernel with the same adapters.
         let first = Mutex<FileDescriptor?>(socket)
         let later = Mutex<[FakeKernel]>([])

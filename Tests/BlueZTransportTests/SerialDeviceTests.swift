@@ -1,5 +1,6 @@
 import BluetoothCore
 import Foundation
+import GatewayAPI
 import Glibc
 import LinuxIO
 import MeterTestKit
@@ -9,53 +10,22 @@ import Testing
 @testable import BlueZTransport
 
 /// A folder as sysfs has it on a Raspberry Pi, and what is done with it by meterd and by root's helper.
+@Suite(.timeLimit(.minutes(10)))
 struct SerialDeviceTests {
-    private let folder: TemporaryFolder
-    private var sysfs: String { "\(folder.path)/sys" }
-    private var driver: String { "\(sysfs)/bus/serial/drivers/hci_uart_bcm" }
-    private var requests: String { "\(folder.path)/run" }
+    private let tree: SerialTree
+    private var sysfs: String { tree.sysfs }
+    private var driver: String { tree.driver }
+    private var requests: String { tree.requests }
 
-    init() throws {
-        folder = try TemporaryFolder()
-        let serial = "\(sysfs)/devices/platform/soc/fe201000.serial/serial0/serial0-0"
-        try make("\(serial)/bluetooth/hci0")
-        try make("\(sysfs)/class/bluetooth")
-        try make(driver)
-        try make(requests)
-        try link("\(sysfs)/class/bluetooth/hci0", to: "\(serial)/bluetooth/hci0")
-        try link("\(serial)/bluetooth/hci0/device", to: serial)
-        try link("\(serial)/driver", to: driver)
-        try link("\(serial)/subsystem", to: "\(sysfs)/bus/serial")
-        for file in ["unbind", "bind"] { try Data().write(to: URL(filePath: "\(driver)/\(file)")) }
-        // One on USB, whose driver is a USB interface's.
-        let usb = "\(sysfs)/devices/pci/usb1/1-1/1-1:1.0"
-        try make("\(usb)/bluetooth/hci1")
-        try make("\(sysfs)/bus/usb/drivers/btusb")
-        try link("\(sysfs)/class/bluetooth/hci1", to: "\(usb)/bluetooth/hci1")
-        try link("\(usb)/bluetooth/hci1/device", to: usb)
-        try link("\(usb)/driver", to: "\(sysfs)/bus/usb/drivers/btusb")
-        try link("\(usb)/subsystem", to: "\(sysfs)/bus/usb")
-    }
+    init() throws { tree = try SerialTree() }
 
-    private func make(_ path: String) throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
+    private func make(_ path: String) throws { try SerialTree.make(path) }
 
-    private func link(_ path: String, to target: String) throws {
-        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
-    }
+    private func link(_ path: String, to target: String) throws { try SerialTree.link(path, to: target) }
 
-    private func said(_ file: String) throws -> String {
-        try String(contentsOfFile: "\(driver)/\(file)", encoding: .utf8)
-    }
+    private func said(_ file: String) throws -> String { try tree.said(file) }
 
-    private func files(requests: String? = nil) -> AdapterFiles {
-        var files = AdapterFiles(
-            bluetoothClass: "\(sysfs)/class/bluetooth", usbNodes: "\(folder.path)/usb",
-            serialBus: "\(sysfs)/bus/serial", requests: requests)
-        files.requestLooks = 1
-        return files
-    }
+    private func files(requests: String? = nil) -> AdapterFiles { tree.files(requests: requests) }
 
     // MARK: meterd
 
@@ -121,6 +91,26 @@ struct SerialDeviceTests {
         #expect(try said("bind") == "serial0-0")
     }
 
+    /// From silence to the driver's files, and from there to what people are told.
+    @Test func silentChip_isBoundAnew_andItsGoingIsExplained() async throws {
+        var timing = AdapterTiming()
+        timing.silenceLimitNever = .milliseconds(20)
+        let silent = FakeKernel.Adapter(0x001A_7DDA_7113)
+        try await withRadios([0: silent], timing: timing, files: tree.files()) { bench in
+            let status = await bench.status { _ in
+                !bench.book.entries(saying: "adapter's chip was reset").isEmpty
+            }
+            #expect(status.state == .recovering)
+            #expect(status.recoveries == 3)
+            #expect(try said("unbind") == "serial0-0")
+            #expect(try said("bind") == "serial0-0")
+            #expect(await bench.radios.support().adapters.first?.reset == "serial")
+            try await bench.perform { $0.unplug(0) }
+            let gone = await bench.status { $0.state == .gone }
+            #expect(gone.error?.hasPrefix("Its serial device is being unbound and bound.") == true)
+        }
+    }
+
     // MARK: The helper
 
     private static let helper = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -183,7 +173,7 @@ struct SerialDeviceTests {
     }
 
     @Test func helper_followsNoLink_andReadsNothing() throws {
-        let secret = "\(folder.path)/secret"
+        let secret = "\(sysfs)/secret"
         try Data("kept".utf8).write(to: URL(filePath: secret))
         try link("\(requests)/rebind-hci7", to: secret)
         #expect(mkfifo("\(requests)/rebind-hci8", 0o600) == 0)

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import LeaseCore
 import MeterModel
 import MeterTestKit
 import Synchronization
@@ -55,6 +56,17 @@ struct RadioDemandTests {
         #expect(await bench.leave() == .none)
     }
 
+    /// Another host is connected to it: it is not heard, until that host lets go.
+    @Test func meterThatAnotherHostHas_isDistant_andNotMissing() async throws {
+        let distant = DirectoryBench(InMemoryMeterStore(), gate: ElsewhereGate())
+        let link = try link(over: .ble)
+        await distant.directory.take(.appeared(Sighting(id: .um, model: .um25c, name: nil, link: link)))
+        _ = try await distant.directory.connect("\(MeterID.um)", ConnectRequest())
+        #expect(demand(distant) == RadioDemand(hasDistant: true))
+        #expect(await distant.leave() == .none)
+        #expect(await bench.leave() == .none)
+    }
+
     /// Only the store knows over which radio it came.
     @Test func afterARestart_meterIsLookedFor_whereItWasSeenLast() async throws {
         let store = InMemoryMeterStore()
@@ -66,4 +78,16 @@ struct RadioDemandTests {
         #expect(await later.leave() == .none)
         #expect(await bench.leave() == .none)
     }
+}
+
+/// Another host has every meter.
+private struct ElsewhereGate: LinkGate {
+    func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) {}
+    func ask(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool) {}
+    func linkUp(_ meter: MeterID) {}
+    func channelClosed(_ meter: MeterID, _ end: ChannelEnd) {}
+    func cancel(_ meter: MeterID) {}
+    func lease(of meter: MeterID) -> LeaseStatus { LeaseStatus(.elsewhere) }
+    func searchTime(for meter: MeterID) -> Duration { .seconds(30) }
+    func look() async -> [MeterID: LeaseStatus] { [:] }
 }

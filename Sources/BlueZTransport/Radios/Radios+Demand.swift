@@ -41,7 +41,8 @@ extension SearchDemand {
         if !demand.missing.isEmpty { kinds.formUnion(.lowEnergy) }
         if demand.missing[.spp] != nil { kinds.formUnion(.classic) }
         self.init(
-            missing: kinds, missingCount: demand.missing.values.max() ?? 0, byHandUntil: byHandUntil,
+            missing: kinds, missingCount: demand.missing.values.max() ?? 0, hasDistant: demand.hasDistant,
+            byHandUntil: byHandUntil,
             hasFastStream: adapter.map { demand.streaming.contains($0) } ?? false)
     }
 }

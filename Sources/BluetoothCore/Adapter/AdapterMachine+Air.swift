@@ -101,7 +101,9 @@ extension AdapterMachine {
         if air.mode == .always { return .rounds(rest: timing.rest) }
         let isMissing = !air.demand.missing.isEmpty
         if air.isShared, air.demand.hasFastStream { return isMissing ? .sparse : .none }
-        guard isMissing, let since = air.missingSince else { return air.mode == .gentle ? .sparse : .none }
+        guard isMissing, let since = air.missingSince else {
+            return air.mode == .gentle || air.demand.hasDistant ? .sparse : .none
+        }
         return .rounds(rest: now < since + timing.missingPatience ? timing.rest : timing.restLong)
     }
 

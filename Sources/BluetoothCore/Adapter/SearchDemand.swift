@@ -16,17 +16,21 @@ package struct SearchDemand: Hashable, Sendable {
     package var missing: DiscoveryKinds
     /// How many meters those are.
     package var missingCount: Int
+    /// A meter that is wanted has a link elsewhere: nobody hears it, until that ends.
+    package var hasDistant: Bool
     /// A person looks for meters, until then.
     package var byHandUntil: MonotonicTime?
     /// A meter that tells something many times a second does so over this adapter.
     package var hasFastStream: Bool
 
     package init(
-        missing: DiscoveryKinds = [], missingCount: Int = 0, byHandUntil: MonotonicTime? = nil,
+        missing: DiscoveryKinds = [], missingCount: Int = 0, hasDistant: Bool = false,
+        byHandUntil: MonotonicTime? = nil,
         hasFastStream: Bool = false
     ) {
         self.missing = missing
         self.missingCount = missingCount
+        self.hasDistant = hasDistant
         self.byHandUntil = byHandUntil
         self.hasFastStream = hasFastStream
     }

@@ -11,6 +11,7 @@ extension MeterDirectory {
         for session in roster.all {
             session.assumeIsolated { session in
                 for transport in session.missingOver { demand.missing[transport, default: 0] += 1 }
+                if session.isDistant { demand.hasDistant = true }
                 if let adapter = session.streamsFastOver { demand.streaming.insert(adapter) }
             }
         }
@@ -24,7 +25,7 @@ extension DeviceSession {
 
     /// The radios over which it may come; none while it has a link, nobody wants it, or another host has it.
     var missingOver: [LinkAddress.Transport] {
-        guard machine.isWanted, !isLinkUp, search != nil || !isElsewhere else { return [] }
+        guard machine.isWanted, !isLinkUp, !isDistant else { return [] }
         let here = links.inOrder.filter(\.isRadio).map(\.transport)
         guard here.isEmpty else { return here.contains(.spp) ? [.ble, .spp] : [.ble] }
         switch link?.transport ?? lastTransport {
@@ -42,9 +43,10 @@ extension DeviceSession {
         return radios.filter { MeterCatalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// One that is connected there is not heard here.
-    private var isElsewhere: Bool {
-        switch gate?.lease(of: id).state {
+    /// It is wanted, and another host has it. One that is connected there is not heard here.
+    var isDistant: Bool {
+        guard machine.isWanted, search == nil else { return false }
+        return switch gate?.lease(of: id).state {
         case .elsewhere, .waiting: true
         case .none?, .requesting, .held, .jeopardy, .lost, .unleased, .expired, nil: false
         }

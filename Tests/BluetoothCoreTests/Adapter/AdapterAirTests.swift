@@ -39,6 +39,12 @@ struct AdapterAirTests {
         #expect(plug.share(of: .seconds(600)) == 8)
     }
 
+    /// It is heard again as soon as the other host lets go.
+    @Test func meterThatAnotherHostHas_isListenedFor_nowAndThen() {
+        var radio = Radio(.onDemand, SearchDemand(hasDistant: true))
+        #expect(radio.share(of: .seconds(600)) == 8)
+    }
+
     @Test func personWhoLooks_hasNearlyAllOfTheAir_forAsLongAsTheyLook() {
         var radio = Radio(.onDemand, Self.linked)
         #expect(radio.share(of: .seconds(100)) == 0)

@@ -131,6 +131,9 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: What comes
 
+    /// Takes what has come already, for somebody who must not be told of the consequences first.
+    func catchUp() { ready(.readable) }
+
     private func ready(_ readiness: Readiness) {
         let now = loop.now
         for _ in 0..<Self.packetsPerTurn {

@@ -59,7 +59,11 @@ extension Radios {
     package nonisolated func explain(
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure {
-        assumeIsolated { $0.explained(failure, link, transport) }
+        assumeIsolated { radios in
+            // The link's own socket may be read before what the kernel said of the pairing.
+            radios.channel?.catchUp()
+            return radios.explained(failure, link, transport)
+        }
     }
 
     func beginPairing(_ link: RadioLink, _ transport: LinkAddress.Transport) {

@@ -58,7 +58,8 @@ package struct PairingAttempt: Hashable, Sendable {
         }
         if answer == .late { return .refusedByAnother }
         if status == .timeout || !isFailed { return answer == .none ? .unanswered : .silentAfterPIN }
-        return answer == .none ? .refusedByAnother : .wrongPIN
+        // A PIN that was wanted is acknowledged before the meter has seen anything of it.
+        return answer == .none || answer == .sent ? .refusedByAnother : .wrongPIN
     }
 }
 

@@ -33,6 +33,14 @@ struct PairingAttemptTests {
         #expect(attempt.cause(isRefused: false, isBondable: true) == .refusedByAnother)
     }
 
+    @Test func failureBeforeOurAnswerWasAcknowledged_isAnothersDoing() {
+        let attempt = attempt {
+            $0.pinRequested()
+            $0.pinSent()
+        }
+        #expect(attempt.cause(isRefused: true, isBondable: true) == .refusedByAnother)
+    }
+
     @Test func answerThatWasTaken_wasWrong() {
         let attempt = attempt {
             $0.pinRequested()

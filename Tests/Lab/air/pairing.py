@@ -18,7 +18,7 @@ PIN_CODE_REQUEST, LINK_KEY_REQUEST, LINK_KEY_NOTIFICATION = 0x16, 0x17, 0x18
 LINK_KEY_REPLY, LINK_KEY_REFUSAL, PIN_CODE_REPLY, PIN_CODE_REFUSAL = 0x040B, 0x040C, 0x040D, 0x040E
 DISCONNECT, AUTHENTICATION_REQUESTED = 0x0406, 0x0411
 ACL_LINK = 1
-AUTHENTICATION_FAILURE, KEY_MISSING, COMMAND_DISALLOWED, RESPONSE_TIMEOUT = 0x05, 0x06, 0x0C, 0x22
+NO_CONNECTION, AUTHENTICATION_FAILURE, KEY_MISSING, COMMAND_DISALLOWED, RESPONSE_TIMEOUT = 0x02, 0x05, 0x06, 0x0C, 0x22
 COMBINATION_KEY = 0
 # From the end of connecting to the first request, and until nobody's answer is waited for any more, in seconds.
 EXCHANGE, PATIENCE = 0.03, 30
@@ -93,6 +93,10 @@ class LegacyPairing:
         if opcode not in (LINK_KEY_REPLY, LINK_KEY_REFUSAL, PIN_CODE_REPLY, PIN_CODE_REFUSAL):
             return False
         link = next((link for link in self._links.values() if link.address == bytes(body[:6])), None)
+        if link is None and self._air.meter_with_pin(h4.address(body[:6])):
+            # It was ended by another answer. btvirt would take this one for the next time.
+            self._event(COMMAND_COMPLETE, bytes([1]) + opcode.to_bytes(2, "little") + bytes([NO_CONNECTION]) + bytes(body[:6]))
+            return True
         if link is None:
             return False
         self._answered(link, opcode, body[6:])

@@ -4,7 +4,7 @@ import os
 import subprocess
 import time
 
-from checks import Failure, check, provided, wait
+from checks import Failure, Skip, check, provided, wait
 from control_client import Management
 from host import LaboratoryFault
 from host_checks import BluetoothDaemon
@@ -102,7 +102,7 @@ def hurry(bench, fast, slow):
         for thread in os.listdir(f"/proc/{identifier}/task"):
             os.setpriority(os.PRIO_PROCESS, int(thread), priority)
     for _ in range(os.cpu_count()):
-        bench.after(subprocess.Popen(["busybox", "nice", "-n", "19", "busybox", "yes"], stdout=subprocess.DEVNULL).kill)
+        bench.after(subprocess.Popen(["nice", "-n", "19", "busybox", "yes"], stdout=subprocess.DEVNULL).kill)
 
 
 def bondable(bench):
@@ -208,7 +208,7 @@ def a_refusal_of_bluetoothd_is_named(bench):
     if "Without an agent it refuses PINs" not in said:
         raise Failure(f"doctor does not say it: {said}")
     if not lost:
-        raise LaboratoryFault("bluetoothd was never first")
+        raise Skip(f"bluetoothd was first in none of {count}")
     return f"{len(lost)} of {count} lost to bluetoothd: {lost[0]}"
 
 

@@ -138,13 +138,6 @@ package actor MeterDirectory {
     /// What the radios heard lately and did not report.
     package func others() async -> [ScanOther] { await edges.radios?.others() ?? [] }
 
-    /// What a maintainer asks for.
-    package func support() async -> SupportBody {
-        var all: [SupportMeter] = []
-        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) { all.append(await session.support()) }
-        return SupportBody(meters: all, radios: await edges.radios?.support())
-    }
-
     /// A person looks: the radios do, too, as long as this is asked again and again.
     package func scan() async -> [ScanEntry] {
         await edges.radios?.sought()

@@ -1,5 +1,6 @@
 """Every meter over each of its links: heard, connected, read, let go."""
 
+import glob
 import grp
 import os
 import subprocess
@@ -128,21 +129,35 @@ def fnb58_at_its_plug(bench):
 def udev_rules_tell_and_grant(bench):
     """With the project's rules, udev names the model, and node by node the right group may use it."""
     said = []
-    for plug, vendor, model, group in ((bench.km003c, "5fc9", "km003c", None), (bench.fnb58_plug, "2e3c", "fnb58", "plugdev")):
+    wanted = ((bench.km003c, "5fc9", "km003c", None, 0o660), (bench.fnb58_plug, "2e3c", "fnb58", "plugdev", 0o660),
+              (bench.km003c, "5fc9", "km003c", "plugdev", 0o664))
+    for plug, vendor, model, group, mode in wanted:
         plug.plug()
         bench.after(plug.pull)
         node = wait("the meter is seen", lambda: plugged_meter(bench.program, vendor), 30)["port"]
+        if mode == 0o664:
+            node = own_node(vendor)
         told = subprocess.run(["udevadm", "info", "--query=property", f"--name={node}"], capture_output=True, text=True)
         properties = dict(line.split("=", 1) for line in told.stdout.splitlines() if "=" in line)
         status = os.stat(node)
         owner = grp.getgrgid(status.st_gid).gr_name
         if properties.get("METER_MODEL") != model:
             raise Failure(f"{node} is told to be {properties.get('METER_MODEL')}")
-        if "uaccess" not in properties.get("TAGS", "") or status.st_mode & 0o777 != 0o660 or (group and owner != group):
+        if "uaccess" not in properties.get("TAGS", "") or status.st_mode & 0o777 != mode or (group and owner != group):
             raise Failure(f"{node}: mode {status.st_mode:o}, group {owner}, tags {properties.get('TAGS')}")
         said.append(f"{node} {model} {owner}")
         plug.pull()
     return ", ".join(said)
+
+
+def own_node(vendor):
+    """The node of a plugged device itself, over which its maker's interface is used."""
+    def read(folder, name):
+        with open(os.path.join(folder, name)) as file:
+            return file.read().strip()
+    folder = next(folder for folder in map(os.path.dirname, glob.glob("/sys/bus/usb/devices/*/idVendor"))
+                  if read(folder, "idVendor") == vendor)
+    return f"/dev/bus/usb/{int(read(folder, 'busnum')):03}/{int(read(folder, 'devnum')):03}"
 
 
 def plugged_meter(program, vendor):

@@ -17,6 +17,7 @@ from host import LaboratoryFault
 # In this order they are made.
 import control_checks  # noqa: F401
 import meter_checks  # noqa: F401
+import bulk_checks  # noqa: F401
 import replay_checks  # noqa: F401
 import fault_checks  # noqa: F401
 import pi_checks  # noqa: F401

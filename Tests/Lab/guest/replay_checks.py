@@ -2,18 +2,15 @@
 project) the checks are passed over. What must come out is computed here, by the layouts that others have published.
 """
 
-import fcntl
 import glob
 import json
 import os
 import sys
-import termios
 import threading
 import time
 
 from checks import Failure, Skip, check, provided, wait
 from meter_checks import plugged_meter
-from program import States
 from recorded_usb import RecordedKM003C
 from usb_device import USBDevice
 
@@ -181,6 +178,7 @@ def km003c_over_its_serial_port(bench):
     """The same answers over the other endpoints, which its maker says take the same."""
     meter, identifier = km003c_record(bench)
     program = bench.program
+    bench.heard(identifier, "serial")
     program.connect(identifier, "serial")
     expected = km003c_values(meter)
     readings = Readings(program, identifier)
@@ -212,79 +210,3 @@ def boot_loader_is_no_meter(bench):
     if heard:
         raise Failure(f"it was spoken to: {heard}")
     return f"not claimed, nothing sent, {bench.program.logged(mark).count('5fc9')} lines of the log name it"
-
-
-@check("usb")
-def km003c_over_bulk(bench):
-    """Over its maker's interface: read, let go, pulled while it is read, plugged again."""
-    program = bench.program
-    bench.km003c.plug()
-    bench.after(bench.km003c.pull)
-    identifier = wait("the meter is seen", lambda: plugged_meter(program, "5fc9"), 30)["id"]
-    bench.after(program.disconnect, identifier)
-    bench.heard(identifier, "bulk")
-    program.connect(identifier, "bulk")
-    states = States(program, identifier)
-    states.until("data-available")
-    count = program.meter(identifier)["counters"]["readings"]
-    wait("readings", lambda: program.meter(identifier)["counters"]["readings"] > count + 10, 20)
-    bench.km003c.pull()
-    states.until("offline", seconds=15)
-    bench.km003c.plug()
-    states.until("data-available")
-    transport = program.meter(identifier)["transport"]
-    if transport != "bulk":
-        raise Failure(f"back over {transport}")
-    return f"over {transport}; pulled: {' → '.join(states.seen)}"
-
-
-def exclusive(path):
-    """Opens a serial port for this program alone."""
-    port = os.open(path, os.O_RDWR | os.O_NOCTTY)
-    # Root may open it all the same, which meterd is here: it asks for this mark.
-    fcntl.ioctl(port, termios.TIOCEXCL)
-    return port
-
-
-@check("usb")
-def km003c_whose_port_is_taken_is_read_over_bulk(bench):
-    """Another program has the serial port for itself."""
-    program = bench.program
-    bench.km003c.plug()
-    bench.after(bench.km003c.pull)
-    entry = wait("the meter is seen", lambda: plugged_meter(program, "5fc9"), 30)
-    port = exclusive(provided("its serial port", lambda: glob.glob("/dev/ttyACM*"), 10)[0])
-    bench.after(os.close, port)
-    bench.after(program.disconnect, entry["id"])
-    # An earlier check may have asked for one kind.
-    program.connect(entry["id"], "any")
-    status = program.meter(entry["id"])
-    if status["state"] != "data-available" or status["transport"] != "bulk":
-        raise Failure(f"{status['state']} over {status['transport']}: {status.get('error')}")
-    return f"over {status['transport']}"
-
-
-@check("usb")
-def km003c_that_halts_and_that_hangs(bench):
-    """A halt of an endpoint is cleared; one that takes nothing any more ends the link, and it comes back."""
-    program = bench.program
-    bench.km003c.plug()
-    bench.after(bench.km003c.pull)
-    identifier = wait("the meter is seen", lambda: plugged_meter(program, "5fc9"), 30)["id"]
-    bench.after(program.disconnect, identifier)
-    bench.heard(identifier, "bulk")
-    program.connect(identifier, "bulk")
-    states = States(program, identifier)
-    states.until("data-available")
-    connects = program.meter(identifier)["counters"]["connects"]
-    bench.km003c.device.halt(1)
-    count = program.meter(identifier)["counters"]["readings"]
-    wait("readings after a halt", lambda: program.meter(identifier)["counters"]["readings"] > count + 3, 20)
-    if program.meter(identifier)["counters"]["connects"] != connects:
-        raise Failure("a halt cost the link")
-    bench.km003c.device.hangs = True
-    bench.after(setattr, bench.km003c.device, "hangs", False)
-    wait("its state says so", lambda: states.look() != "data-available", 30)
-    bench.km003c.device.hangs = False
-    states.until("data-available", seconds=60)
-    return f"cleared; {' → '.join(states.seen)}"

@@ -21,18 +21,15 @@ struct BulkInterface: Hashable, Sendable {
         var interface: UInt8?
         var input: UInt8?
         var output: UInt8?
-        var offset = 18
-        while offset + 1 < bytes.count {
-            let length = Int(bytes[offset])
-            guard length >= 2, offset + length <= bytes.count else { return nil }
-            switch bytes[offset + 1] {
-            case 4 where length >= 9:
+        for (type, one) in USBDescriptors(bytes.dropFirst(18)) {
+            switch type {
+            case 4 where one.count >= 9:
                 // Alternate setting 0, which is the one that is in force.
-                let isMakers = bytes[offset + 5] == Self.makersClass && bytes[offset + 3] == 0
-                interface = isMakers ? bytes[offset + 2] : nil
+                let isMakers = one[5] == Self.makersClass && one[3] == 0
+                interface = isMakers ? one[2] : nil
                 (input, output) = (nil, nil)
-            case 5 where length >= 7 && bytes[offset + 3] & 3 == 2:
-                let address = bytes[offset + 2]
+            case 5 where one.count >= 7 && one[3] & 3 == 2:
+                let address = one[2]
                 if address & 0x80 != 0 { input = input ?? address } else { output = output ?? address }
             default: break
             }
@@ -40,7 +37,6 @@ struct BulkInterface: Hashable, Sendable {
                 (number, self.input, self.output) = (interface, input, output)
                 return
             }
-            offset += length
         }
         return nil
     }

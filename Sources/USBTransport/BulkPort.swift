@@ -29,7 +29,7 @@ final class BulkNode: BulkPort, @unchecked Sendable {
     // Unchecked: made on the thread that opens it, then only used on the loop.
 
     /// Of one transfer. Whole packets of every speed (64, 512 and 1,024 octets), and more than any answer of a KM003C:
-    /// it gives its logs in pieces of 2,544 at most (protocols.md 4.7).
+    /// it gives its logs in pieces of 2,544 at most (Docs/Protocols/KM003C).
     static let capacity = 4096
 
     private let node: USBNode

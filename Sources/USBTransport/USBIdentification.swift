@@ -98,14 +98,9 @@ extension USBSelfDescription {
     package static func interfaces(inConfiguration bytes: [UInt8]) -> [Interface] {
         var found: [Interface] = []
         var numbers: Set<UInt8> = []
-        var offset = 0
-        while offset + 1 < bytes.count {
-            let length = Int(bytes[offset])
-            guard length >= 2, offset + length <= bytes.count else { break }
-            if bytes[offset + 1] == 4, length >= 9, numbers.insert(bytes[offset + 2]).inserted {
-                found.append(Interface(bytes[offset + 5], bytes[offset + 6]))
-            }
-            offset += length
+        for (type, one) in USBDescriptors(bytes)
+        where type == 4 && one.count >= 9 && numbers.insert(one[2]).inserted {
+            found.append(Interface(one[5], one[6]))
         }
         return found
     }

@@ -44,7 +44,7 @@ final class SystemBus: @unchecked Sendable {
     private var timer: LoopTimer?
     private var isDirty = false
 
-    /// nil: the system's.
+    /// Where the bus listens; nil means the system bus.
     private let address: String?
 
     init(loop: IOLoop, address: String?, listener: Listener) {

@@ -1,0 +1,17 @@
+/// Descriptors that lie in a row, as a configuration's do (USB 2.0, 9.5: each begins with its length and its type). What is
+/// cut short, or says that it is shorter than those two octets, ends the row.
+struct USBDescriptors: Sequence, IteratorProtocol {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: some Collection<UInt8>) { rest = ArraySlice(bytes) }
+
+    /// The type, and the whole descriptor from its length octet on.
+    mutating func next() -> (type: UInt8, bytes: [UInt8])? {
+        guard rest.count >= 2, let length = rest.first.map(Int.init), length >= 2, length <= rest.count else {
+            return nil
+        }
+        let bytes = Array(rest.prefix(length))
+        rest = rest.dropFirst(length)
+        return (bytes[1], bytes)
+    }
+}

@@ -95,9 +95,10 @@ home-assistant: build ## a real Home Assistant finds the meters (fetches 1.5 GB,
 	@Scripts/setup mmdebstrap mosquitto mosquitto-clients python3
 	Tests/MQTT/home-assistant
 
-lab: build ## meterd at a real Bluetooth and USB kernel, in a virtual machine (ARGS=ble: a part)
-	@Scripts/setup qemu-system-x86 busybox-static kmod cpio python3-venv mosquitto mosquitto-clients
-	Tests/Lab/run $(ARGS)
+lab: build $(if $(ARCH),deb) ## meterd at a real Bluetooth and USB kernel, in a virtual machine (ARGS=ble: a part; ARCH=arm64)
+	@Scripts/setup qemu-system-x86 busybox-static kmod cpio python3-venv mosquitto mosquitto-clients \
+		$(if $(ARCH),mmdebstrap device-tree-compiler)
+	Tests/Lab/run $(if $(ARCH),--arch $(ARCH)) $(ARGS)
 
 captures: build ## decode and replay real captures, where there are any
 	Tests/Captures/decode-captures

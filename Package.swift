@@ -1,19 +1,34 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target of ours is strict: Swift 6 mode comes with the tools version, a warning is an error.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-]
-
 /// The files of the web page, in Sources/GatewayServer/Page.
 let webPage = [
     "index.html", "app.css", "icon.svg", "app.js", "api.js", "chart.js", "dom.js", "host.js", "live.js", "login.js",
     "meter.js", "meters.js", "recordings.js", "words.js",
 ]
+
+// What targets use of other packages.
+
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTesting: Target.Dependency = .product(name: "HummingbirdTesting", package: "hummingbird")
+let hummingbirdTLS: Target.Dependency = .product(name: "HummingbirdTLS", package: "hummingbird")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS: Target.Dependency = .product(name: "NIOTLS", package: "swift-nio")
+let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let tomlKit: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 
 let package = Package(
     name: "MeterGateway",
@@ -38,271 +53,154 @@ let package = Package(
     targets: [
         // MARK: Layer 0 - values and machines: no I/O, no clock, no dice, no Foundation
 
-        .target(name: "MeterModel", swiftSettings: strict),
+        .target(name: "MeterModel"),
         .target(
             name: "MeterCodec",
-            dependencies: [
-                "MeterModel",
-                // The TC66 encrypts its answers; layer 0's only library (see ECBCipher).
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
-        .target(name: "BluetoothCore", dependencies: ["MeterModel"], swiftSettings: strict),
-        .target(name: "ConnectionCore", dependencies: ["MeterModel"], swiftSettings: strict),
-        .target(name: "SettingsCore", dependencies: ["MeterModel"], swiftSettings: strict),
-        .target(name: "LeaseCore", dependencies: ["MeterModel"], swiftSettings: strict),
-        .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
-        .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"], swiftSettings: strict),
-        .target(name: "MetricsCore", swiftSettings: strict),
-        .target(name: "HomeAutomationCore", dependencies: ["MeterModel"], swiftSettings: strict),
+            // The TC66 encrypts its answers; layer 0's only library (see ECBCipher).
+            dependencies: ["MeterModel", cryptoExtras, crypto]),
+        .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"]),
+        .target(name: "BluetoothCore", dependencies: ["MeterModel"]),
+        .target(name: "ConnectionCore", dependencies: ["MeterModel"]),
+        .target(name: "SettingsCore", dependencies: ["MeterModel"]),
+        .target(name: "LeaseCore", dependencies: ["MeterModel"]),
+        .target(name: "RecordingCore", dependencies: ["MeterModel", "SettingsCore"]),
+        .target(name: "SyncCore", dependencies: ["MeterModel", "SettingsCore"]),
+        .target(name: "MetricsCore"),
+        .target(name: "HomeAutomationCore", dependencies: ["MeterModel"]),
         .target(name: "CBuildInfo"),
-        .target(name: "GatewayAPI", dependencies: ["MeterModel", "CBuildInfo"], swiftSettings: strict),
-        .target(name: "CloudAPI", dependencies: ["MeterModel", "SettingsCore", "LeaseCore"], swiftSettings: strict),
+        .target(name: "GatewayAPI", dependencies: ["MeterModel", "CBuildInfo"]),
+        .target(name: "CloudAPI", dependencies: ["MeterModel", "SettingsCore", "LeaseCore"]),
+
+        // MARK: Layer ½ - the loop, its channels, the network and what is plugged in, as services and edges see them
+
+        .target(name: "IOPorts", dependencies: ["MeterModel"]),
 
         // MARK: Layer 1 - ports, and the services that run the machines
 
         .target(
             name: "Gateway",
             dependencies: [
-                "MeterModel", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "GatewayAPI",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "Cloud",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
+                "RecordingCore", "GatewayAPI", logging,
+            ]),
+        .target(name: "Cloud", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", logging]),
 
         // MARK: Layer 2 - edges
 
         .target(name: "CLinux"),
-        .target(
-            name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "MetricsCore", "Gateway"], swiftSettings: strict
-        ),
+        .target(name: "LinuxIO", dependencies: ["CLinux", "MeterModel", "MetricsCore", "IOPorts"]),
         .systemLibrary(name: "CMosquitto"),
         .systemLibrary(name: "CUdev"),
         .systemLibrary(name: "CZlib"),
         // What two servers have in common: who may ask how often, and how slowly.
-        .target(
-            name: "ServerKit",
-            dependencies: [
-                "MeterModel",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "Gateway", "MeterModel"], swiftSettings: strict
-        ),
+        .target(name: "ServerKit", dependencies: ["MeterModel", crypto, logging, nioCore, nioTLS]),
+        .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "IOPorts", "MeterModel"]),
         .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(
             name: "BlueZTransport",
             dependencies: [
-                "CBluetooth", "LinuxIO", "Gateway", "GatewayAPI", "BluetoothCore", "MeterModel",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
-        .target(
-            name: "SimulatedPort",
-            dependencies: ["LinuxIO", "Gateway", "MeterModel", "MeterSimulator"],
-            swiftSettings: strict
-        ),
+                "CBluetooth", "LinuxIO", "IOPorts", "Gateway", "GatewayAPI", "BluetoothCore", "MeterModel", logging,
+            ]),
+        .target(name: "SimulatedPort", dependencies: ["LinuxIO", "IOPorts", "MeterModel", "MeterSimulator"]),
         .target(
             name: "MeterStore",
             dependencies: [
-                "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO", grdb,
+            ]),
         .target(
             name: "GatewayServer",
             dependencies: [
                 "CZlib", "MeterModel", "MeterCodec", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "Gateway", "GatewayAPI", "MetricsCore", "ServerKit",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
+                "IOPorts", "Gateway", "GatewayAPI", "MetricsCore", "ServerKit", crypto, hummingbird, hummingbirdCore,
+                logging, nioCore,
             ],
             // The web page is a part of the program (Docs/Decisions/0009).
-            resources: webPage.map { .embedInCode("Page/\($0)") },
-            swiftSettings: strict
+            resources: webPage.map { .embedInCode("Page/\($0)") }
         ),
-
         .target(
             name: "HomeAutomation",
             dependencies: [
-                "CMosquitto", "MeterModel", "HomeAutomationCore", "CloudAPI", "Gateway", "LinuxIO",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
-
+                "CMosquitto", "MeterModel", "HomeAutomationCore", "CloudAPI", "IOPorts", "LinuxIO", logging,
+            ]),
         .target(
             name: "CloudStore",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO",
-                .product(name: "GRDB", package: "GRDB.swift"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", grdb]),
         .target(
             name: "CloudEtcd",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", asyncHTTPClient, logging, nioCore,
+                nioHTTP1, nioSSL,
+            ]),
         .target(
             name: "CloudServer",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "LinuxIO", "MetricsCore", "ServerKit",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdTLS", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "X509", package: "swift-certificates"),
-            ],
-            swiftSettings: strict
-        ),
+                crypto, hummingbird, hummingbirdCore, hummingbirdTLS, logging, nioCore, nioSSL, serviceLifecycle, x509,
+            ]),
         .target(
             name: "CloudClient",
             dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", asyncHTTPClient, crypto,
+                logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ]),
 
         // What several programs have in common: their output, their errors, and a cloud that is served.
         .target(
             name: "ProgramKit",
-            dependencies: [
-                "MeterModel", "LinuxIO",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["MeterModel", "LinuxIO", argumentParser, logging, serviceLifecycle]),
         .target(
             name: "CloudHosting",
             dependencies: [
-                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO",
-                "MetricsCore", "ServerKit",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterModel", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd", "CloudServer", "LinuxIO", "MetricsCore",
+                "ServerKit", logging, serviceLifecycle,
+            ]),
 
         // MARK: Layer 3 - programs: composition only
 
         .executableTarget(
             name: "meterd",
             dependencies: [
-                "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
-                "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore",
-                "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "HomeAutomation", "HomeAutomationCore",
-                "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ServerKit",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "TOMLKit", package: "TOMLKit"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO",
+                "USBTransport", "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer",
+                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MetricsCore", "HomeAutomation",
+                "HomeAutomationCore", "Cloud", "CloudHosting", "CloudServer", "CloudClient", "ProgramKit", "ServerKit",
+                argumentParser, crypto, logging, serviceLifecycle, tomlKit, unixSignals,
+            ]),
         .executableTarget(
             name: "meterctl",
             dependencies: [
                 "MeterModel", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-                "USBTransport", "BluetoothCore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
-
+                "USBTransport", "BluetoothCore", argumentParser, asyncHTTPClient, nioCore, nioHTTP1, unixSignals,
+            ]),
         .executableTarget(
             name: "metercloud",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudHosting", "CloudStore",
-                "CloudEtcd", "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit", "ServerKit",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+                "CloudEtcd", "CloudServer", "GatewayAPI", "LinuxIO", "ProgramKit", "ServerKit", argumentParser,
+                asyncHTTPClient, logging, nioCore, nioHTTP1, serviceLifecycle, unixSignals,
+            ]),
 
         // MARK: Test support
 
         .target(
             name: "MeterTestKit",
             dependencies: [
-                "LinuxIO",
-                "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "Gateway", "GatewayAPI", "SettingsCore",
-                "LeaseCore", "SyncCore", "RecordingCore", "CloudAPI", "Cloud",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+                "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "IOPorts", "Gateway",
+                "GatewayAPI", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "CloudAPI", "Cloud", logging,
+            ]),
 
         // MARK: Simulation (Tests/Simulation/README.md): whole hosts and the cloud's rules over virtual time
 
         .target(
             name: "SimulatedCloud",
             dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Cloud"],
-            path: "Tests/Simulation/SimulatedCloud",
-            swiftSettings: strict
-        ),
+            path: "Tests/Simulation/SimulatedCloud"),
         .executableTarget(
             name: "Simulation",
             dependencies: ["SimulatedCloud"],
             path: "Tests/Simulation/Simulation",
-            swiftSettings: strict,
             // Nothing in it imports Glibc, which would ask for it.
-            linkerSettings: [.linkedLibrary("m")]
-        ),
+            linkerSettings: [.linkedLibrary("m")]),
 
         // MARK: Lease histories (make lease-histories): what concurrent hosts see of the real server, judged
 
@@ -310,24 +208,18 @@ let package = Package(
             name: "LeaseWitness",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudClient",
-                "LinuxIO",
-                "SimulatedCloud",
+                "LinuxIO", "SimulatedCloud",
             ],
-            path: "Tests/LeaseHistories/LeaseWitness",
-            swiftSettings: strict
-        ),
+            path: "Tests/LeaseHistories/LeaseWitness"),
         .executableTarget(
             name: "LeaseHistories",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "Cloud", "CloudStore",
                 "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud", "LeaseWitness",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                logging, serviceLifecycle,
             ],
             path: "Tests/LeaseHistories",
-            exclude: ["README.md", "LeaseWitness"],
-            swiftSettings: strict
-        ),
+            exclude: ["README.md", "LeaseWitness"]),
 
         // MARK: Chaos (make chaos): hosts, copies of the cloud over etcd, and whatever can go wrong between them
 
@@ -336,13 +228,9 @@ let package = Package(
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "Gateway", "MeterStore", "Cloud",
                 "CloudEtcd", "CloudServer", "CloudClient", "LinuxIO", "MeterTestKit", "ServerKit", "SimulatedCloud",
-                "LeaseWitness",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                "LeaseWitness", logging, serviceLifecycle,
             ],
-            path: "Tests/Chaos/Chaos",
-            swiftSettings: strict
-        ),
+            path: "Tests/Chaos/Chaos"),
 
         // MARK: Benchmarks (make bench)
 
@@ -350,251 +238,154 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO",
-                "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore", "SettingsCore",
-                "LeaseCore", "SyncCore", "CloudAPI", "MeterTestKit",
-                "Cloud", "CloudStore", "CloudServer", "CloudClient", "ServerKit",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                "CBenchmarks", "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI",
+                "LinuxIO", "USBTransport", "BluetoothCore", "BlueZTransport", "SimulatedPort", "MeterStore",
+                "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "MeterTestKit", "Cloud", "CloudStore",
+                "CloudServer", "CloudClient", "ServerKit", asyncHTTPClient, grdb, logging, nioCore, nioHTTP1, nioSSL,
             ],
             path: "Tests/Benchmarks",
-            exclude: ["CBenchmarks"],
-            swiftSettings: strict
-        ),
+            exclude: ["CBenchmarks"]),
 
         // MARK: Tests
 
-        .testTarget(name: "MeterModelTests", dependencies: ["MeterModel"], swiftSettings: strict),
-        .testTarget(
-            name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "BluetoothCoreTests", dependencies: ["MeterModel", "BluetoothCore", "MeterTestKit"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"], swiftSettings: strict
-        ),
-        .testTarget(
-            name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "MeterTestKit"],
-            swiftSettings: strict
-        ),
+        .testTarget(name: "MeterModelTests", dependencies: ["MeterModel"]),
+        .testTarget(name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
+        .testTarget(name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
+        .testTarget(name: "BluetoothCoreTests", dependencies: ["MeterModel", "BluetoothCore", "MeterTestKit"]),
+        .testTarget(name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"]),
+        .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "MeterTestKit"]),
         .testTarget(
             name: "RecordingCoreTests",
-            dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"],
-            swiftSettings: strict
-        ),
-        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore"], swiftSettings: strict),
+            dependencies: ["MeterModel", "SettingsCore", "RecordingCore", "MeterTestKit"]),
+        .testTarget(name: "LeaseCoreTests", dependencies: ["MeterModel", "LeaseCore"]),
+        .testTarget(name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"]),
+        .testTarget(name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"]),
         .testTarget(
-            name: "SyncCoreTests", dependencies: ["MeterModel", "SettingsCore", "SyncCore", "MeterTestKit"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "MetricsCoreTests", dependencies: ["MetricsCore", "GatewayServer", "CloudServer"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "HomeAutomationCoreTests", dependencies: ["MeterModel", "HomeAutomationCore", "MeterTestKit"],
-            swiftSettings: strict
-        ),
+            name: "HomeAutomationCoreTests",
+            dependencies: ["MeterModel", "HomeAutomationCore", "MeterTestKit"]),
         .testTarget(
             name: "HomeAutomationTests",
             dependencies: [
                 "MeterModel", "HomeAutomationCore", "HomeAutomation", "CloudAPI", "Gateway", "LinuxIO", "MeterTestKit",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+                logging,
+            ]),
+        .testTarget(name: "CloudAPITests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI"]),
         .testTarget(
-            name: "CloudAPITests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "SimulationTests", dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SimulatedCloud"],
-            swiftSettings: strict
-        ),
+            name: "SimulationTests",
+            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "SimulatedCloud"]),
         .testTarget(
             name: "CloudTests",
-            dependencies: [
-                "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "MeterTestKit", logging]),
         .testTarget(
             name: "CloudStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore",
-                "MeterTestKit",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "MeterTestKit", grdb,
             ],
-            exclude: ["Fixtures"],
-            swiftSettings: strict
-        ),
+            exclude: ["Fixtures"]),
         .testTarget(
             name: "CloudEtcdTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudStore", "CloudEtcd",
-                "MeterTestKit",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "MeterTestKit", logging, nioCore, nioPosix,
             ],
-            exclude: ["Fixtures"],
-            swiftSettings: strict
-        ),
-        .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument", swiftSettings: strict),
+            exclude: ["Fixtures"]),
+        .target(name: "YAMLDocument", path: "Tests/Support/YAMLDocument"),
         .testTarget(
             name: "CloudServerTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Cloud", "CloudServer", "MeterTestKit",
-                "YAMLDocument", "MetricsCore", "ServerKit",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+                "YAMLDocument", "MetricsCore", "ServerKit", asyncHTTPClient, hummingbird, hummingbirdTesting, logging,
+                nioCore, nioSSL, serviceLifecycle,
+            ]),
         .testTarget(
             name: "CloudClientTests",
             dependencies: [
                 "MeterModel", "SettingsCore", "LeaseCore", "SyncCore", "CloudAPI", "CloudClient", "CloudServer",
-                "Cloud", "Gateway", "MeterTestKit", "ServerKit",
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+                "Cloud", "Gateway", "MeterTestKit", "ServerKit", hummingbird, logging, nioCore, nioPosix, nioSSL,
+                serviceLifecycle,
+            ]),
         .testTarget(
             name: "MetercloudTests",
             dependencies: [
                 "metercloud", "Cloud", "CloudAPI", "CloudEtcd", "CloudServer", "MeterModel", "MeterTestKit",
-                "ProgramKit",
-                "SettingsCore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+                "ProgramKit", "SettingsCore", argumentParser, logging,
+            ]),
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-                "MeterModel", "MeterCodec", "MeterSimulator", "ConnectionCore", "Gateway", "GatewayAPI", "MeterTestKit",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+                "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "MeterModel", "MeterCodec", "MeterSimulator",
+                "ConnectionCore", "IOPorts", "Gateway", "GatewayAPI", "MeterTestKit", logging,
+            ]),
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
-                "MeterModel", "MeterSimulator", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
-                "YAMLDocument", "MetricsCore", "SettingsCore",
-                "LeaseCore", "SyncCore", "RecordingCore", "ServerKit",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterModel", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
+                "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "ServerKit",
+                asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, serviceLifecycle,
+            ]),
         .testTarget(
             name: "ServerKitTests",
-            dependencies: [
-                "MeterModel", "MeterTestKit", "ServerKit",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["MeterModel", "MeterTestKit", "ServerKit", logging, nioCore, nioEmbedded, nioTLS]),
         .testTarget(
             name: "ProgramKitTests",
-            dependencies: [
-                "Cloud", "Gateway", "LinuxIO", "MeterModel", "MeterTestKit", "ProgramKit",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+            dependencies: ["Cloud", "IOPorts", "LinuxIO", "MeterModel", "MeterTestKit", "ProgramKit", logging]),
         .testTarget(
             name: "MeterdTests",
             dependencies: [
-                "meterd", "BluetoothCore", "MeterModel", "Gateway", "GatewayAPI", "LeaseCore", "SyncCore", "CloudAPI",
-                "CloudClient", "MeterTestKit",
-                "HomeAutomation", "HomeAutomationCore",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+                "meterd", "BluetoothCore", "MeterModel", "IOPorts", "Gateway", "GatewayAPI", "LeaseCore", "SyncCore",
+                "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore", logging,
+            ]),
         .testTarget(
             name: "MeterctlTests",
             dependencies: [
                 "MeterTestKit", "meterctl", "MeterModel", "MeterCodec", "GatewayAPI", "ProgramKit", "USBTransport",
-            ],
-            swiftSettings: strict
-        ),
+            ]),
         .testTarget(
             name: "LinuxIOTests",
-            dependencies: ["MeterTestKit", "LinuxIO", "Gateway", "MeterModel", "MetricsCore", "SyncCore"],
-            swiftSettings: strict
-        ),
+            dependencies: ["MeterTestKit", "LinuxIO", "IOPorts", "Gateway", "MeterModel", "MetricsCore", "SyncCore"]),
         .testTarget(
             name: "USBTransportTests",
-            dependencies: ["MeterTestKit", "USBTransport", "LinuxIO", "Gateway", "MeterModel"],
-            swiftSettings: strict
-        ),
+            dependencies: ["MeterTestKit", "USBTransport", "LinuxIO", "IOPorts", "Gateway", "MeterModel"]),
         .testTarget(
             name: "BlueZTransportTests",
             dependencies: [
-                "MeterTestKit", "BlueZTransport", "BluetoothCore", "LinuxIO", "Gateway", "GatewayAPI", "MeterModel",
-                "MeterCodec", "MeterSimulator",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict
-        ),
+                "MeterTestKit", "BlueZTransport", "BluetoothCore", "LinuxIO", "IOPorts", "Gateway", "GatewayAPI",
+                "MeterModel", "MeterCodec", "MeterSimulator", logging,
+            ]),
         .testTarget(
             name: "SimulatedPortTests",
             dependencies: [
-                "MeterTestKit",
-                "SimulatedPort", "USBTransport", "LinuxIO", "Gateway", "MeterCodec", "MeterModel", "MeterSimulator",
-            ],
-            swiftSettings: strict
-        ),
+                "MeterTestKit", "SimulatedPort", "USBTransport", "LinuxIO", "IOPorts", "MeterCodec", "MeterModel",
+                "MeterSimulator",
+            ]),
         // A disk for SQLite that forgets at a power cut what was not synced.
         .target(
-            name: "CFaultyVFS", path: "Tests/Support/CFaultyVFS",
-            linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("pthread")]
-        ),
+            name: "CFaultyVFS",
+            path: "Tests/Support/CFaultyVFS",
+            linkerSettings: [.linkedLibrary("sqlite3"), .linkedLibrary("pthread")]),
         .testTarget(
             name: "MeterStoreTests",
             dependencies: [
                 "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "SettingsCore", "SyncCore",
-                "LeaseCore", "RecordingCore",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "LeaseCore", "RecordingCore", grdb,
             ],
-            exclude: ["Fixtures"],
-            swiftSettings: strict
-        ),
-        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+            exclude: ["Fixtures"]),
+        .testTarget(name: "ArchitectureTests"),
     ]
 )
+
+// Every Swift target of ours is strict: Swift 6 mode comes with the tools version, a warning is an error.
+for target in package.targets where !target.isC {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .treatAllWarnings(as: .error),
+    ]
+}
+
+extension Target {
+    /// It is in C, or stands for a C library: its name begins with a C of its own, as in CLinux.
+    fileprivate var isC: Bool { name.first == "C" && name.dropFirst().first?.isUppercase == true }
+}

@@ -1,5 +1,5 @@
-package import Gateway
 import Glibc
+package import IOPorts
 package import LinuxIO
 package import MeterModel
 
@@ -60,7 +60,7 @@ extension ChannelFailure {
         case (ECONNREFUSED, .spp):
             return ChannelFailure(
                 .unsuitable,
-                "\(meter) has no serial port there (\(reason)). It may be no meter, or one that speaks Bluetooth LE only."
+                "\(meter) has no serial port there (\(reason)). It may be not a meter, or one that speaks Bluetooth LE only."
             )
         case (ECONNREFUSED, _):
             return ChannelFailure(

@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 import MeterModel
 
 /// A slot of an adapter that was granted: given back once, whoever asks how often. Only used on the loop.

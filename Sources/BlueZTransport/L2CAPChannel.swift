@@ -1,6 +1,7 @@
 import BluetoothCore
 import Gateway
 import GatewayAPI
+import IOPorts
 import LinuxIO
 import MeterModel
 
@@ -13,7 +14,7 @@ import MeterModel
 /// ```
 ///
 /// `close` leads from each state to CLOSED. The adapter's slot is held until the socket is closed.
-final class L2CAPChannel: ByteChannel, @unchecked Sendable {
+final class L2CAPChannel: GATTChannel, @unchecked Sendable {
     // Unchecked: only used on the loop (see `ByteChannel`), which every entry checks.
 
     private let link: RadioLink
@@ -22,9 +23,10 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
     private var machine: GATTSerialMachine
     private var packets: DescriptorChannel?
     private var state: State
-    /// Two services: an RF-star module, which TC66C and FNIRSI meters have and no UM meter (protocols.md 2.2, 3.5).
+    /// Two services: an RF-star module, which TC66C and FNIRSI meters have and no UM meter
+    /// (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
     private(set) var families: Set<MeterFamily>?
-    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+    private var alarm: Alarm
 
     private enum State {
         /// Connecting, then finding the way to the meter's bytes.
@@ -45,6 +47,7 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
         self.link = link
         self.slot = slot
         self.loop = loop
+        alarm = Alarm(on: loop)
         machine = GATTSerialMachine(setUpLimit: setUpLimit)
         state = .opening(handle)
     }
@@ -70,7 +73,7 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
         shut()
     }
 
-    var gatt: [SupportService]? {
+    var offered: [SupportService]? {
         let found = machine.database.support
         return found.isEmpty ? nil : found
     }
@@ -122,24 +125,12 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: Time
 
-    /// Sets the alarm to the machine's next moment. One that rings too early does no harm, so a later need leaves it as
-    /// it is.
     private func arm() {
-        guard let due = machine.nextWake, handle != nil else { return disarm() }
-        if let alarm {
-            guard due < alarm.time else { return }
-            loop.cancel(alarm.timer)
-        }
-        alarm = (loop.schedule(at: due) { [self] in rang() }, due)
-    }
-
-    private func disarm() {
-        if let alarm { loop.cancel(alarm.timer) }
-        alarm = nil
+        alarm.set(to: handle == nil ? nil : machine.nextWake) { [self] in rang() }
     }
 
     private func rang() {
-        alarm = nil
+        alarm.rang()
         if case .failed(let reason) = machine.woke(at: loop.now) { fail(reason) }
         arm()
     }
@@ -161,7 +152,7 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
     }
 
     private func shut() {
-        disarm()
+        alarm.cancel()
         packets?.close()
         packets = nil
         slot.giveBack()
@@ -170,7 +161,7 @@ final class L2CAPChannel: ByteChannel, @unchecked Sendable {
 }
 
 extension ChannelFailure {
-    /// The link was up, and the meter behind it is none, or does not answer.
+    /// The link was up, and what is behind it is not a meter, or does not answer.
     static func serial(_ link: RadioLink, _ reason: GATTSerialFailure) -> ChannelFailure {
         let meter = "\(link.address)"
         switch reason {
@@ -178,7 +169,7 @@ extension ChannelFailure {
             return ChannelFailure(
                 .unsuitable, "\(meter) wants pairing, which meters known here do not: \(reason).")
         case .noProfile, .operation(_, .refused), .operation(_, .malformed), .operation(_, .misbehaved):
-            return ChannelFailure(.unsuitable, "\(meter) is no meter known here: \(reason).")
+            return ChannelFailure(.unsuitable, "\(meter) is not a meter known here: \(reason).")
         case .operation(.sending, .timedOut), .tooMuchToSend:
             return ChannelFailure(.stalled, "\(meter) takes no bytes: \(reason). Switch it off and on.")
         case .operation(_, .timedOut), .tooSlow:

@@ -1,5 +1,5 @@
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 
@@ -12,7 +12,8 @@ import MeterModel
 /// ```
 ///
 /// A meter that tells of no serial port may have one all the same (the answer of some modules is empty): then the
-/// channels that meters are known to use are tried (protocols.md 1.1 and 6.1). A failure in any state leads to CLOSED.
+/// channels that meters are known to use are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). A
+/// failure in any state leads to CLOSED.
 final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: only used on the loop (see `ByteChannel`), which every entry checks.
 

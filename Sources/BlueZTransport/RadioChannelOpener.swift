@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 package import LinuxIO
 package import MeterModel
 
@@ -52,7 +52,7 @@ package struct RadioChannelOpener: ChannelOpener {
         switch link {
         case .ble(let radio): return openLE(radio, handle)
         case .spp(let radio): return openClassic(radio, handle)
-        case .serial, .hid, .bulk: preconditionFailure("\(link) is no link over radio")
+        case .serial, .hid, .bulk: preconditionFailure("\(link) is not a link over radio")
         }
     }
 

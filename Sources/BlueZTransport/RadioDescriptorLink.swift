@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 import LinuxIO
 import MeterModel
 

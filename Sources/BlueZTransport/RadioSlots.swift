@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 package import MeterModel
 
 /// Says whether an adapter bears one more link, and hears what becomes of it. Only used on the loop.

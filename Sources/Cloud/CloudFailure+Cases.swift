@@ -17,7 +17,7 @@ extension CloudFailure {
 }
 
 extension Credential {
-    /// The rule of binding, for all engines (leases-and-sync.md, section 1, rule 11).
+    /// The rule of binding, for all engines (Docs/Leases.md#rule-11).
     ///
     /// - Parameter others: all credentials of the zone; this one may be among them.
     package func bound(to wish: Binding, among others: [Credential]) throws(CloudFailure) -> Credential {

@@ -9,6 +9,6 @@ package enum CloudNews: Hashable, Sendable {
     /// A lease has another holder or state.
     case lease(LeaseRecord, meter: String, zone: String)
     /// Those who wait for a meter are others, or stand in another order.
-    case line(SharedLine, place: MeterPlace)
+    case queue(QueueState, place: MeterPlace)
     case revoked(credential: String)
 }

@@ -2,7 +2,8 @@ import MeterModel
 import SettingsCore
 
 extension CloudService {
-    /// What the stamps that were accepted say against this machine's calendar; nil: nothing, or the store does not say.
+    /// What the stamps that were accepted say against this machine's calendar; nil means nothing, or the store does not
+    /// say.
     ///
     /// Stamps ahead of the cloud's clock are refused, so accepted ones are ahead only where the clock went back since.
     package func clockWarning() async -> String? {

@@ -16,7 +16,7 @@ extension CloudService {
     ) async throws(CloudFailure) -> Zone {
         guard Zone.isName(name) else {
             throw CloudFailure(
-                .badRequest, "\"\(name)\" is no name of a zone: 1 to 64 of the characters a-z, 0-9, - and _")
+                .badRequest, "\"\(name)\" cannot name a zone: 1 to 64 of the characters a-z, 0-9, - and _ can")
         }
         let id = try Zone.id(id)
         return try await ask { try await engine.createZone(name, id: id, terms: terms) }
@@ -35,7 +35,7 @@ extension CloudService {
         try await ask { try await engine.usage(of: zone) }
     }
 
-    /// - Parameter type: nil: all.
+    /// - Parameter type: nil means all.
     package func records(in zone: String, type: String?) async throws(CloudFailure) -> [Record] {
         try await ask { try await engine.records(in: zone, type: type.map { RecordType(rawValue: $0) }) }
     }
@@ -58,7 +58,7 @@ extension CloudService {
         try await revoke(try Self.meter(meter), in: try await existing(zone))
     }
 
-    /// - Parameter zone: nil: all zones.
+    /// - Parameter zone: nil means all zones.
     package func credentials(in zone: String?) async throws(CloudFailure) -> [Credential] {
         try await ask { try await engine.credentials(in: zone) }
     }
@@ -90,7 +90,7 @@ extension Zone {
     static func id(_ text: String?) throws(CloudFailure) -> ID? {
         guard let text else { return nil }
         guard let id = ID(text) else {
-            throw CloudFailure(.badRequest, "\"\(text)\" is no identity of a zone; one is a UUID")
+            throw CloudFailure(.badRequest, "\"\(text)\" is not a zone's identity, which is a UUID")
         }
         return id
     }

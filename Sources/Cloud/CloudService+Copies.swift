@@ -3,16 +3,16 @@ import MeterModel
 
 /// Several copies of one cloud, of which some may die.
 extension CloudService {
-    /// Shows the other copies that this one lives, and takes those who wait through one that does not out of the lines,
-    /// so that they are in nobody's way. Their hosts queue again through another copy, and keep their places where they
-    /// come before that. Until its task is cancelled.
+    /// Shows the other copies that this one lives, and takes those who wait through one that does not out of the
+    /// queues, so that they are in nobody's way. Their hosts queue again through another copy, and keep their places
+    /// where they come before that. Until its task is cancelled.
     package func liveAmongCopies() async {
         var life = CopyLife()
         while !Task.isCancelled {
             let now = clock.now()
             await lookAround(&life)
             do {
-                try await clock.sleep(now + CopySights.interval)
+                try await clock.sleep(now + FailureDetector.interval)
             } catch {
                 // Cancelled, which the loop sees.
             }
@@ -21,9 +21,9 @@ extension CloudService {
 
     /// What one copy remembers of its life.
     struct CopyLife {
-        var sights = CopySights()
+        var sights = FailureDetector()
         /// As which it began to give signs.
-        var name: CopyID?
+        var name: ReplicaID?
         /// The last look failed, which was said.
         var isBlind = false
     }
@@ -34,16 +34,16 @@ extension CloudService {
         let isFirst = life.name != me
         life.name = me
         do {
-            let signs = try await engine.showLife(of: me, isFirst: isFirst)
+            let signs = try await engine.heartbeat(of: me, isFirst: isFirst)
             guard !signs.wasGivenUp else {
-                // Cut off for too long: those who wait here were taken out of their lines. They shall queue again.
+                // Cut off for too long: those who wait here were taken out of their queues. They shall queue again.
                 logger.warning("the other copies had given this one up; those who wait through it queue again")
                 becomeAnother()
                 hub.endQueues()
                 return
             }
             var marks = signs.marks
-            for waited in lines.copies where marks[waited] == nil { marks[waited] = 0 }
+            for waited in queues.copies where marks[waited] == nil { marks[waited] = 0 }
             marks[me] = nil
             for silent in life.sights.look(at: marks, now: clock.now()) { try await giveUp(silent) }
             life.isBlind = false
@@ -53,16 +53,16 @@ extension CloudService {
         }
     }
 
-    private func giveUp(_ silent: CopySights.Silence) async throws {
+    private func giveUp(_ silent: FailureDetector.Silence) async throws {
         // Whatever it does from now on, it does under another name.
         guard try await engine.giveUp(silent.copy, seen: silent.mark) else { return }
-        let places = lines.places(waitedAtThrough: silent.copy)
+        let places = queues.places(waitedAtThrough: silent.copy)
         logger.info(
             "a copy is given up", metadata: ["copy": "\(silent.copy)", "queues": "\(places.count)"])
         for place in places {
-            let line = try await change(.leaveAll(of: silent.copy), at: place)
-            if line.isNews { await tellLine(at: place) }
-            await settleLine(of: place)
+            let queue = try await change(.leaveAll(of: silent.copy), at: place)
+            if queue.isNews { await tellQueue(at: place) }
+            await settleQueue(of: place)
         }
     }
 }

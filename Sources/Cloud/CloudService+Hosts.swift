@@ -59,7 +59,7 @@ extension CloudService {
 
     private static func binding(_ request: JoinRequest) throws(CloudFailure) -> Credential.Binding {
         guard let host = HostID(request.hostID) else {
-            throw CloudFailure(.badRequest, "\"\(request.hostID)\" is no host id; one is a UUID")
+            throw CloudFailure(.badRequest, "\"\(request.hostID)\" is not a host id; one is a UUID")
         }
         guard isLabel(request.hostName) else {
             throw CloudFailure(.badRequest, "a host's name has 1 to \(labelBytesMax) bytes, no control characters")

@@ -12,7 +12,7 @@ extension CloudService {
         let held = try await ask { try await engine.heldLeases(in: zone.name) }
         var bodies = held.map { body(of: $0.record, meter: $0.meter, in: zone, for: member.host) }
         let listed = Set(held.map(\.meter))
-        for place in lines.places where place.zone == zone.name && !listed.contains(place.meter) {
+        for place in queues.places where place.zone == zone.name && !listed.contains(place.meter) {
             let record = try await ask { try await engine.lease(of: place.meter, in: zone.name) }
             bodies.append(body(of: record, meter: place.meter, in: zone, for: member.host))
         }
@@ -29,7 +29,7 @@ extension CloudService {
         let asked = try Self.meter(meter)
         let limits = try await ask { try await engine.leaseLimits(at: clock.now()) }
         let decided = try await ask {
-            try await engine.decideLease(of: asked, in: zone.name) { [clock, lines] lease in
+            try await engine.decideLease(of: asked, in: zone.name) { [clock, queues] lease in
                 let now = clock.now()
                 let place = MeterPlace(zone: zone.name, meter: lease.meter)
                 // Whoever is offered a meter comes first once nobody has it. A take-over asks for one that somebody has.
@@ -37,8 +37,8 @@ extension CloudService {
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
                     grantsNothingNewBefore: limits.grantsNothingNewBefore, tokenFloor: limits.tokenFloor,
-                    reservedFor: isHeld ? nil : lines.reserved(at: place, now: now),
-                    nextInLine: lines.reserved(at: place, now: now))
+                    reservedFor: isHeld ? nil : queues.reserved(at: place, now: now),
+                    nextInQueue: queues.reserved(at: place, now: now))
                 let decision = LeaseRules.acquire(wish, of: lease, in: circumstances)
                 return LeaseDecision(
                     record: decision.record,
@@ -68,11 +68,12 @@ extension CloudService {
         _ record: LeaseRecord, before: LeaseRecord?, meter: String, in zone: Zone, to member: Member
     ) async {
         let place = MeterPlace(zone: zone.name, meter: meter)
-        let isWaiting = lines.offer(at: place) { line in
-            line.cannotBeHad()
-            return line.waiters.contains { $0.host == member.host }
+        let isWaiting = queues.offer(at: place) { queue in
+            queue.cannotBeHad()
+            return queue.waiters.contains { $0.host == member.host }
         }
-        // Where that fails, or nothing is known of it here yet, the copy that it listens to takes it out (`settleLine`).
+        // Where that fails, or nothing is known of it here yet, the copy that it listens to takes it out
+        // (`settleQueue`).
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
         // The repetition of a request that was granted is no news.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
@@ -94,14 +95,14 @@ extension CloudService {
         if refusal.reason == .revoking, let token = wish.takeover, token == refusal.record?.token,
             hub.noteQueue(of: member.host, in: zone.name)
         {
-            // Next in line, but for whoever took it over before: the offer comes once the holder has let go.
+            // Next in queue, but for whoever took it over before: the offer comes once the holder has let go.
             let waiter = waiter(member, at: refusal.record)
             let isMoved = await tryChange(isNews ? .joinAtHead(waiter) : .join(waiter), at: place)
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
         // A revoked holder that was restarted has stopped, and left the meter to who waits for it.
-        if isNews, refusal.record?.holder == nil { await settleLine(of: place) }
+        if isNews, refusal.record?.holder == nil { await settleQueue(of: place) }
         var failure = CloudFailure(
             .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)
         failure.lease = refusal.record.map { body(of: $0, meter: meter, in: zone, for: member.host) }
@@ -207,6 +208,6 @@ extension CloudService {
     func changed(_ change: LeaseChange, meter: String, in zone: Zone) async {
         guard case .changed(let record) = change else { return }
         tell(record, meter: meter, in: zone)
-        await settleLine(of: MeterPlace(zone: zone.name, meter: meter))
+        await settleQueue(of: MeterPlace(zone: zone.name, meter: meter))
     }
 }

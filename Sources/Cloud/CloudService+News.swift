@@ -15,11 +15,11 @@ extension CloudService {
             } catch {
                 logger.warning("a lease's change is not told", metadata: ["meter": "\(meter)", "error": "\(error)"])
             }
-            await settleLine(of: MeterPlace(zone: name, meter: meter))
-        case .line(let line, let place):
-            guard lines.take(line, at: place) else { return }
-            await tellLine(at: place)
-            await settleLine(of: place)
+            await settleQueue(of: MeterPlace(zone: name, meter: meter))
+        case .queue(let queue, let place):
+            guard queues.take(queue, at: place) else { return }
+            await tellQueue(at: place)
+            await settleQueue(of: place)
         case .revoked(let credential):
             hub.end(credential: credential)
         }

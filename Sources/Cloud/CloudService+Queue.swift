@@ -22,13 +22,13 @@ extension CloudService {
                 .badRequest, "a host that waits for \(meter) has its event stream open; open it, then queue")
         }
         let place = MeterPlace(zone: zone.name, meter: meter)
-        let line = try await change(.join(waiter(member, at: record)), at: place)
-        guard line.after.waiters.contains(where: { $0.host == member.host }) else {
+        let queue = try await change(.join(waiter(member, at: record)), at: place)
+        guard queue.after.waiters.contains(where: { $0.host == member.host }) else {
             throw CloudFailure(
-                .rateLimited, "\(WaitingLine.waitersMax) hosts wait for \(meter); ask again later",
+                .rateLimited, "\(LeaseQueue.waitersMax) hosts wait for \(meter); ask again later",
                 retryAfter: .seconds(60))
         }
-        return try await lineChanged(place, isNews: line.isNews, in: zone, for: member)
+        return try await queueChanged(place, isNews: queue.isNews, in: zone, for: member)
     }
 
     package func leaveQueue(
@@ -38,21 +38,21 @@ extension CloudService {
         let zone = try await existing(zone)
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
-        if standing.meter != asked, lines.line(at: MeterPlace(zone: zone.name, meter: asked)) != nil {
+        if standing.meter != asked, queues.queue(at: MeterPlace(zone: zone.name, meter: asked)) != nil {
             // From before it was an alias, and not moved yet.
             _ = try await change(.leave(member.host), at: MeterPlace(zone: zone.name, meter: asked))
         }
         let place = MeterPlace(zone: zone.name, meter: standing.meter)
-        let line = try await change(.leave(member.host), at: place)
-        return try await lineChanged(place, isNews: line.isNews, in: zone, for: member)
+        let queue = try await change(.leave(member.host), at: place)
+        return try await queueChanged(place, isNews: queue.isNews, in: zone, for: member)
     }
 
-    private func lineChanged(
+    private func queueChanged(
         _ place: MeterPlace, isNews: Bool, in zone: Zone, for member: Member
     ) async throws(CloudFailure) -> LeaseBody {
         let record = try await ask { try await engine.lease(of: place.meter, in: zone.name) }
         if isNews { tell(record, meter: place.meter, in: zone) }
-        await settleLine(of: place)
+        await settleQueue(of: place)
         return body(of: record, meter: place.meter, in: zone, for: member.host)
     }
 
@@ -62,18 +62,18 @@ extension CloudService {
             host: member.host, name: member.name, copy: copy, token: record?.token ?? FencingToken(rawValue: 0))
     }
 
-    // MARK: Changing lines
+    // MARK: Changing queues
 
-    /// - Returns: the line, and whether it is another one to whoever is shown it.
+    /// - Returns: the queue, and whether it is another one to whoever is shown it.
     func change(
-        _ change: LineChange, at place: MeterPlace
-    ) async throws(CloudFailure) -> (after: SharedLine, isNews: Bool) {
-        let line = try await ask { try await engine.changeLine(at: place) { change($0) } }
-        return (line, lines.take(line, at: place))
+        _ change: QueueEdit, at place: MeterPlace
+    ) async throws(CloudFailure) -> (after: QueueState, isNews: Bool) {
+        let queue = try await ask { try await engine.changeQueue(at: place) { change($0) } }
+        return (queue, queues.take(queue, at: place))
     }
 
-    /// As `change`, where it can wait: what a line lacks is made good by the next `settleLine`, or by its host.
-    func tryChange(_ change: LineChange, at place: MeterPlace) async -> Bool {
+    /// As `change`, where it can wait: what a queue lacks is made good by the next `settleQueue`, or by its host.
+    func tryChange(_ change: QueueEdit, at place: MeterPlace) async -> Bool {
         do {
             return try await self.change(change, at: place).isNews
         } catch {
@@ -82,17 +82,17 @@ extension CloudService {
         }
     }
 
-    /// Reads all lines: what other copies changed, and nobody told of.
-    func readLines() async {
+    /// Reads all queues: what other copies changed, and nobody told of.
+    func readQueues() async {
         do {
-            for place in lines.take(try await engine.lines()) { await tellLine(at: place) }
+            for place in queues.take(try await engine.queues()) { await tellQueue(at: place) }
         } catch {
             logger.warning("queues cannot be read", metadata: ["error": "\(error)"])
         }
     }
 
     /// Tells all hosts of the zone who waits for a meter.
-    func tellLine(at place: MeterPlace) async {
+    func tellQueue(at place: MeterPlace) async {
         do {
             guard let zone = try await engine.zone(place.zone) else { return }
             tell(try await engine.lease(of: place.meter, in: place.zone), meter: place.meter, in: zone)
@@ -101,20 +101,20 @@ extension CloudService {
         }
     }
 
-    // MARK: Serving lines
+    // MARK: Serving queues
 
-    /// Makes the line what it should be now, as far as those are concerned who wait through this copy: without hosts
+    /// Makes the queue what it should be now, as far as those are concerned who wait through this copy: without hosts
     /// that do not listen any more, have the meter, or did not take their offer, and with an offer to the first where
     /// the meter can be had. Called after each change, and each second.
     ///
     /// Two of these at once, or one with a lease that has just changed, do no harm: an offer decides nothing, the acquire
     /// that answers it does.
-    func settleLine(of place: MeterPlace) async {
+    func settleQueue(of place: MeterPlace) async {
         let copy = copy
         // While this copy stops, its hosts go to another one, where they queue again in their places.
         guard !hub.isClosed else { return }
         // What others wait through, others look after.
-        guard let line = lines.line(at: place), line.waiters.contains(where: { $0.copy == copy }) else { return }
+        guard let queue = queues.queue(at: place), queue.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?
         let lease: LeaseStanding
         let limits: LeaseLimits
@@ -128,7 +128,7 @@ extension CloudService {
         }
         guard let zone else { return }
         guard lease.meter == place.meter else {
-            await moveLine(from: place, to: MeterPlace(zone: place.zone, meter: lease.meter), through: copy)
+            await moveQueue(from: place, to: MeterPlace(zone: place.zone, meter: lease.meter), through: copy)
             return
         }
         let record = lease.record
@@ -139,36 +139,36 @@ extension CloudService {
             if await tryChange(change, at: place) { tell(record, meter: place.meter, in: zone) }
         }
         guard canBeHad else { return }
-        let turn = lines.offer(at: place) { $0.canBeHad(at: now, through: copy) }
+        let turn = queues.offer(at: place) { $0.canBeHad(at: now, through: copy) }
         if case .offer(let waiter) = turn {
             hub.tellOffer(of: place.meter, reserved: LeaseRules.reservation, to: waiter.host, in: place.zone)
         }
     }
 
     /// The id that they wait for became another id of a meter: those who wait through this copy wait for that meter.
-    private func moveLine(from place: MeterPlace, to other: MeterPlace, through copy: CopyID) async {
-        let waiters = lines.line(at: place)?.waiters.filter { $0.copy == copy } ?? []
+    private func moveQueue(from place: MeterPlace, to other: MeterPlace, through copy: ReplicaID) async {
+        let waiters = queues.queue(at: place)?.waiters.filter { $0.copy == copy } ?? []
         for waiter in waiters {
-            // Should this stop here, the waiter stands in both lines, and the next round goes on.
+            // Should this stop here, the waiter stands in both queues, and the next round goes on.
             _ = await tryChange(.join(waiter), at: other)
             _ = await tryChange(.leave(waiter.host), at: place)
         }
-        await tellLine(at: place)
-        await tellLine(at: other)
-        await settleLine(of: other)
+        await tellQueue(at: place)
+        await tellQueue(at: other)
+        await settleQueue(of: other)
     }
 
-    /// Who is to leave, of those who wait through this copy. nil: nobody.
+    /// Who is to leave, of those who wait through this copy. nil means nobody.
     private func departures(
-        from place: MeterPlace, of copy: CopyID, record: LeaseRecord?, canBeHad: Bool, at now: MonotonicTime
-    ) -> LineChange? {
-        lines.offer(at: place) { [hub] line -> LineChange? in
-            let gone = line.waiters.filter { waiter in
+        from place: MeterPlace, of copy: ReplicaID, record: LeaseRecord?, canBeHad: Bool, at now: MonotonicTime
+    ) -> QueueEdit? {
+        queues.offer(at: place) { [hub] queue -> QueueEdit? in
+            let gone = queue.waiters.filter { waiter in
                 waiter.copy == copy
                     && (!hub.isListening(waiter.host, in: place.zone) || record?.serves(waiter) == true)
             }
-            if !canBeHad { line.cannotBeHad() }
-            let late = line.late(at: now)
+            if !canBeHad { queue.cannotBeHad() }
+            let late = queue.late(at: now)
             return gone.isEmpty && late == nil ? nil : .remove(Set(gone), late: late)
         } ?? nil
     }

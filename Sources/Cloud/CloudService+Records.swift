@@ -74,7 +74,7 @@ extension CloudService {
     }
 
     /// - Parameters:
-    ///   - since: nil: from the very start.
+    ///   - since: nil means from the very start.
     ///   - limit: at most `CloudLimits.recordsPerPage`, which is also what nil means.
     /// - Throws: `changeTokenExpired`, `timelineLost`, `anotherZone`, `badRequest`.
     package func changes(
@@ -85,7 +85,7 @@ extension CloudService {
         if let since {
             guard let read = ChangeToken(since) else {
                 throw CloudFailure(
-                    .badRequest, "\"\(since)\" is no change token of this cloud; send it as it was given")
+                    .badRequest, "\"\(since)\" is not a change token of this cloud; send it as it was given")
             }
             token = read
         }

@@ -9,15 +9,15 @@ import Synchronization
 /// Every call that names a zone is refused (`permissionDenied`) unless the principal is a host's, of that zone, and
 /// bound to the host (`join`). What is allowed of leases and records, the rules say (`LeaseRules`, `RecordIntake`),
 /// which the engine calls within its atomic step. In memory are only the event streams, the offers to those who wait, and
-/// what is known of the waiting lines, which all copies of the cloud share through the engine.
+/// what is known of the lease queues, which all copies of the cloud share through the engine.
 package final class CloudService: Sendable {
     let engine: any CloudEngine
     let clock: CloudClock
     let logger: Logger
     let hub = EventHub()
-    let lines = WaitingLines()
+    let queues = LeaseQueues()
     private let dice: Mutex<any RandomNumberGenerator & Sendable>
-    private let identity: Mutex<CopyID>
+    private let identity: Mutex<ReplicaID>
     let saidThatTheStoreWentBack = Atomic(false)
 
     package init(
@@ -26,13 +26,13 @@ package final class CloudService: Sendable {
         self.engine = engine
         self.clock = clock
         var dice = dice
-        identity = Mutex(CopyID(using: &dice))
+        identity = Mutex(ReplicaID(using: &dice))
         self.dice = Mutex(dice)
         self.logger = logger
     }
 
     /// How often every event stream tells the time, so that a host notices a dead one, and the cloud a dead host.
-    static let pingInterval = Duration.seconds(15)
+    package static let pingInterval = Duration.seconds(15)
     /// How often the lines are looked at: an offer that nobody took, or a lease that is over, is noticed this late.
     static let round = Duration.seconds(1)
 
@@ -42,14 +42,14 @@ package final class CloudService: Sendable {
         let retention = CloudRetention(engine: engine, clock: clock, logger: logger)
         var purgeAt = clock.now() + CloudRetention.firstAfter
         var pingAt = clock.now() + Self.pingInterval
-        await readLines()
+        await readQueues()
         while !Task.isCancelled {
             let now = clock.now()
-            for place in lines.places { await settleLine(of: place) }
+            for place in queues.places { await settleQueue(of: place) }
             if now >= pingAt {
                 pingAt = now + Self.pingInterval
                 hub.tellTime(clock.wallNow())
-                await readLines()
+                await readQueues()
             }
             if now >= purgeAt {
                 purgeAt = now + CloudRetention.interval
@@ -86,11 +86,11 @@ package final class CloudService: Sendable {
     func throwDice() -> UInt64 { dice.withLock { $0.next() } }
 
     /// Which copy of the cloud this is: whose waiters it looks after.
-    var copy: CopyID { identity.withLock { $0 } }
+    var copy: ReplicaID { identity.withLock { $0 } }
 
     /// Becomes another copy to all others: this one was given up.
     func becomeAnother() {
-        let next = dice.withLock { CopyID(using: &$0) }
+        let next = dice.withLock { ReplicaID(using: &$0) }
         identity.withLock { $0 = next }
     }
 }

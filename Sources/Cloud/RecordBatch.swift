@@ -7,7 +7,7 @@ import SettingsCore
 struct RecordBatch {
     let records: [Record]
     private(set) var results: [ModifyAnswer.Result]
-    /// For each record what to store; nil: it was refused, or is answered already.
+    /// For each record what to store; nil means it was refused, or is answered already.
     private var stores: [[Record]?]
     /// What an older form of a name leaves behind, stored only once what it had is stored under the canonical one.
     private var leftovers: [Int: Record] = [:]
@@ -28,7 +28,7 @@ struct RecordBatch {
             return "the record \(record.key.name) has neither properties nor a deletion"
         }
         if record.key.type.isNamedByMeter, MeterID(record.key.name) == nil {
-            return "\"\(record.key.name)\" is no meter id, which names a \(record.key.type.rawValue)"
+            return "\"\(record.key.name)\" is not a meter id, and a \(record.key.type.rawValue) is named by one"
         }
         return record.key.type == .recording ? recordingFault(of: record) : nil
     }
@@ -38,7 +38,7 @@ struct RecordBatch {
     private static func recordingFault(of record: Record) -> String? {
         let name = record.key.name
         guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
-            return "\"\(name)\" is no name of a recording; one begins with its host's id and a slash"
+            return "\"\(name)\" cannot name a recording; a name begins with its host's id and a slash"
         }
         guard record.properties.values.allSatisfy({ $0.stamp.host == host }) else {
             return "the recording \(name) is written by its own host alone"

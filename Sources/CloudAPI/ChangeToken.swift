@@ -8,10 +8,11 @@ package struct ChangeToken: Hashable, Sendable {
     package var epoch: String
     /// The zone's counter at the last change read.
     package var sequence: UInt64
-    /// Within the sequence, the last record read. nil: all of them.
+    /// Within the sequence, the last record read. nil means all of them.
     package var key: String?
     /// The floor of purged tombstones when a reading from the very start began: whoever held nothing then misses none
-    /// of those. Without it the second page of a first reading would be below the floor for ever. nil: not such a one.
+    /// of those. Without it the second page of a first reading would be below the floor for ever. nil means not such a
+    /// one.
     package var floor: UInt64?
     /// Where and when its page was read. nil for a token of the first form.
     package var origin: Origin?

@@ -1,4 +1,4 @@
-/// Why the cloud did not do what it was asked (leases-and-sync.md, section 5). The raw value is what JSON carries.
+/// Why the cloud did not do what it was asked (Docs/Sync.md#errors). The raw value is what JSON carries.
 package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     /// 401: no token, or one that is unknown or revoked.
     case notAuthenticated

@@ -4,7 +4,7 @@ import SettingsCore
 /// A body that holds hundreds of records: it is written and read as JSON without a coder, as `RecordText` does with each
 /// record, because a coder takes most of the time that such a request has.
 package protocol RecordsBody: Codable {
-    /// The JSON that its coder writes, but for the order of keys. nil: only a coder can write this one.
+    /// The JSON that its coder writes, but for the order of keys. nil means only a coder can write this one.
     var text: [UInt8]? { get }
     /// Reads what `text` is and nothing else. Any other JSON, however right, is for a decoder.
     init?(text: some Collection<UInt8>)

@@ -70,7 +70,7 @@ extension KeyedDecodingContainer {
         guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
         guard let host = HostID(text) else {
             throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "\"\(text)\" is no host id; one is a UUID")
+                forKey: key, in: self, debugDescription: "\"\(text)\" is not a host id; one is a UUID")
         }
         return host
     }
@@ -82,7 +82,7 @@ extension Stamp: Codable {
         let text = try container.decode(String.self)
         guard let stamp = Stamp(text) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\"\(text)\" is no stamp; one is <milliseconds>.<counter>.<host>")
+                in: container, debugDescription: "\"\(text)\" is not a stamp; one is <milliseconds>.<counter>.<host>")
         }
         self = stamp
     }

@@ -66,7 +66,7 @@ package struct JoinAnswer: Codable, Hashable, Sendable {
     }
 }
 
-/// Limits of a request (leases-and-sync.md, section 5).
+/// Limits of a request (Docs/Sync.md#figures).
 package enum CloudLimits {
     package static let recordsPerPage = 400
     package static let recordsPerBatch = 400

@@ -14,7 +14,7 @@ package struct CloudAddress: Hashable, Sendable {
         let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
         let parts = trimmed.split(separator: "://", maxSplits: 1)
         guard parts.count == 2, !parts[1].contains(where: { "/?#@ ".contains($0) }) else {
-            throw SyncFailure(.badRequest, "\"\(text)\" is no cloud's address; one is https://host:8643")
+            throw SyncFailure(.badRequest, "\"\(text)\" is not a cloud's address; one is https://host:8643")
         }
         guard let authority = URLAuthority(parts[1]) else {
             throw SyncFailure(.badRequest, "\"\(text)\" names no host, or no port; one is https://host:8643")
@@ -27,7 +27,7 @@ package struct CloudAddress: Hashable, Sendable {
                     .badRequest, "\(text) is not encrypted, and the token would cross the network: use https")
             }
             isEncrypted = false
-        default: throw SyncFailure(.badRequest, "\"\(text)\" is no cloud's address; one is https://host:8643")
+        default: throw SyncFailure(.badRequest, "\"\(text)\" is not a cloud's address; one is https://host:8643")
         }
         self.text = trimmed
         host = authority.host

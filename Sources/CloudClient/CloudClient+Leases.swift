@@ -86,7 +86,7 @@ extension CloudClient: LeaseAuthority {
 
     package func leases() async throws(SyncFailure) -> [LeaseView] {
         let list: LeaseList = try await call(.GET, zonePath("leases"))
-        // One that this version cannot read (a newer kind of meter id) is none of this host's.
+        // One that this version cannot read (a newer kind of meter id) is not this host's.
         return list.leases.compactMap { LeaseView($0) }
     }
 

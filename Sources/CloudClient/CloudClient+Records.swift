@@ -9,7 +9,7 @@ extension CloudClient: CloudLink {
     package func account() async throws(SyncFailure) -> CloudAccount {
         let body: AccountBody = try await call(.GET, "/v1/account")
         guard let host = HostID(body.hostID), let time = UInt64(exactly: body.serverTime) else {
-            throw SyncFailure(.other, "/v1/account: \"\(body.hostID)\" is no host id, or the time is none")
+            throw SyncFailure(.other, "/v1/account: \"\(body.hostID)\" is not a host id, or its time cannot be read")
         }
         return CloudAccount(
             zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,

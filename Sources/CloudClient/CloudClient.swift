@@ -20,7 +20,7 @@ package final class CloudClient: Sendable {
     /// How long an answer may take.
     let patience: TimeAmount
 
-    /// - Throws: `badRequest` for an address or a token that is none. Opens no connection.
+    /// - Throws: `badRequest` for an address or a token that cannot be one. Opens no connection.
     package init(_ membership: CloudMembership, patience: Duration = .seconds(15)) throws(SyncFailure) {
         var addresses: [CloudAddress] = []
         for url in membership.urls { addresses.append(try CloudAddress(url)) }
@@ -29,7 +29,7 @@ package final class CloudClient: Sendable {
             throw SyncFailure(.badRequest, "\(open.text) has no certificate that a pin could fit: use https")
         }
         guard membership.token.isSendable else {
-            throw SyncFailure(.badRequest, "the token is none: it is empty, or has blanks or line ends in it")
+            throw SyncFailure(.badRequest, "that is not a token: it is empty, or has blanks or line ends in it")
         }
         self.membership = membership
         self.addresses = addresses
@@ -99,7 +99,7 @@ package final class CloudClient: Sendable {
     /// The path of something in the zone.
     func zonePath(_ rest: String) -> String { "/v1/zones/\(membership.zone.urlPart)/\(rest)" }
 
-    /// - Parameter index: of the address; nil: the one that is asked just now.
+    /// - Parameter index: of the address; nil means the one that is asked just now.
     func send(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
         headers: [(String, String)] = [], to index: Int? = nil

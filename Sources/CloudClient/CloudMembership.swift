@@ -6,7 +6,7 @@ package struct CloudMembership: Hashable, Sendable {
     package var urls: [String]
     package var zone: String
     package var token: Secret
-    /// How to know a self-made certificate. nil: the system's trust roots judge it.
+    /// How to know a self-made certificate. nil means the system's trust roots judge it.
     package var pin: CertificatePin?
     /// Where the zone is another than the last, it is told others' records too.
     package var bringsAll: Bool

@@ -41,7 +41,7 @@ package struct ServerSentEvents: Sendable {
         return events
     }
 
-    /// An empty line ends an event. One without data is none (a comment that keeps the connection alive).
+    /// An empty line ends an event. One without data is not an event (a comment that keeps the connection alive).
     private mutating func endLine() -> Event? {
         defer { line.removeAll(keepingCapacity: true) }
         guard !line.isEmpty else {

@@ -308,7 +308,7 @@ extension EtcdWriter {
 }
 
 extension HTTPClient.Configuration {
-    /// - Throws: `badSetting` for a file that is none.
+    /// - Throws: `badSetting` if the file is not a certificate.
     static func etcd(_ settings: EtcdSettings) throws(EtcdError) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow

@@ -18,7 +18,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// leases-and-sync.md, section 6.
+    /// Docs/Sync.md#figures.
     static let repairInterval = Duration.seconds(30)
     /// Below what a person notices, and two small requests a second at most.
     private static let tellInterval = Duration.milliseconds(500)
@@ -77,10 +77,10 @@ extension EtcdCloudEngine {
     private func tellRenewals() async {
         while !Task.isCancelled {
             await pause(Self.tellInterval)
-            let sheet = untold.take()
-            guard !sheet.isEmpty else { continue }
+            let digest = untold.take()
+            guard !digest.isEmpty else { continue }
             do throws(EtcdError) {
-                _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: sheet.bytes)]))
+                _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
             } catch {
                 // The other copies read all pulses every `repairInterval` as well.
                 logger.debug("renewals are not told to the other copies", metadata: ["cause": "\(error)"])
@@ -96,8 +96,8 @@ extension EtcdCloudEngine {
     private func take(_ event: EtcdWatchMessage.Event, _ hear: @Sendable (CloudNews) async -> Void) async {
         let entry = event.kv
         let watched = keys.watched(entry.key)
-        if case .line(let place)? = watched {
-            await hear(.line(line(event.type == "DELETE" ? nil : entry, at: place, of: entry.revision), place: place))
+        if case .queue(let place)? = watched {
+            await hear(.queue(queue(event.type == "DELETE" ? nil : entry, at: place, of: entry.revision), place: place))
             return
         }
         guard event.type != "DELETE" else { return }
@@ -114,19 +114,19 @@ extension EtcdCloudEngine {
                 if credential.revokedAt != nil { await hear(.revoked(credential: credential.id)) }
             case .renewals:
                 let now = clock.now()
-                for (zone, meters) in try RenewalSheet(entry).zones {
+                for (zone, meters) in try RenewalDigest(entry).zones {
                     for (meter, pulse) in meters {
                         sights.note(pulse: pulse, at: MeterPlace(zone: zone, meter: meter), now: now)
                     }
                 }
-            case .line, nil: break
+            case .queue, nil: break
             }
         } catch {
             logger.warning("a change in etcd cannot be read", metadata: ["cause": "\(error)"])
         }
     }
 
-    /// Reads all heads, all leases that were changed since the last time, and all waiting lines.
+    /// Reads all heads, all leases that were changed since the last time, and all lease queues.
     func readAllNews(_ hear: @Sendable (CloudNews) async -> Void) async {
         do {
             let heads = try await client.read([EtcdRange(prefix: keys.allHeads)]).ranges[0].entries
@@ -139,7 +139,7 @@ extension EtcdCloudEngine {
                 guard !isFirst else { continue }
                 for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
             }
-            for (place, line) in try await lines().lines { await hear(.line(line, place: place)) }
+            for (place, queue) in try await queues().queues { await hear(.queue(queue, place: place)) }
         } catch {
             logger.warning("etcd cannot be read", metadata: ["cause": "\(error)"])
         }

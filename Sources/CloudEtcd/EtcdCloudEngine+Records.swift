@@ -11,7 +11,7 @@ extension EtcdCloudEngine {
     ) async throws -> [RecordOutcome] {
         try await finish { [self] in
             try await check(zone)
-            let times = RecordDesk.Times(now: now, leaseTime: leaseTime)
+            let times = RecordBatcher.Times(now: now, leaseTime: leaseTime)
             return records.isEmpty ? [] : try await recordDesk.write(records, in: zone, at: times)
         }
     }
@@ -82,7 +82,7 @@ extension EtcdCloudEngine {
             var ranges: [EtcdRange] = []
             for place in left.prefix(Self.recordsPerRead) {
                 guard let name = String(validating: place.value, as: UTF8.self) else {
-                    throw EtcdError(damaged: place.key, "it is no name")
+                    throw EtcdError(damaged: place.key, "it is not a name")
                 }
                 ranges.append(EtcdRange(key: keys.record(RecordKey(type: type, name: name), in: zone)).at(revision))
             }

@@ -147,7 +147,7 @@ extension EtcdCloudEngine {
             return nil
         }
         guard let milliseconds = Int64(String(decoding: entry.value, as: UTF8.self)) else {
-            throw EtcdError(damaged: entry.key, "it is no number")
+            throw EtcdError(damaged: entry.key, "it is not a number")
         }
         return (WallTime(millisecondsSince1970: milliseconds), entry.revision)
     }

@@ -12,7 +12,7 @@ import Synchronization
 /// Right by transactions and reads of what a majority has (linearizable) alone. What etcd offers besides, its leases and
 /// keep-alives, is not used, and its watch is a hint (`run`). No clock is compared with another machine's: a lease that
 /// nobody released goes to another host only once this copy has itself seen it unchanged for its time to live and its
-/// lock-delay, so a new copy waits that long (rules 3 and 5 of leases-and-sync.md, section 1).
+/// lock-delay, so a new copy waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
 package final class EtcdCloudEngine: CloudEngine {
     package let epoch: String
     let client: EtcdClient
@@ -20,17 +20,17 @@ package final class EtcdCloudEngine: CloudEngine {
     let clock: CloudClock
     let logger: Logger
     let reads: SharedReads
-    let sights: LeaseSights
-    let aliases: AliasSights
-    let untold = UntoldRenewals()
-    let leaseDesk: LeaseDesk
-    let recordDesk: RecordDesk
+    let sights: LeaseCache
+    let aliases: AliasCache
+    let untold = PendingRenewals()
+    let leaseDesk: LeaseBatcher
+    let recordDesk: RecordBatcher
     /// This copy's name in what it writes.
     let writer: String
     private let knownZones = Mutex(KnownZones())
     let dice: Mutex<any RandomNumberGenerator & Sendable>
     let limits: Mutex<LeaseLimits>
-    let heads = HeadSights()
+    let heads = HeadCache()
     private let changes = Atomic<UInt64>(0)
 
     /// Connects, and makes the epoch of a new store.
@@ -67,12 +67,12 @@ package final class EtcdCloudEngine: CloudEngine {
         epoch = start.epoch
         limits = Mutex(start.limits(at: clock.now()))
         reads = SharedReads(client: client)
-        sights = LeaseSights()
-        aliases = AliasSights(client: client, keys: keys, writer: writer)
-        leaseDesk = LeaseDesk(
+        sights = LeaseCache()
+        aliases = AliasCache(client: client, keys: keys, writer: writer)
+        leaseDesk = LeaseBatcher(
             client: client, keys: keys, sights: sights, aliases: aliases, untold: untold, writer: writer,
             now: clock.now)
-        recordDesk = RecordDesk(
+        recordDesk = RecordBatcher(
             client: client, keys: keys, heads: heads, leases: sights, aliases: aliases, writer: writer, dice: dice,
             now: clock.now)
     }
@@ -172,12 +172,12 @@ struct StoreStart: Hashable, Sendable {
         }
         guard let entry = found[0].entries.first, let epoch = String(validating: entry.value, as: UTF8.self),
             !epoch.isEmpty
-        else { throw EtcdError(damaged: keys.epoch, "it is no text") }
+        else { throw EtcdError(damaged: keys.epoch, "it is not text") }
         self.epoch = epoch
         var floor: UInt64 = 0
         if let entry = found[1].entries.first {
             guard let number = String(validating: entry.value, as: UTF8.self).flatMap({ UInt64($0) }) else {
-                throw EtcdError(damaged: keys.tokenFloor, "it is no number")
+                throw EtcdError(damaged: keys.tokenFloor, "it is not a number")
             }
             floor = number
         }

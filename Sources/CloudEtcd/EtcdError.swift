@@ -23,7 +23,7 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
         case overloaded
         /// What answers has an older state than was seen before: it was restored, or is another etcd.
         case wentBack = "went-back"
-        /// The answer is none of etcd's.
+        /// The answer is not etcd's.
         case garbage
         /// What is stored cannot be read: a newer version wrote it, or another program.
         case damaged

@@ -4,7 +4,7 @@ package import MeterModel
 import Synchronization
 
 /// Makes a store of its own of an etcd that was restored from a snapshot, while no copy of the cloud runs
-/// (leases-and-sync.md, section 1, rule 5, and section 5).
+/// (Docs/Leases.md#rule-5 and Docs/Sync.md#zones-and-change-tokens).
 ///
 /// Its epoch is new, so that hosts fetch and push everything anew; its tokens begin above any that can have been given
 /// out since the snapshot; and from then on nothing goes to anybody new until old holders have surely stopped.

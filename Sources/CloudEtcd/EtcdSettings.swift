@@ -5,10 +5,10 @@ import MeterModel
 package struct EtcdSettings: Sendable {
     /// `http://` or `https://`, host and port. Several are members of one etcd; any will do.
     package var urls: [String]
-    /// nil: etcd has no users.
+    /// nil means etcd has no users.
     package var user: String?
     package var password: String
-    /// A file of certificates, in PEM, one of which has signed the members'; nil: those that the system trusts.
+    /// A file of certificates, in PEM, one of which has signed the members'; nil means those that the system trusts.
     package var authorities: String?
     /// Files in PEM: what this side shows. etcd asks for them where it was started with `--client-cert-auth`.
     package var certificate: String?
@@ -30,7 +30,7 @@ package struct EtcdSettings: Sendable {
 
     /// Each member's address, without a slash at its end.
     ///
-    /// - Throws: `badSetting` for one that is none, for none at all, and where a password would cross a network in the
+    /// - Throws: `badSetting` for one that cannot be read, for none at all, and where a password would cross a network in the
     ///   clear.
     func addresses() throws(EtcdError) -> [String] {
         guard !urls.isEmpty else {
@@ -48,7 +48,7 @@ package struct EtcdSettings: Sendable {
         guard parts.count == 2, parts[0] == "http" || parts[0] == "https",
             !parts[1].contains(where: { "/?#@ \r\n\t".contains($0) }), let authority = URLAuthority(parts[1]),
             authority.port != nil
-        else { throw EtcdError(.badSetting, "\"\(url)\" is no address of etcd. \(advice)") }
+        else { throw EtcdError(.badSetting, "\"\(url)\" is not an address of etcd. \(advice)") }
         guard parts[0] == "https" || authority.isLoopback || !hasPassword else {
             throw EtcdError(
                 .badSetting, "\(url) is not encrypted, and the password would cross the network. Use https")

@@ -62,7 +62,7 @@ package struct HostedCloud: Sendable {
         package var host: String
         /// 0: any that is free.
         package var port: Int
-        /// nil: without TLS.
+        /// nil means without TLS.
         package var certificate: ServerCertificate?
         package var limits: RequestGate.Limits
         /// How many connections there may be at a time.
@@ -115,7 +115,7 @@ package struct HostedCloud: Sendable {
         let (consoleRuns, consoleRunning) = AsyncStream.makeStream(of: Void.self)
         let follower = store.hasCopies ? [CloudFollower(store: store, service: service)] : []
         return follower.map { .init(service: $0) } + [
-            .init(service: CloudRounds(service: service)),
+            .init(service: CloudMaintenance(service: service)),
             .init(service: console.service { consoleRunning.finish() }),
             .init(
                 service: try application.service { port in

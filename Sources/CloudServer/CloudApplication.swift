@@ -13,7 +13,7 @@ package struct CloudApplication: Sendable {
     package let host: String
     /// 0 takes one that is free.
     package let port: Int
-    /// nil: no TLS.
+    /// nil means no TLS.
     package let tls: TLSConfiguration?
     package let logger: Logger
     /// How long a client may take nothing of what is sent to it.

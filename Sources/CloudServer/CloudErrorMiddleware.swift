@@ -11,7 +11,7 @@ import NIOCore
 struct CloudErrorMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
-    /// Told of requests that the store did not carry out; nil: nobody is.
+    /// Told of requests that the store did not carry out; nil means nobody is.
     var health: StoreHealth?
 
     func handle(

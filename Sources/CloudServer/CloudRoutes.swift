@@ -6,7 +6,7 @@ import MeterModel
 package import MetricsCore
 package import ServerKit
 
-/// The routes of leases-and-sync.md, section 6 (Docs/openapi.yaml): each decodes, calls the service, encodes.
+/// The routes of Docs/openapi.yaml: each decodes, calls the service, encodes.
 package struct CloudRoutes: Sendable {
     let service: CloudService
     let gate: RequestGate
@@ -20,7 +20,7 @@ package struct CloudRoutes: Sendable {
     /// - Parameters:
     ///   - makeToken: a new token for a host that joins.
     ///   - version: of the program, for `/v1/health`.
-    ///   - health: of the store; nil: it is well where it lists its zones.
+    ///   - health: of the store; nil means it is well where it lists its zones.
     ///   - figures: what the engine and the process can tell about themselves, for `/metrics`.
     package init(
         service: CloudService, gate: RequestGate, clock: CloudClock, version: String,
@@ -162,7 +162,7 @@ package struct CloudRoutes: Sendable {
         case .revokeLease: return try await service.revoke(meter: meter, in: zone, by: principal)
         case .enqueue: return try await service.enqueue(meter: meter, in: zone, by: principal)
         case .leaveQueue: return try await service.leaveQueue(meter: meter, in: zone, by: principal)
-        default: throw CloudFailure(.notFound, "\(call.request.uri.path) is no call about a lease")
+        default: throw CloudFailure(.notFound, "\(call.request.uri.path) is not a call about a lease")
         }
     }
 }

@@ -2,7 +2,7 @@ package import Cloud
 import ServiceLifecycle
 
 /// Runs what the cloud does by itself: offers to those who wait, and the clean-up.
-package struct CloudRounds: Service {
+package struct CloudMaintenance: Service {
     private let service: CloudService
 
     package init(service: CloudService) { self.service = service }

@@ -91,7 +91,7 @@ extension ConsoleTerms {
         var policy = terms.policy
         if let text = self.policy {
             guard let wanted = LeasePolicy(rawValue: text) else {
-                throw CloudFailure(.badRequest, "\"\(text)\" is no policy; it is keep or strict")
+                throw CloudFailure(.badRequest, "\"\(text)\" is not a policy; it is keep or strict")
             }
             policy = wanted
         }
@@ -107,7 +107,7 @@ extension ConsoleQuota {
         for limit in [bytes, records, hostBytes, hostRecords].compactMap({ $0 }) {
             guard (0...ZoneQuota.limitMax).contains(limit) else {
                 throw CloudFailure(
-                    .badRequest, "\(limit) is no limit of a zone; one is from 0 to \(ZoneQuota.limitMax)")
+                    .badRequest, "\(limit) is not a limit of a zone; one is from 0 to \(ZoneQuota.limitMax)")
             }
         }
         let zone = QuotaAmount(bytes: bytes ?? quota.zone.bytes, records: records ?? quota.zone.records)

@@ -21,7 +21,7 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
-    /// nil: of all zones.
+    /// nil means of all zones.
     case tokens(zone: String?)
     case revokeToken(id: String)
     /// An absolute path on the server's machine.
@@ -58,7 +58,7 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
 
 /// What a zone, or one host in it, has of records.
 package struct ConsoleUsage: Codable, Hashable, Sendable {
-    /// nil: the whole zone.
+    /// nil means the whole zone.
     package var hostID: String?
     package var bytes: Int
     package var records: Int
@@ -87,7 +87,7 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
 
 package struct ConsoleZone: Codable, Hashable, Sendable {
     package var name: String
-    /// Its identity, a UUID. nil: the server is of a version without identities.
+    /// Its identity, a UUID. nil means the server is of a version without identities.
     package var id: String?
     package var policy: String
     /// Milliseconds.
@@ -96,7 +96,7 @@ package struct ConsoleZone: Codable, Hashable, Sendable {
     package var lockDelay: Int64
     /// Accepted changes so far.
     package var sequence: UInt64
-    /// nil: the server is of a version without quotas.
+    /// nil means the server is of a version without quotas.
     package var quota: ConsoleQuota?
     package var used: ConsoleUsage?
     /// The shares of those hosts that have one, the largest first.

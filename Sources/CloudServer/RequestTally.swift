@@ -26,7 +26,7 @@ package final class RequestTally: Sendable {
     /// One answered request.
     ///
     /// - Parameters:
-    ///   - route: nil for a path that is none of ours.
+    ///   - route: nil for a path that is not ours.
     ///   - duration: until the answer's head; a stream goes on after it.
     package func count(_ route: CloudRoute?, status: Int, duration: Duration) {
         let name = route?.rawValue ?? "none"

@@ -25,7 +25,7 @@ package actor StoreHealth {
 
     /// - Parameters:
     ///   - look: throws where the store is not well; with `writes`, by a real write.
-    ///   - warn: what ought to be seen to where it is well, in words; nil: nothing.
+    ///   - warn: what ought to be seen to where it is well, in words; nil means nothing.
     package init(
         look: @escaping @Sendable (_ writes: Bool) async throws -> Void,
         warn: @escaping @Sendable () async -> String? = { nil }, now: @escaping @Sendable () -> MonotonicTime,
@@ -71,7 +71,7 @@ package actor StoreHealth {
         do {
             try await look(writes)
             if writes { needsWrite = false }
-            // A write that failed while this looked counts for more.
+            // A write that failed while this looked takes precedence.
             if !needsWrite { change(to: nil) }
         } catch {
             if writes { needsWrite = true }

@@ -4,7 +4,8 @@ import GRDB
 import LeaseCore
 package import MeterModel
 
-/// Puts a backup into a data directory that no cloud is using (leases-and-sync.md, section 1, rule 5, and section 5).
+/// Puts a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and
+/// Docs/Sync.md#zones-and-change-tokens).
 ///
 /// The restored store has a new epoch, so that hosts fetch and push everything anew; its tokens begin above any that can
 /// have been given out since the backup; and from its next start on, nothing goes to anybody new until old holders have
@@ -16,7 +17,7 @@ package struct CloudRestore: Hashable, Sendable {
     package var zones: Int
     package var records: Int
     package var leases: Int
-    /// Where the store is that was there before; nil: there was none.
+    /// Where the store is that was there before; nil means there was none.
     package var replaced: String?
 
     /// - Parameters:
@@ -25,8 +26,8 @@ package struct CloudRestore: Hashable, Sendable {
     ///   - ignoresClock: a calendar that is older than the backup's own date is good enough. Tokens then begin where that
     ///     date would have them begin.
     /// - Throws: `locked` while a cloud uses the directory; `clockBehind` where the calendar is older than the backup's
-    ///   own date, because tokens would begin too low; `damaged` for a backup that is none. Dates inside the backup do
-    ///   not matter: a host may have joined under a calendar that was years ahead.
+    ///   own date, because tokens would begin too low; `damaged` for a file that is not a backup. Dates inside the
+    ///   backup do not matter: a host may have joined under a calendar that was years ahead.
     package static func run(
         from backup: String, into directory: String, at now: WallTime, ignoresClock: Bool = false,
         dice: inout some RandomNumberGenerator

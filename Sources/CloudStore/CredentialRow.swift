@@ -35,7 +35,7 @@ enum CredentialRow {
         if let text: String = row["host"], let name: String = row["host_name"], let machine: String = row["machine"] {
             guard let host = HostID(text) else {
                 throw CloudStoreError(
-                    .damaged, "the token \(id) belongs to the host \"\(text)\", which is none. Restore from a backup")
+                    .damaged, "the token \(id) has the host id \"\(text)\", which is not a UUID. Restore from a backup")
             }
             credential.binding = Credential.Binding(host: host, hostName: name, machine: machine)
         }

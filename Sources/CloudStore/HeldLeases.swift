@@ -15,7 +15,7 @@ struct HeldLeases {
     var count: Int { macs.count + others.count }
     var isEmpty: Bool { count == 0 }
 
-    /// By meter. A record without a holder is none.
+    /// By meter. A record without a holder does not count.
     subscript(meter: String) -> LeaseRecord? {
         get { place(of: meter).map { slots[Int($0)].record } }
         set {

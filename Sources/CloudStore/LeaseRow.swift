@@ -12,7 +12,7 @@ enum LeaseRow {
     /// By zone and meter, one by one.
     ///
     /// - Parameters:
-    ///   - zone: nil: all.
+    ///   - zone: nil means all.
     ///   - isHeldOnly: without freed ones.
     ///   - renewedAt: when they count as renewed.
     static func forEach(

@@ -83,7 +83,7 @@ extension Meta {
         guard let text = try read(db) else { return nil }
         guard let milliseconds = Int64(text) else {
             throw CloudStoreError(
-                .damaged, "the store's \(rawValue) is \"\(text.prefix(64))\", which is no number. Restore a backup")
+                .damaged, "the store's \(rawValue) is \"\(text.prefix(64))\", which is not a number. Restore a backup")
         }
         return WallTime(millisecondsSince1970: milliseconds)
     }

@@ -20,7 +20,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     let zoneTable: ZoneTable
     let leaseTable: LeaseTable
     let limits: Mutex<LeaseLimits>
-    let waiting = ProcessLines()
+    let waiting = InMemoryQueues()
     let dice: Mutex<any RandomNumberGenerator & Sendable>
     /// Random: the id of the marks that this run writes on the zones' timelines.
     let markID: UInt64
@@ -29,7 +29,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     package struct Options: Sendable {
         /// How long a statement waits for another program that uses the file.
         package var busyTimeout: Duration
-        /// The file takes no more pages than this, as if the disk were full. nil: as many as there is room for.
+        /// The file takes no more pages than this, as if the disk were full. nil means as many as there is room for.
         package var pageCountMax: Int?
         /// Called before each statement of the writer runs, with its text.
         package var onStatement: (@Sendable (String) -> Void)?

@@ -76,7 +76,8 @@ extension StoredZone {
         let identity: String = row["identity"]
         guard let zoneID = Zone.ID(identity) else {
             throw CloudStoreError(
-                .damaged, "the zone \(name) has the identity \"\(identity)\", which is none. Restore from a backup")
+                .damaged,
+                "the zone \(name) has the identity \"\(identity)\", which is not a UUID. Restore from a backup")
         }
         self.init(
             id: row["id"],
@@ -93,7 +94,7 @@ extension LeaseTerms {
         let text: String = row["policy"]
         guard let policy = LeasePolicy(rawValue: text) else {
             throw CloudStoreError(
-                .damaged, "\(owner()) has the policy \"\(text)\", which is none. Restore from a backup")
+                .damaged, "\(owner()) has the policy \"\(text)\", which is not a policy. Restore from a backup")
         }
         self.init(
             timeToLive: .milliseconds(row["ttl_ms"] as Int64), lockDelay: .milliseconds(row["lock_delay_ms"] as Int64),

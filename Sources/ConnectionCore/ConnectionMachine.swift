@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Drives one meter through the seven states of product.md.
+/// Drives one meter through its seven states (Docs/States.md).
 ///
 /// ```
 ///              appeared             wanted, permitted               channelOpened
@@ -107,7 +107,7 @@ package struct ConnectionMachine: Sendable {
 
     /// The channel closed by itself, or could not be opened.
     ///
-    /// - Parameter dice: any number, for the jitter of the next attempt.
+    /// - Parameter dice: random bits, for the jitter of the next attempt.
     package mutating func channelClosed(at now: MonotonicTime, dice: UInt64) {
         switch phase {
         case .connecting:

@@ -1,6 +1,6 @@
 /// The times of the connection machine. All are lengths on the boot-time clock.
 package struct ConnectionTiming: Hashable, Sendable {
-    /// How long a link attempt may take; at least 10 s for a first connect (product.md, `connecting`).
+    /// How long a link attempt may take; at least 10 s for a first connect (Docs/States.md#times).
     package var connectTimeout: Duration
     /// Without a good frame for so long, `data-available` is no longer true.
     package var staleAfter: Duration
@@ -36,7 +36,7 @@ package struct Backoff: Hashable, Sendable {
 
     /// - Parameters:
     ///   - failures: attempts that failed since data last came, from 1.
-    ///   - dice: any number; the jitter comes from it.
+    ///   - dice: random bits; the jitter comes from it.
     package func delay(afterFailures failures: Int, dice: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let delay = min(cap, base * (1 << doublings))

@@ -86,7 +86,7 @@ package struct ExchangeMachine: Sendable {
 
 /// How often a meter is asked, and how patiently.
 package struct ExchangeRhythm: Hashable, Sendable {
-    /// nil: nothing is ever asked, the meter pushes.
+    /// nil means nothing is ever asked, the meter pushes.
     package var requestInterval: Duration?
     /// False for a keep-alive, which no answer belongs to.
     package var requestsAreAnswered: Bool

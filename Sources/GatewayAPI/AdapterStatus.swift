@@ -3,7 +3,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     /// Its own address, by which it is known for ever.
     package var address: String
     /// What the kernel calls it just now, `hci0`; null while it is gone.
-    package var name: String?
+    @NullCodable package var name: String?
     package var state: State
     /// Since when, RFC 3339.
     package var since: String
@@ -17,13 +17,13 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     /// Steps of the recovery ladder taken since the daemon started.
     package var recoveries: Int
     /// Whose search runs; null while none does.
-    package var discovery: Discovery?
+    @NullCodable package var discovery: Discovery?
     /// For how long it has looked for meters since the daemon started, all rounds together.
     package var discovery_ms: Int64
     /// How meters with a PIN fare over it; null while it is gone.
-    package var pairing: PairingStatus?
+    @NullCodable package var pairing: PairingStatus?
     /// What is wrong, and what to do about it; null while nothing is.
-    package var error: String?
+    @NullCodable package var error: String?
 
     package enum Discovery: String, Codable, Sendable, CaseIterable {
         case own
@@ -69,23 +69,5 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
         self.discovery_ms = discovery_ms
         self.pairing = pairing
         self.error = error
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(address, forKey: .address)
-        try container.encode(name, forKey: .name)
-        try container.encode(state, forKey: .state)
-        try container.encode(since, forKey: .since)
-        try container.encode(links, forKey: .links)
-        try container.encode(links_max, forKey: .links_max)
-        try container.encode(heard, forKey: .heard)
-        try container.encode(dropped, forKey: .dropped)
-        try container.encode(recoveries, forKey: .recoveries)
-        try container.encode(discovery, forKey: .discovery)
-        try container.encode(discovery_ms, forKey: .discovery_ms)
-        try container.encode(pairing, forKey: .pairing)
-        try container.encode(error, forKey: .error)
     }
 }

@@ -3,11 +3,11 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     /// `[mqtt]` names a broker; without one everything else is 0, false or null.
     package var configured: Bool
     /// Where it is, as `mqtts://host:8883`. Holds neither user nor password.
-    package var url: String?
+    @NullCodable package var url: String?
     /// The broker has us.
     package var connected: Bool
     /// RFC 3339: when the link went up, or was lost, or when meterd started where there was none so far.
-    package var since: String?
+    @NullCodable package var since: String?
     /// Messages that wait: to be sent, to be confirmed, or until the broker is back.
     package var queued: Int
     /// Of those, readings that are kept for a broker that could not take them in time.
@@ -25,9 +25,9 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     /// Links that went up since meterd started; what is more than one is a reconnect.
     package var links_opened: Int
     /// Why there is no link.
-    package var error: String?
+    @NullCodable package var error: String?
     /// What to do about that.
-    package var next: String?
+    @NullCodable package var next: String?
 
     /// - Parameter url: nil where no broker is configured.
     package init(url: String? = nil) {
@@ -36,24 +36,5 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
         connected = false
         (queued, backlog, published, dropped, refused, refused_topics, links_opened) = (0, 0, 0, 0, 0, 0, 0)
         hears_requests = url != nil
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(configured, forKey: .configured)
-        try container.encode(url, forKey: .url)
-        try container.encode(connected, forKey: .connected)
-        try container.encode(since, forKey: .since)
-        try container.encode(queued, forKey: .queued)
-        try container.encode(backlog, forKey: .backlog)
-        try container.encode(published, forKey: .published)
-        try container.encode(dropped, forKey: .dropped)
-        try container.encode(refused, forKey: .refused)
-        try container.encode(refused_topics, forKey: .refused_topics)
-        try container.encode(hears_requests, forKey: .hears_requests)
-        try container.encode(links_opened, forKey: .links_opened)
-        try container.encode(error, forKey: .error)
-        try container.encode(next, forKey: .next)
     }
 }

@@ -39,21 +39,21 @@ package struct CloudStatus: Codable, Hashable, Sendable {
     package var joined: Bool
     /// Without the token.
     package var urls: [String]
-    package var zone: String?
-    package var pin: String?
+    @NullCodable package var zone: String?
+    @NullCodable package var pin: String?
     /// This host, as others see it.
     package var host_id: String
     package var host_name: String
     /// The cloud's event stream is open: what happens there is seen here at once.
     package var connected: Bool
     /// `keep` or `strict`, as the cloud said last.
-    package var policy: String?
+    @NullCodable package var policy: String?
     /// This host's wall clock less the cloud's.
-    package var clock_offset_ms: Int64?
+    @NullCodable package var clock_offset_ms: Int64?
     /// Where this meterd serves the cloud itself: the line that joins another host.
-    package var serving: String?
+    @NullCodable package var serving: String?
     /// What keeps it from working, with what to do.
-    package var error: String?
+    @NullCodable package var error: String?
 
     package init(joined: Bool, urls: [String] = [], host_id: String, host_name: String, connected: Bool = false) {
         self.joined = joined
@@ -61,21 +61,5 @@ package struct CloudStatus: Codable, Hashable, Sendable {
         self.host_id = host_id
         self.host_name = host_name
         self.connected = connected
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(joined, forKey: .joined)
-        try container.encode(urls, forKey: .urls)
-        try container.encode(zone, forKey: .zone)
-        try container.encode(pin, forKey: .pin)
-        try container.encode(host_id, forKey: .host_id)
-        try container.encode(host_name, forKey: .host_name)
-        try container.encode(connected, forKey: .connected)
-        try container.encode(policy, forKey: .policy)
-        try container.encode(clock_offset_ms, forKey: .clock_offset_ms)
-        try container.encode(serving, forKey: .serving)
-        try container.encode(error, forKey: .error)
     }
 }

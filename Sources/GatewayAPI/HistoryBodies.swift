@@ -5,14 +5,14 @@ package struct HistoryLine: Codable, Hashable, Sendable {
         /// RFC 3339.
         package var at: String
         /// The host's name; null where nobody told it.
-        package var host: String?
+        @NullCodable package var host: String?
         /// null: nobody; the rebuild or the cloud's clean-up did it.
-        package var host_id: String?
+        @NullCodable package var host_id: String?
         /// The name of the host that brought it to the cloud, where that is not the one that wrote it; null where nobody
         /// told its name.
-        package var brought_by: String?
+        @NullCodable package var brought_by: String?
         /// null: its author brought it, or nobody knows.
-        package var brought_by_id: String?
+        @NullCodable package var brought_by_id: String?
 
         package init(
             at: String, host: String?, host_id: String?, brought_by: String? = nil, brought_by_id: String? = nil
@@ -23,23 +23,13 @@ package struct HistoryLine: Codable, Hashable, Sendable {
             self.brought_by = brought_by
             self.brought_by_id = brought_by_id
         }
-
-        /// Written out so that what is unknown is `null` and not missing.
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(at, forKey: .at)
-            try container.encode(host, forKey: .host)
-            try container.encode(host_id, forKey: .host_id)
-            try container.encode(brought_by, forKey: .brought_by)
-            try container.encode(brought_by_id, forKey: .brought_by_id)
-        }
     }
 
     package var key: String
     /// null: it was not set.
-    package var old: String?
+    @NullCodable package var old: String?
     /// null: it was taken back to its default, or all settings were deleted.
-    package var new: String?
+    @NullCodable package var new: String?
     /// All settings of the meter were deleted.
     package var deleted: Bool
     /// When and where the old value was written.
@@ -54,17 +44,6 @@ package struct HistoryLine: Codable, Hashable, Sendable {
         self.deleted = deleted
         self.written = written
         self.overwritten = overwritten
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(key, forKey: .key)
-        try container.encode(old, forKey: .old)
-        try container.encode(new, forKey: .new)
-        try container.encode(deleted, forKey: .deleted)
-        try container.encode(written, forKey: .written)
-        try container.encode(overwritten, forKey: .overwritten)
     }
 }
 

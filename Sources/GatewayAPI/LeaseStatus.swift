@@ -25,36 +25,22 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
 
     package var state: State
     /// The holder's name.
-    package var holder: String?
-    package var holder_id: String?
-    package var token: UInt64?
+    @NullCodable package var holder: String?
+    @NullCodable package var holder_id: String?
+    @NullCodable package var token: UInt64?
     /// `ble`, `spp` or `usb`.
-    package var transport: String?
+    @NullCodable package var transport: String?
     /// `keep` or `strict`.
-    package var policy: String?
+    @NullCodable package var policy: String?
     /// Until it expires, as far as this host knows. 0 once it did.
-    package var remaining_ms: Int64?
+    @NullCodable package var remaining_ms: Int64?
     /// Since when, by the cloud's clock, RFC 3339.
-    package var since: String?
+    @NullCodable package var since: String?
     /// Names of the hosts that wait for it, first come first.
     package var waiting: [String]
 
     package init(_ state: State) {
         self.state = state
         waiting = []
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(state, forKey: .state)
-        try container.encode(holder, forKey: .holder)
-        try container.encode(holder_id, forKey: .holder_id)
-        try container.encode(token, forKey: .token)
-        try container.encode(transport, forKey: .transport)
-        try container.encode(policy, forKey: .policy)
-        try container.encode(remaining_ms, forKey: .remaining_ms)
-        try container.encode(since, forKey: .since)
-        try container.encode(waiting, forKey: .waiting)
     }
 }

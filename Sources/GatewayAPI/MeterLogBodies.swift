@@ -1,7 +1,7 @@
 /// One line of what a meter recorded by itself, in `GET /v1/meters/{meter}/logs`.
 package struct MeterLogBody: Codable, Hashable, Sendable {
     /// As the meter shows it; null where that is no plain text.
-    package var name: String?
+    @NullCodable package var name: String?
     package var samples: Int
     package var interval_ms: Int
     package var duration_s: Int
@@ -18,17 +18,6 @@ package struct MeterLogBody: Codable, Hashable, Sendable {
         self.duration_s = duration_s
         self.charge_mAh = charge_mAh
         self.energy_Wh = energy_Wh
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(name, forKey: .name)
-        try container.encode(samples, forKey: .samples)
-        try container.encode(interval_ms, forKey: .interval_ms)
-        try container.encode(duration_s, forKey: .duration_s)
-        try container.encode(charge_mAh, forKey: .charge_mAh)
-        try container.encode(energy_Wh, forKey: .energy_Wh)
     }
 }
 

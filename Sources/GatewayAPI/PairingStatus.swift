@@ -1,11 +1,11 @@
 /// How meters that ask for a PIN fare over an adapter.
 package struct PairingStatus: Codable, Hashable, Sendable {
     /// Off, the kernel refuses every PIN; null where there is no Bluetooth Classic.
-    package var bondable: Bool?
+    @NullCodable package var bondable: Bool?
     /// null: the daemon is nobody's agent, as in a test.
-    package var agent: Agent?
+    @NullCodable package var agent: Agent?
     /// Why there is no agent; null while nothing is wrong.
-    package var error: String?
+    @NullCodable package var error: String?
 
     /// Whether bluetoothd can have the daemon as its agent for a meter that asks for a PIN.
     package enum Agent: String, Codable, Sendable, CaseIterable {
@@ -25,13 +25,5 @@ package struct PairingStatus: Codable, Hashable, Sendable {
         self.bondable = bondable
         self.agent = agent
         self.error = error
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(bondable, forKey: .bondable)
-        try container.encode(agent, forKey: .agent)
-        try container.encode(error, forKey: .error)
     }
 }

@@ -15,7 +15,7 @@ package struct ParkedBody: Codable, Hashable, Sendable {
         /// A value of it was set on this host. Such an entry does not age.
         package var own: Bool
         /// Where it stood; null where that does not matter.
-        package var zone: String?
+        @NullCodable package var zone: String?
         /// When it was parked, milliseconds since 1970 by this host's calendar.
         package var at_ms: Int64
 
@@ -33,20 +33,6 @@ package struct ParkedBody: Codable, Hashable, Sendable {
             self.zone = zone
             self.at_ms = at_ms
         }
-
-        /// Written out so that what is unknown is `null` and not missing.
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(id, forKey: .id)
-            try container.encode(reason, forKey: .reason)
-            try container.encode(words, forKey: .words)
-            try container.encode(type, forKey: .type)
-            try container.encode(name, forKey: .name)
-            try container.encode(values, forKey: .values)
-            try container.encode(own, forKey: .own)
-            try container.encode(zone, forKey: .zone)
-            try container.encode(at_ms, forKey: .at_ms)
-        }
     }
 
     package var entries: [Entry]
@@ -57,7 +43,7 @@ package struct ParkedBody: Codable, Hashable, Sendable {
 /// The answer to `restore` and `drop`.
 package struct ParkedAnswer: Codable, Hashable, Sendable {
     package var id: String
-    /// With `restore`: properties that wait to be told now. Absent with `drop`.
+    /// With `restore`: properties that wait to be sent now. Absent with `drop`.
     package var properties: Int?
 
     package init(id: String, properties: Int? = nil) {

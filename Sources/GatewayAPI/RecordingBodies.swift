@@ -22,10 +22,10 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// Eight digits that stand for it, the same on every host.
     package var id: String
     package var meter: String
-    package var name: String?
-    package var note: String?
+    @NullCodable package var name: String?
+    @NullCodable package var note: String?
     /// The host that made it, by name, and by id.
-    package var host: String?
+    @NullCodable package var host: String?
     package var host_id: String
     /// It was made here, so its readings are here.
     package var mine: Bool
@@ -34,7 +34,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// What began it: `hand` or `threshold`.
     package var trigger: String
     /// Why it is over: `hand`, `threshold`, `gap` or `settings`; null while it goes on.
-    package var end: String?
+    @NullCodable package var end: String?
     /// RFC 3339, by its host's calendar.
     package var started: String
     /// Its end, or the last reading while it goes on.
@@ -45,15 +45,15 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var recorded_ms: Int64
     package var readings: Int
     /// What flowed, added up by the host over the recorded time, with its sign.
-    package var charge_mAh: Double?
-    package var energy_Wh: Double?
+    @NullCodable package var charge_mAh: Double?
+    @NullCodable package var energy_Wh: Double?
     /// How far the meter's own counters went meanwhile, its gaps included.
-    package var meter_charge_mAh: Double?
-    package var meter_energy_Wh: Double?
-    package var voltage_V: Range?
-    package var current_A: Range?
-    package var power_W: Range?
-    package var temperature_C: Range?
+    @NullCodable package var meter_charge_mAh: Double?
+    @NullCodable package var meter_energy_Wh: Double?
+    @NullCodable package var voltage_V: Range?
+    @NullCodable package var current_A: Range?
+    @NullCodable package var power_W: Range?
+    @NullCodable package var temperature_C: Range?
     package var gap_ms: Int64
     package var gap_count: Int
     /// The first ones.
@@ -105,39 +105,6 @@ package struct RecordingBody: Codable, Hashable, Sendable {
         (duration_ms, recorded_ms, gap_ms) = (0, 0, 0)
         (readings, gap_count) = (0, 0)
         (gaps, marks, overlaps) = ([], [], [])
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id, forKey: .id)
-        try container.encode(meter, forKey: .meter)
-        try container.encode(name, forKey: .name)
-        try container.encode(note, forKey: .note)
-        try container.encode(host, forKey: .host)
-        try container.encode(host_id, forKey: .host_id)
-        try container.encode(mine, forKey: .mine)
-        try container.encode(state, forKey: .state)
-        try container.encode(trigger, forKey: .trigger)
-        try container.encode(end, forKey: .end)
-        try container.encode(started, forKey: .started)
-        try container.encode(until, forKey: .until)
-        try container.encode(duration_ms, forKey: .duration_ms)
-        try container.encode(recorded_ms, forKey: .recorded_ms)
-        try container.encode(readings, forKey: .readings)
-        try container.encode(charge_mAh, forKey: .charge_mAh)
-        try container.encode(energy_Wh, forKey: .energy_Wh)
-        try container.encode(meter_charge_mAh, forKey: .meter_charge_mAh)
-        try container.encode(meter_energy_Wh, forKey: .meter_energy_Wh)
-        try container.encode(voltage_V, forKey: .voltage_V)
-        try container.encode(current_A, forKey: .current_A)
-        try container.encode(power_W, forKey: .power_W)
-        try container.encode(temperature_C, forKey: .temperature_C)
-        try container.encode(gap_ms, forKey: .gap_ms)
-        try container.encode(gap_count, forKey: .gap_count)
-        try container.encode(gaps, forKey: .gaps)
-        try container.encode(marks, forKey: .marks)
-        try container.encode(overlaps, forKey: .overlaps)
     }
 }
 

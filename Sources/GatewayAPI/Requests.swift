@@ -91,20 +91,20 @@ package struct CaptureHeader: Codable, Hashable, Sendable {
 /// One meter in `GET /v1/scan`: there now, whether it is wanted or not.
 package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
-    package var model: String?
-    package var name: String?
+    @NullCodable package var model: String?
+    @NullCodable package var name: String?
     /// The link in use, or that would be used.
     package var transport: String
     package var port: String
     /// Every kind of link that leads to it now, the one that would be used first.
     package var transports: [String]
     /// How loud it was when last heard, in dBm; null over a cable, and where the adapter does not say.
-    package var rssi: Int?
+    @NullCodable package var rssi: Int?
     /// The adapter of this host that hears it, by address; null over a cable.
-    package var adapter: String?
+    @NullCodable package var adapter: String?
     package var state: String
     /// The name of the host that has it; null where nobody has, or this host belongs to no cloud.
-    package var holder: String?
+    @NullCodable package var holder: String?
     /// What is unusual about its address: `group-bit`, `locally-administered`. Nothing is wrong with the meter for that.
     package var flags: [String] = []
 
@@ -116,22 +116,6 @@ package struct ScanEntry: Codable, Hashable, Sendable {
         self.port = port
         self.state = state
         transports = [transport]
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id, forKey: .id)
-        try container.encode(model, forKey: .model)
-        try container.encode(name, forKey: .name)
-        try container.encode(transport, forKey: .transport)
-        try container.encode(port, forKey: .port)
-        try container.encode(transports, forKey: .transports)
-        try container.encode(rssi, forKey: .rssi)
-        try container.encode(adapter, forKey: .adapter)
-        try container.encode(state, forKey: .state)
-        try container.encode(holder, forKey: .holder)
-        try container.encode(flags, forKey: .flags)
     }
 }
 

@@ -1,4 +1,4 @@
-/// Where the control socket is (spec/cli.md).
+/// Where the control socket is (Docs/CommandLine.md#socket).
 package enum SocketPath {
     /// The system's daemon.
     package static let system = "/run/meterd/control.sock"

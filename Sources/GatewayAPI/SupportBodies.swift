@@ -2,30 +2,24 @@
 package struct SupportBody: Codable, Hashable, Sendable {
     package var meters: [SupportMeter]
     /// null where this host uses no radio.
-    package var radios: SupportRadios?
+    @NullCodable package var radios: SupportRadios?
 
     package init(meters: [SupportMeter], radios: SupportRadios?) {
         self.meters = meters
         self.radios = radios
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(meters, forKey: .meters)
-        try container.encode(radios, forKey: .radios)
     }
 }
 
 /// What happened to one meter lately.
 package struct SupportMeter: Codable, Hashable, Sendable {
     package var id: String
-    package var model: String?
+    @NullCodable package var model: String?
     package var state: String
-    package var transport: String?
+    @NullCodable package var transport: String?
     /// The last ones, the oldest first.
     package var transitions: [Transition]
     /// Attributes of the last Bluetooth LE link; null where there was none.
-    package var gatt: [SupportService]?
+    @NullCodable package var gatt: [SupportService]?
     /// What crossed the last link before it brought a reading; empty once it has.
     package var traffic: [Traffic]
 
@@ -74,17 +68,6 @@ package struct SupportMeter: Codable, Hashable, Sendable {
         self.gatt = gatt
         self.traffic = traffic
     }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(id, forKey: .id)
-        try container.encode(model, forKey: .model)
-        try container.encode(state, forKey: .state)
-        try container.encode(transport, forKey: .transport)
-        try container.encode(transitions, forKey: .transitions)
-        try container.encode(gatt, forKey: .gatt)
-        try container.encode(traffic, forKey: .traffic)
-    }
 }
 
 /// A service that a Bluetooth LE meter offers. Characteristics are known of those that may carry its serial line.
@@ -101,21 +84,13 @@ package struct SupportService: Codable, Hashable, Sendable {
         package var handle: Int
         package var properties: [String]
         /// It has the descriptor by which one subscribes; null where nobody looked.
-        package var cccd: Bool?
+        @NullCodable package var cccd: Bool?
 
         package init(uuid: String, handle: Int, properties: [String], cccd: Bool?) {
             self.uuid = uuid
             self.handle = handle
             self.properties = properties
             self.cccd = cccd
-        }
-
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(uuid, forKey: .uuid)
-            try container.encode(handle, forKey: .handle)
-            try container.encode(properties, forKey: .properties)
-            try container.encode(cccd, forKey: .cccd)
         }
     }
 

@@ -19,7 +19,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
         package var supported_settings: String
         package var current_settings: String
         /// `usb` or `serial` where its chip can be reset there; else null.
-        package var reset: String?
+        @NullCodable package var reset: String?
 
         package init(
             address: String, name: String, manufacturer: Int, hci_version: Int, supported_settings: String,
@@ -33,25 +33,14 @@ package struct SupportRadios: Codable, Hashable, Sendable {
             self.current_settings = current_settings
             self.reset = reset
         }
-
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(address, forKey: .address)
-            try container.encode(name, forKey: .name)
-            try container.encode(manufacturer, forKey: .manufacturer)
-            try container.encode(hci_version, forKey: .hci_version)
-            try container.encode(supported_settings, forKey: .supported_settings)
-            try container.encode(current_settings, forKey: .current_settings)
-            try container.encode(reset, forKey: .reset)
-        }
     }
 
     package struct Advertisement: Codable, Hashable, Sendable {
         package var address: String
         /// `public`, `random` or `classic`.
         package var address_type: String
-        package var name: String?
-        package var rssi: Int?
+        @NullCodable package var name: String?
+        @NullCodable package var rssi: Int?
         /// What it announces, as it came, in hexadecimal; each different content once, the newest first.
         package var data: [String]
 
@@ -62,21 +51,12 @@ package struct SupportRadios: Codable, Hashable, Sendable {
             self.rssi = rssi
             self.data = data
         }
-
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(address, forKey: .address)
-            try container.encode(address_type, forKey: .address_type)
-            try container.encode(name, forKey: .name)
-            try container.encode(rssi, forKey: .rssi)
-            try container.encode(data, forKey: .data)
-        }
     }
 
     package struct Trace: Codable, Hashable, Sendable {
         package var age_ms: Int64
         /// `hci0`; null for what is about none.
-        package var adapter: String?
+        @NullCodable package var adapter: String?
         /// `out`: to the kernel. `in`: from it.
         package var dir: String
         package var words: String
@@ -86,14 +66,6 @@ package struct SupportRadios: Codable, Hashable, Sendable {
             self.adapter = adapter
             self.dir = dir
             self.words = words
-        }
-
-        package func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(age_ms, forKey: .age_ms)
-            try container.encode(adapter, forKey: .adapter)
-            try container.encode(dir, forKey: .dir)
-            try container.encode(words, forKey: .words)
         }
     }
 

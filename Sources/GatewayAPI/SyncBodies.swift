@@ -44,9 +44,9 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     /// In the order in which they sync.
     package var types: [Counts]
     /// Why it failed.
-    package var error: String?
+    @NullCodable package var error: String?
     /// What to do about that, where a person has to.
-    package var next: String?
+    @NullCodable package var next: String?
 
     package init(
         run: UInt64, trigger: String, age_ms: Int64, duration_ms: Int64, end: String, was_cancelled: Bool, skipped: Int,
@@ -60,21 +60,6 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
         self.was_cancelled = was_cancelled
         self.skipped = skipped
         self.types = types
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(run, forKey: .run)
-        try container.encode(trigger, forKey: .trigger)
-        try container.encode(age_ms, forKey: .age_ms)
-        try container.encode(duration_ms, forKey: .duration_ms)
-        try container.encode(end, forKey: .end)
-        try container.encode(was_cancelled, forKey: .was_cancelled)
-        try container.encode(skipped, forKey: .skipped)
-        try container.encode(types, forKey: .types)
-        try container.encode(error, forKey: .error)
-        try container.encode(next, forKey: .next)
     }
 }
 

@@ -11,9 +11,9 @@ package struct WebStatus: Codable, Hashable, Sendable {
     /// The chart library is installed; without it the page has no charts.
     package var charts: Bool
     /// Why it is not served.
-    package var error: String?
+    @NullCodable package var error: String?
     /// What to do about that.
-    package var next: String?
+    @NullCodable package var next: String?
     /// Only in the answer to enabling: what the login asks for. A secret, shown this once.
     package var token: String?
 
@@ -23,19 +23,6 @@ package struct WebStatus: Codable, Hashable, Sendable {
         self.listen = listen
         self.urls = urls
         self.charts = charts
-    }
-
-    /// Written out so that no error is `null` and not missing; a token that is not shown is missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(serving, forKey: .serving)
-        try container.encode(enabled, forKey: .enabled)
-        try container.encode(listen, forKey: .listen)
-        try container.encode(urls, forKey: .urls)
-        try container.encode(charts, forKey: .charts)
-        try container.encode(error, forKey: .error)
-        try container.encode(next, forKey: .next)
-        try container.encodeIfPresent(token, forKey: .token)
     }
 }
 

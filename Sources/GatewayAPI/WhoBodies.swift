@@ -3,24 +3,24 @@ package struct WhoEntry: Codable, Hashable, Sendable {
     /// The meter's id.
     package var meter: String
     /// The name that a person gave the meter; null where this host does not know it.
-    package var name: String?
-    package var model: String?
+    @NullCodable package var name: String?
+    @NullCodable package var model: String?
     /// The name of the host that has it.
-    package var holder: String?
-    package var holder_id: String?
+    @NullCodable package var holder: String?
+    @NullCodable package var holder_id: String?
     /// This host has it.
     package var mine: Bool
     /// `ble`, `spp` or `usb`.
-    package var transport: String?
+    @NullCodable package var transport: String?
     /// As `LeaseStatus.State`, with one word for everybody else's: `held`.
     package var state: String
     /// Until it expires, as far as this host knows. 0 once it did.
-    package var remaining_ms: Int64?
-    package var token: UInt64?
+    @NullCodable package var remaining_ms: Int64?
+    @NullCodable package var token: UInt64?
     /// `keep` or `strict`.
-    package var policy: String?
+    @NullCodable package var policy: String?
     /// Since when, by the cloud's clock, RFC 3339.
-    package var since: String?
+    @NullCodable package var since: String?
     /// Names of the hosts that wait for it, first come first.
     package var waiting: [String]
 
@@ -29,24 +29,6 @@ package struct WhoEntry: Codable, Hashable, Sendable {
         self.state = state
         self.mine = mine
         self.waiting = waiting
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(meter, forKey: .meter)
-        try container.encode(name, forKey: .name)
-        try container.encode(model, forKey: .model)
-        try container.encode(holder, forKey: .holder)
-        try container.encode(holder_id, forKey: .holder_id)
-        try container.encode(mine, forKey: .mine)
-        try container.encode(transport, forKey: .transport)
-        try container.encode(state, forKey: .state)
-        try container.encode(remaining_ms, forKey: .remaining_ms)
-        try container.encode(token, forKey: .token)
-        try container.encode(policy, forKey: .policy)
-        try container.encode(since, forKey: .since)
-        try container.encode(waiting, forKey: .waiting)
     }
 }
 

@@ -5,7 +5,7 @@ package import Logging
 import NIOCore
 import ServerKit
 
-/// The API on a Unix socket that only its group may open (spec/cli.md: 0660, group `meterd`).
+/// The API on a Unix socket that only its group may open (Docs/CommandLine.md#socket: 0660, group `meterd`).
 package struct ControlServer: Sendable {
     private let responder: RouterResponder<BasicRequestContext>
     private let socketPath: String

@@ -1,6 +1,7 @@
 package import Gateway
 package import GatewayAPI
 package import Hummingbird
+package import IOPorts
 import MeterModel
 import Synchronization
 
@@ -57,7 +58,7 @@ package final class LiveFeed: Sendable {
                 continue
             }
             let snapshot = await look()
-            // What cannot be written as JSON, a number that is none, is told once it is one again.
+            // What cannot be written as JSON, such as NaN, is told once it is a number again.
             if let event = try? snapshot.event(since: last) {
                 feed.yield(event)
                 toldAt = snapshot.now

@@ -22,7 +22,7 @@ package struct SeriesRoutes: RouteGroup {
             let start = try request.time("from") ?? end + (.zero - Self.spanUsual)
             guard start < end else {
                 throw GatewayError(
-                    .badRequest, "from \(start) to \(end) is no stretch of time", next: "from comes before to")
+                    .badRequest, "from \(start) to \(end) is not a stretch of time", next: "from comes before to")
             }
             return try JSON.response(try await series.body(for: request, of: meter, in: start..<end))
         }

@@ -37,7 +37,7 @@ package struct WebRoutes: RouteGroup {
     private static func address(_ text: String) throws(GatewayError) -> (String, Int) {
         guard let (host, port) = IPAddress.hostAndPort(text), IPAddress.bytes(of: host) != nil else {
             throw GatewayError(
-                .badRequest, "\"\(text)\" is no address to listen on",
+                .badRequest, "\"\(text)\" is not an address to listen on",
                 next: "it takes address:port in numbers, as 0.0.0.0:8642 or [::]:8642")
         }
         return (host, port)

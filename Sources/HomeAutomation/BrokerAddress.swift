@@ -27,7 +27,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         }
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         guard let authority = URLAuthority(rest), authority.host.utf8.allSatisfy({ $0.isHostByte }) else {
-            throw HomeAutomationError("\"\(text)\" is no address of a broker", next: example)
+            throw HomeAutomationError("\"\(text)\" is not an address of a broker", next: example)
         }
         host = authority.host
         port = authority.port ?? (isEncrypted ? Self.ports.encrypted : Self.ports.plain)

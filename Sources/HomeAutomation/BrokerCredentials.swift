@@ -26,7 +26,8 @@ package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebug
                 next: "check the path, and that meterd's user may read it")
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw HomeAutomationError("\(path) is no file", next: "name the file with the broker's user and password")
+            throw HomeAutomationError(
+                "\(path) is not a file", next: "name the file with the broker's user and password")
         }
         guard status.st_mode & 0o027 == 0 else {
             throw HomeAutomationError(

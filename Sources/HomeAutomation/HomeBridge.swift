@@ -1,5 +1,5 @@
-package import Gateway
 package import HomeAutomationCore
+package import IOPorts
 package import Logging
 package import MeterModel
 
@@ -35,7 +35,8 @@ package actor HomeBridge {
     /// How the bridge is doing.
     package struct Status: Hashable, Sendable {
         package var isConnected: Bool
-        /// When the link went up, or was lost; without any link so far, when the bridge began to run. nil: it did not.
+        /// When the link went up, or was lost; without any link so far, when the bridge began to run. nil means it did
+        /// not.
         package var since: WallTime?
         /// Everything that waits for the broker: to be sent, to be confirmed, or until it is back.
         package var queued: Int

@@ -12,9 +12,9 @@ package final class MosquittoLink: BrokerLink {
         package var address: BrokerAddress
         /// Unique among all clients of the broker: it throws the older of two out.
         package var clientID: String
-        /// The file with user and password; nil: the broker wants none.
+        /// The file with user and password; nil means the broker wants none.
         package var credentialsPath: String?
-        /// The certificates, in PEM, one of which the broker's must come from; nil: those that the system trusts.
+        /// The certificates, in PEM, one of which the broker's must come from; nil means those that the system trusts.
         package var certificatePath: String?
         /// How often the broker hears from us at least.
         package var keepAlive = Duration.seconds(30)

@@ -6,7 +6,7 @@ extension BridgeMachine {
     ///
     /// - Parameters:
     ///   - seen: each meter of this host once.
-    ///   - dice: any number.
+    ///   - dice: random bits.
     package mutating func observed(_ seen: [BridgedMeter], at now: MonotonicTime, dice: UInt64) -> [Action] {
         var actions = woke(at: now, dice: dice)
         switch link {

@@ -95,7 +95,7 @@ package struct BridgeMachine: Sendable {
     }
 
     enum Link: Hashable, Sendable {
-        /// `until` nil: not started.
+        /// `until` nil means not started.
         case waiting(until: MonotonicTime?)
         case opening(since: MonotonicTime)
         case open(since: MonotonicTime)
@@ -112,7 +112,7 @@ package struct BridgeMachine: Sendable {
         var isOurs = false
         /// Its entities were once told of by this run.
         var wasAnnounced = false
-        /// What was told, so that only changes are; nil: to be told anew.
+        /// What was told, so that only changes are; nil means to be told anew.
         var announced: DeviceDiscovery.Facts?
         var status: MeterPayloads.Status?
         var isOnline: Bool?
@@ -218,7 +218,7 @@ package struct BridgeMachine: Sendable {
     ///
     /// - Parameters:
     ///   - cause: what it ended with.
-    ///   - dice: any number, for the jitter of the next attempt.
+    ///   - dice: random bits, for the jitter of the next attempt.
     package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, dice: UInt64) -> [Action] {
         switch link {
         case .waiting, .stopped: return []
@@ -247,7 +247,7 @@ package struct BridgeMachine: Sendable {
 
     /// The broker has a message, or refused it.
     ///
-    /// - Parameter refusal: why it does not take it; nil: it took it.
+    /// - Parameter refusal: why it does not take it; nil means it took it.
     package mutating func acknowledged(
         _ number: PacketNumber, refusal: String? = nil, at now: MonotonicTime
     ) -> [Action] {

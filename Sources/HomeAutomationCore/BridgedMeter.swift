@@ -15,7 +15,7 @@ package struct BridgedMeter: Hashable, Sendable {
     package var isWanted: Bool
     /// Another host has it, or had it last: this one does not speak for it.
     package var isElsewhere = false
-    /// Who has it: a host's name; nil: nobody, or nobody knows.
+    /// Who has it: a host's name; nil means nobody, or nobody knows.
     package var holder: String?
     package var transport: String?
     /// The last thing that went wrong and has not been made good by data since.
@@ -35,7 +35,7 @@ package struct BridgedMeter: Hashable, Sendable {
     /// A command of the model, and the numbers that it takes.
     package struct Ability: Hashable, Sendable {
         package var kind: MeterCommand.Kind
-        /// nil: it takes none.
+        /// nil means it takes none.
         package var numbers: ClosedRange<Int>?
         /// How far apart they are.
         package var step: Int

@@ -11,7 +11,7 @@ package struct FlatJSON: Hashable, Sendable {
     }
 
     package init(_ bytes: [UInt8]) throws(Problem) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Problem(message: "it is no UTF-8") }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Problem(message: "it is not UTF-8") }
         var reader = Reader(rest: Array(text.unicodeScalars)[...])
         try reader.expect("{")
         if !reader.take("}") {
@@ -61,7 +61,7 @@ package struct FlatJSON: Hashable, Sendable {
             default:
                 // Int itself takes a plus sign, which JSON has not.
                 guard word.utf8.first != UInt8(ascii: "+"), let number = Int(word) else {
-                    throw Problem(message: "\"\(String(word.prefix(32)))\" is no text and no whole number")
+                    throw Problem(message: "\"\(String(word.prefix(32)))\" is neither text nor a whole number")
                 }
                 return .int(number)
             }

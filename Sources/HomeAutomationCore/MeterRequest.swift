@@ -43,12 +43,12 @@ package struct MeterRequest: Hashable, Sendable {
         let words = String(decoding: payload, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: true)
             .map { $0.trimmingBlanks }.filter { !$0.isEmpty }
         guard let name = words.first, words.count <= 2 else {
-            throw Problem(message: "\"\(words.joined(separator: " ").shortened)\" is no command", next: Self.help)
+            throw Problem(message: "\"\(words.joined(separator: " ").shortened)\" is not a command", next: Self.help)
         }
         var number: Int?
         if words.count == 2 {
             guard let parsed = Int(words[1]) else {
-                throw Problem(message: "\"\(words[1].shortened)\" is no whole number", next: Self.help)
+                throw Problem(message: "\"\(words[1].shortened)\" is not a whole number", next: Self.help)
             }
             number = parsed
         }
@@ -60,7 +60,7 @@ package struct MeterRequest: Hashable, Sendable {
         do throws(FlatJSON.Problem) {
             values = try FlatJSON(payload).values
         } catch {
-            throw Problem(message: "the payload is no JSON object: \(error.message)", next: Self.help)
+            throw Problem(message: "the payload is not a JSON object: \(error.message)", next: Self.help)
         }
         var transaction: String?
         switch values["transaction"] {
@@ -69,7 +69,7 @@ package struct MeterRequest: Hashable, Sendable {
         case .int(let number)?: transaction = "\(number)"
         default:
             throw Problem(
-                message: "the transaction is no text", next: "it takes at most \(Self.transactionMax) characters")
+                message: "the transaction is not text", next: "it takes at most \(Self.transactionMax) characters")
         }
         do throws(Problem) {
             kind = try Self.kind(values)
@@ -91,7 +91,7 @@ package struct MeterRequest: Hashable, Sendable {
         switch values["number"] {
         case nil, .null: break
         case .int(let given): number = given
-        default: throw Problem(message: "the number is no whole number", next: help)
+        default: throw Problem(message: "the number is not a whole number", next: help)
         }
         var takeover: Bool?
         switch values["takeover"] {
@@ -111,7 +111,7 @@ package struct MeterRequest: Hashable, Sendable {
             return name == "connect" ? .connect(takeover: takeover ?? false) : .disconnect
         default:
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
-                throw Problem(message: "\"\(name.shortened)\" is no command", next: help)
+                throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
             return .command(MeterCommand(kind, number))
         }

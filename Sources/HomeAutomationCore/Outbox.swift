@@ -60,8 +60,8 @@ struct Outbox: Sendable {
         keep(displaced.purpose)
     }
 
-    /// The next message that may go, with the number under which it is acknowledged. nil: nothing waits, or the window
-    /// is full.
+    /// The next message that may go, with the number under which it is acknowledged. nil means nothing waits, or the
+    /// window is full.
     mutating func next(at now: MonotonicTime) -> (PacketNumber, BrokerMessage)? {
         guard sent.count < Self.windowSize, let (message, purpose) = take() else { return nil }
         let number = nextNumber

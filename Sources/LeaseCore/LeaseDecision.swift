@@ -1,6 +1,6 @@
 /// What a rule decided: what to store, and what to answer.
 package struct LeaseDecision<Answer: Sendable>: Sendable {
-    /// nil: leave it as it is.
+    /// nil means leave it as it is.
     package var record: LeaseRecord?
     package var answer: Answer
 
@@ -16,7 +16,7 @@ extension LeaseDecision: Equatable where Answer: Equatable {}
 package enum LeaseChange: Hashable, Sendable {
     /// This very call changed it.
     case changed(LeaseRecord)
-    /// It was so already, or it is none of the caller's business. nil: there never was a lease.
+    /// It was so already, or it is none of the caller's business. nil means there never was a lease.
     case unchanged(LeaseRecord?)
 
     package var record: LeaseRecord? {

@@ -4,7 +4,7 @@ package import MeterModel
 extension LeaseMachine {
     /// - Parameters:
     ///   - sentAt: when the request that this answers was sent.
-    ///   - dice: any number, here as everywhere.
+    ///   - dice: random bits, here as everywhere.
     package mutating func granted(
         _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, dice: UInt64
     ) -> Action {

@@ -40,7 +40,7 @@ extension LeaseMachine {
     struct Takeover: Sendable {
         /// Later it is not asked for any more.
         var until: MonotonicTime
-        /// The grant that is meant. nil: not known yet.
+        /// The grant that is meant. nil means not known yet.
         var target: FencingToken?
 
         /// nil where nobody is to lose the meter.

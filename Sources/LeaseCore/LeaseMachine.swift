@@ -18,7 +18,7 @@ package import MeterModel
 /// one thing to do; afterwards `nextWake` says when to call `woke`, which may be at once. All methods return the same
 /// kind of action, because nearly every event may lead to nearly every action and the driver performs them all alike.
 ///
-/// All times are counted from when the last good request was *sent* (leases-and-sync.md, section 1, rule 2), by the
+/// All times are counted from when the last good request was *sent* (Docs/Leases.md#rule-2), by the
 /// terms that came with the grant. Under `strict` no permit outlives its hard stop; under `keep` a working link
 /// outlives its lease, and is shown as such. A release is sent only while no channel is open, and nothing that is
 /// heard later resurrects what was released (rule 6).

@@ -46,7 +46,7 @@ package struct LeaseCircumstances: Hashable, Sendable {
     /// The zone's policy and greatest times.
     package var terms: LeaseTerms
     /// Until then nothing goes to anybody new: a backup was restored (rule 5). Renewals are served, and so is the
-    /// repetition of a request that was granted. nil: no such time.
+    /// repetition of a request that was granted. nil means no such time.
     package var grantsNothingNewBefore: MonotonicTime?
     /// No token is given out below this (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
@@ -56,11 +56,11 @@ package struct LeaseCircumstances: Hashable, Sendable {
     /// Another host was offered this meter and has some seconds to take it (the queue's head, or who takes over).
     package var reservedFor: HostID?
     /// Who waits first, whoever has it now: gets it when its revoked holder turns out to have stopped.
-    package var nextInLine: HostID?
+    package var nextInQueue: HostID?
 
     package init(
         now: MonotonicTime, wallNow: WallTime, terms: LeaseTerms, grantsNothingNewBefore: MonotonicTime? = nil,
-        tokenFloor: FencingToken = FencingToken(rawValue: 0), reservedFor: HostID? = nil, nextInLine: HostID? = nil
+        tokenFloor: FencingToken = FencingToken(rawValue: 0), reservedFor: HostID? = nil, nextInQueue: HostID? = nil
     ) {
         self.now = now
         self.wallNow = wallNow
@@ -68,7 +68,7 @@ package struct LeaseCircumstances: Hashable, Sendable {
         self.grantsNothingNewBefore = grantsNothingNewBefore
         self.tokenFloor = tokenFloor
         self.reservedFor = reservedFor
-        self.nextInLine = nextInLine
+        self.nextInQueue = nextInQueue
     }
 }
 

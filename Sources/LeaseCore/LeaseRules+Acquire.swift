@@ -75,7 +75,7 @@ extension LeaseRules {
     private static func succeedRevoked(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
-        guard circumstances.restoreWait == nil, let next = circumstances.nextInLine, next != request.host else {
+        guard circumstances.restoreWait == nil, let next = circumstances.nextInQueue, next != request.host else {
             return grantAnew(request, after: record, in: circumstances, heedingReservation: false)
         }
         var freed = record

@@ -3,7 +3,7 @@ package import MeterModel
 /// The authority's rules: each decides one request on one lease, atomically, from its record alone.
 ///
 /// An engine reads the record, calls the rule, and writes what comes back in the same transaction (or with a
-/// compare-and-swap on what it read). No rule reads a clock. "Rule n" is that of leases-and-sync.md, section 1.
+/// compare-and-swap on what it read). No rule reads a clock. "Rule n" is that of Docs/Leases.md#rules.
 package enum LeaseRules {
     /// How long a meter is kept for the host that it was offered to.
     package static let reservation = Duration.seconds(10)

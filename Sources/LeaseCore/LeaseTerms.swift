@@ -10,7 +10,7 @@ package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The times of one lease. They travel with the grant and everybody uses those, never a configuration of their own
-/// (leases-and-sync.md, section 1).
+/// (Docs/Leases.md#times).
 package struct LeaseTerms: Hashable, Sendable {
     /// Between `timeToLiveRange`'s ends.
     package let timeToLive: Duration

@@ -2,8 +2,8 @@
 package struct LeaseWish: Hashable, Sendable {
     /// Whoever has it is to let go. Good for `LeaseTiming.takeoverWish`, and against one holder only.
     package var isTakeover: Bool
-    /// The grant that a take-over is aimed at, where the person has seen it (`who`). nil: the machine asks first who
-    /// has the meter, and takes it over from that one.
+    /// The grant that a take-over is aimed at, where the person has seen it (`who`). nil means the machine asks first
+    /// who has the meter, and takes it over from that one.
     package var aimedAt: FencingToken?
     /// Somebody waits for it, and takes a place in the queue.
     package var waitsInLine: Bool
@@ -73,7 +73,7 @@ package enum LeaseTiming {
     /// So many requests in a row without an answer, and the cloud counts as unreachable.
     package static let unreachableAfter = 2
 
-    /// - Parameter dice: any number. The result is between four and six fifths of `duration`.
+    /// - Parameter dice: random bits. The result is between four and six fifths of `duration`.
     static func spread(_ duration: Duration, _ dice: UInt64) -> Duration { duration * (800 + Int(dice % 401)) / 1000 }
 
     /// A moment within `span`.

@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 import MeterModel
 
 /// A channel over a descriptor, from before that is open until it is closed.
@@ -321,8 +321,9 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         state = .closed
     }
 
-    /// Reads away what has come: some meters hang when their last packets are not fetched (protocols.md 3.4). Bounded,
-    /// as a meter may push faster than this reads; the kernel keeps 64 packets of a raw HID device.
+    /// Reads away what has come: some meters hang when their last packets are not fetched
+    /// (Docs/Protocols/FNIRSI.md#commands). Bounded, as a meter may push faster than this reads; the kernel keeps 64
+    /// packets of a raw HID device.
     private func drain(_ end: any LinkEnd) {
         for _ in 0..<(link.framing == .packets ? 64 : 16) {
             // An error means the same as nothing left: the descriptor is closed next.

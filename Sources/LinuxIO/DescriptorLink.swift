@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 
 /// One link as its transport knows it: how it is opened, how it carries bytes, and what people are told of it.
 /// `DescriptorChannel` does the rest.

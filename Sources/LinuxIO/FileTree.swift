@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// Looks at /dev and /sys. What is not there, or may not be read, is empty or nil: both trees change under one's hands.
+/// Looks at /dev and /sys. What is not there, or may not be read, is empty or nil means both trees change under one's
+/// hands.
 package enum FileTree {
     /// The names in a folder, sorted, without `.` and `..`.
     package static func names(in folder: String) -> [String] {

@@ -1,6 +1,6 @@
 import CLinux
-package import Gateway
 import Glibc
+package import IOPorts
 package import MeterModel
 import Synchronization
 

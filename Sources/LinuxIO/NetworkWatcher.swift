@@ -1,6 +1,6 @@
 import CLinux
-import Gateway
 import Glibc
+import IOPorts
 package import MeterModel
 
 /// Watches the way to the cloud: looks when the kernel tells of a change, and now and then anyway, because what it tells

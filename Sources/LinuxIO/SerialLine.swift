@@ -1,6 +1,6 @@
 import CLinux
-package import Gateway
 import Glibc
+package import IOPorts
 
 /// A serial port, opened for this program alone: 8 data bits, no parity, one stop bit, no flow control, nothing
 /// interpreted.
@@ -21,7 +21,7 @@ package struct SerialLine: LinkEnd {
             // Without O_NOCTTY a daemon could get its signals from a meter; O_NONBLOCK skips the wait for a carrier.
             descriptor = try FileDescriptor(opening: path, O_RDWR | O_NOCTTY | O_NONBLOCK)
         } catch {
-            throw Self.failure(error, opening: path)
+            throw ChannelFailure(error, opening: path, isSerial: true)
         }
         guard isatty(descriptor.raw) == 1 else {
             throw ChannelFailure(
@@ -60,7 +60,7 @@ package struct SerialLine: LinkEnd {
             try Errno.check { flock(descriptor.raw, LOCK_EX | LOCK_NB) }
             if !isPseudoTerminal { try Errno.check { ioctl(descriptor.raw, UInt(TIOCEXCL)) } }
         } catch {
-            throw Self.failure(error, opening: path)
+            throw ChannelFailure(error, opening: path, isSerial: true)
         }
     }
 
@@ -74,26 +74,5 @@ package struct SerialLine: LinkEnd {
         settings.c_cflag &= ~tcflag_t(CSTOPB)
         if let speed { try Errno.check { cfsetspeed(&settings, speed) } }
         try Errno.check { tcsetattr(descriptor.raw, TCSANOW, &settings) }
-    }
-
-    static func failure(_ error: Errno, opening path: String) -> ChannelFailure {
-        switch error.code {
-        case ENOENT, ENXIO, ENODEV, ENOTDIR:
-            ChannelFailure(
-                .missing, "There is no \(path). Plug the meter in, or look for its port in /dev/serial/by-id.")
-        case EACCES, EPERM:
-            ChannelFailure(
-                .permission,
-                "No permission to open \(path). Add the user to the group dialout (sudo usermod -aG dialout USER) "
-                    + "and log in again.")
-        case EBUSY, EWOULDBLOCK:
-            ChannelFailure(
-                .busy,
-                "Another program has \(path) open. See which with: fuser -v \(path) (ModemManager is a usual one).")
-        case EIO:
-            ChannelFailure(.lost, "\(path) does not answer. Unplug the meter and plug it in again.")
-        default:
-            ChannelFailure(.system, "Cannot open \(path): \(error).")
-        }
     }
 }

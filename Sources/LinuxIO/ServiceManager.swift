@@ -26,7 +26,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// How long the manager waits for `alive` before it takes the program for hung. nil: it does not watch.
+    /// How long the manager waits for `alive` before it takes the program for hung. nil means it does not watch.
     package let watchdogLimit: Duration?
     private let path: String
 

@@ -7,7 +7,7 @@ import Glibc
 /// ends and state are compared.
 package enum SocketDiagnosis {
     package enum Answer: Hashable, Sendable {
-        /// nil: there is one, and it is closed, half closed, or another's.
+        /// nil means there is one, and it is closed, half closed, or another's.
         case known(LocalPeer.Socket?)
         /// The kernel has no such socket, or does not answer such questions.
         case unknown

@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 
 /// Timers in the order they fall due; those of one moment in the order they were added. A value without a clock.
 ///

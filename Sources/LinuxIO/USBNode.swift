@@ -1,6 +1,6 @@
 import CLinux
-package import Gateway
 import Glibc
+package import IOPorts
 
 /// A USB device as the kernel gives it to programs, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs).
 ///
@@ -12,17 +12,7 @@ package final class USBNode: Sendable {
         do {
             descriptor = try FileDescriptor(opening: path, O_RDWR | O_NONBLOCK)
         } catch {
-            switch error.code {
-            case ENOENT, ENXIO, ENODEV, ENOTDIR:
-                throw ChannelFailure(.missing, "There is no \(path). Plug the meter in.")
-            case EACCES, EPERM:
-                throw ChannelFailure(
-                    .permission,
-                    "No permission to open \(path). Copy udev/60-meter-gateway.rules and 61-meter-gateway-access.rules to "
-                        + "/etc/udev/rules.d, add the user to the group plugdev (sudo usermod -aG plugdev USER), log in "
-                        + "again and plug the meter in anew.")
-            default: throw ChannelFailure(.system, "Cannot open \(path): \(error).")
-            }
+            throw ChannelFailure(error, opening: path)
         }
     }
 
@@ -85,7 +75,7 @@ package final class USBTransfer {
         fileprivate init(_ raw: OpaquePointer) { self.raw = raw }
 
         package func isOf(_ transfer: USBTransfer) -> Bool { transfer.raw == raw }
-        /// How it ended; nil: well.
+        /// How it ended; nil means well.
         package var failure: Errno? {
             let code = cl_usb_transfer_error(raw)
             return code == 0 ? nil : Errno(code)

@@ -1,20 +1,20 @@
 /// The check sums of the wire protocols, each with its check vector in ChecksumTests.
 package enum Checksum {
-    /// CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, protocols.md 2.3).
+    /// CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, Docs/Protocols/TC66.md#the-answer).
     package static func crc16Modbus(_ bytes: some Sequence<UInt8>) -> UInt16 {
         bytes.reduce(0xFFFF) { crc, byte in
             crc >> 8 ^ modbusTable[Int(truncatingIfNeeded: (crc ^ UInt16(byte)) & 0xFF)]
         }
     }
 
-    /// CRC-16/XMODEM: polynomial 1021, initial 0 (FNIRSI BLE, protocols.md 3.5).
+    /// CRC-16/XMODEM: polynomial 1021, initial 0 (FNIRSI BLE, Docs/Protocols/FNIRSI.md#bluetooth-le).
     package static func crc16Xmodem(_ bytes: some Sequence<UInt8>) -> UInt16 {
         bytes.reduce(0) { crc, byte in
             crc << 8 ^ xmodemTable[Int(truncatingIfNeeded: (crc >> 8 ^ UInt16(byte)) & 0xFF)]
         }
     }
 
-    /// CRC-8: polynomial 39, initial 42, not reflected, no final xor (FNIRSI USB, protocols.md 3.2).
+    /// CRC-8: polynomial 39, initial 42, not reflected, no final xor (FNIRSI USB, Docs/Protocols/FNIRSI.md#commands).
     package static func crc8FNIRSI(_ bytes: some Sequence<UInt8>) -> UInt8 {
         bytes.reduce(0x42) { crc, byte in fnirsiTable[Int(crc ^ byte)] }
     }
@@ -28,7 +28,7 @@ package enum Checksum {
         }
     }
 
-    /// CRC-32 as Ethernet and zip have it (KM003C settings, protocols.md 4.8).
+    /// CRC-32 as Ethernet and zip have it (KM003C settings, Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(0xFFFF_FFFF) { crc, byte in
             crc >> 8 ^ crc32Table[Int(truncatingIfNeeded: (crc ^ UInt32(byte)) & 0xFF)]

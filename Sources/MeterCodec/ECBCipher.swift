@@ -1,7 +1,8 @@
 import Crypto
 import CryptoExtras
 
-/// The cipher over a TC66's answers and a KM003C's memory: AES in ECB mode without padding (protocols.md 2.3, 4.7).
+/// The cipher over a TC66's answers and a KM003C's memory: AES in ECB mode without padding
+/// (Docs/Protocols/TC66.md#the-answer and Docs/Protocols/KM003C.md#logs).
 ///
 /// The library offers CBC and single blocks. One CBC call with a zero vector costs one key schedule for the whole
 /// answer; XOR with the previous block of ciphertext then turns CBC into ECB.
@@ -22,7 +23,7 @@ package struct ECBCipher: Sendable {
         self.key = SymmetricKey(data: key)
     }
 
-    /// With the one key that every TC66 and TC66C has (protocols.md 2.3).
+    /// With the one key that every TC66 and TC66C has (Docs/Protocols/TC66.md#the-answer).
     package static let tc66 = ECBCipher(fixedKey: [
         0x58, 0x21, 0xFA, 0x56, 0x01, 0xB2, 0xF0, 0x26, 0x87, 0xFF, 0x12, 0x04, 0x62, 0x2A, 0x4F, 0xB0,
         0x86, 0xF4, 0x02, 0x60, 0x81, 0x6F, 0x9A, 0x0B, 0xA7, 0xF1, 0x06, 0x61, 0x9A, 0xB8, 0x72, 0x88,
@@ -65,7 +66,7 @@ package struct ECBCipher: Sendable {
     }
 
     /// The first eight bytes, in memory order, of the plain text of one 16-byte block; nil when there are fewer bytes.
-    /// It is how the start of an answer is looked for among rubbish.
+    /// It is how the start of an answer is looked for among noise.
     package func beginning(of cipher: UnsafeRawBufferPointer) -> UInt64? {
         guard cipher.count >= Self.blockLength else { return nil }
         var block = InlineArray<16, UInt8>(copying: cipher)

@@ -1,6 +1,6 @@
 /// Cuts a stream of bytes from a meter into checked frames.
 ///
-/// A value: bytes go in with `append`, `next` is called until it returns nil. Total on any input: rubbish becomes a
+/// A value: bytes go in with `append`, `next` is called until it returns nil. Total on any input: noise becomes a
 /// counted `skipped`, and the decoder finds its way back to the next good frame by itself.
 package protocol FrameDecoder: Sendable {
     mutating func append(_ bytes: [UInt8])
@@ -36,6 +36,6 @@ extension BufferedFrameDecoder {
 
 package enum DecodeStep: Sendable {
     case frame(Frame)
-    /// Bytes that belong to no good frame were passed over.
+    /// Bytes that belong to no good frame were skipped.
     case skipped(count: Int, because: CodecError)
 }

@@ -36,7 +36,7 @@ package enum MeterCatalogue {
     /// The models that can be read over a serial port.
     package static let serialModels = models(over: .serial)
 
-    /// The names that `meterctl decode --model` takes (spec/cli.md).
+    /// The names that `meterctl decode --model` takes (Docs/CommandLine.md#meters).
     package static let decoderNames = [
         "um24c", "um25c", "um34c", "um", "tc66", "tc66c", "fnirsi-usb", "fnirsi-ble", "km002c", "km003c", "atorch",
     ]

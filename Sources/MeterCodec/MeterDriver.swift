@@ -43,14 +43,14 @@ package enum MeterEvent: Sendable {
     case rejected
     /// The link's driver was there to find out which meter this is, and did: the driver of this model comes next.
     case identified(ModelName)
-    /// Bytes were passed over to find the next frame.
+    /// Bytes were skipped to find the next frame.
     case skipped(count: Int, because: CodecError)
     /// So many samples of the next frame held a value that the meter cannot have measured, though its check was right;
     /// what the frame has there is that of a neighbour.
     case filtered(samples: Int)
 }
 
-/// What is fixed for a model: its rhythm and its abilities. Durations are from protocols.md, section by family.
+/// What is fixed for a model: its rhythm and its abilities. Durations are from the family's page in Docs/Protocols.
 package struct MeterProfile: Sendable {
     package var model: ModelName
     package var rhythm: Rhythm

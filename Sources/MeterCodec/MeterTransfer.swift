@@ -40,7 +40,7 @@ package enum TransferFailure: Error, Hashable, Sendable {
     case silent(String)
     /// The meter said no; what was asked for.
     case refused(String)
-    /// The answer was none; what was asked for.
+    /// The answer was not one to the request; what was asked for.
     case unreadable(String)
     /// What a person wants is not there; its name.
     case missing(String)

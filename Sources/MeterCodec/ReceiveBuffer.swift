@@ -44,7 +44,7 @@ package struct ReceiveBuffer: Sendable {
         head = end
     }
 
-    /// Takes up to `length` bytes out as rubbish.
+    /// Takes up to `length` bytes out as noise.
     package mutating func drop(_ length: Int) {
         head = min(head + length, storage.count)
     }

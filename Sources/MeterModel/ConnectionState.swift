@@ -1,4 +1,4 @@
-/// The seven states of a meter, in their order (product.md, The connection state machine).
+/// The seven states of a meter, in their order (Docs/States.md#the-seven-states).
 /// The raw value is the name on the command line and in JSON.
 package enum ConnectionState: String, CaseIterable, Sendable {
     /// Nothing was heard of it, and its node is not there.

@@ -1,6 +1,6 @@
 /// An error in words for people. The standard library's own print as Swift values, which tell a person nothing.
 ///
-/// - Parameter known: words for what a library throws that this target does not know; nil where it is none of them.
+/// - Parameter known: words for what a library throws that this target does not know; nil for anything else.
 package func words(for error: any Error, known: (any Error) -> String? = { _ in nil }) -> String {
     if let words = known(error) { return words }
     switch error {
@@ -20,7 +20,7 @@ private func words(for error: DecodingError) -> String {
         "\(path(context.codingPath)) has the wrong type"
     case .dataCorrupted(let context) where !context.codingPath.isEmpty:
         "\(path(context.codingPath)): \(context.debugDescription)"
-    case .dataCorrupted: "it is no valid JSON"
+    case .dataCorrupted: "it is not valid JSON"
     @unknown default: "it does not fit"
     }
 }

@@ -13,7 +13,7 @@ package enum Hex {
 
     /// Reads hex digits; blanks, line ends, commas and colons between bytes are allowed, and a `0x` before a byte.
     ///
-    /// - Returns: nil when a character is none of these or the digits do not pair up.
+    /// - Returns: nil when a character is another or the digits do not pair up.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var pending: UInt8?

@@ -1,4 +1,4 @@
-/// What an address says of itself, and whether it can stand for one device (leases-and-sync.md, section 4).
+/// What an address says of itself, and whether it can stand for one device (Docs/SettingsAndRebuild.md#meter-ids).
 extension MACAddress {
     /// How a device came by its address (Bluetooth Core, volume 6, part B, section 1.3). Stored beside the address,
     /// because the bits of a public and of a random one mean different things.

@@ -1,4 +1,4 @@
-/// A 48-bit device address, as Bluetooth and product.md's identity rules use it.
+/// A 48-bit device address, as Bluetooth and meter ids use it (Docs/SettingsAndRebuild.md#meter-ids).
 ///
 /// Parsing takes every form that people and tools write; printing has one form, `AA:BB:CC:DD:EE:FF`.
 package struct MACAddress: Hashable, Sendable, CustomStringConvertible {

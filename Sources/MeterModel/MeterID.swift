@@ -1,7 +1,7 @@
 /// What one meter is called everywhere: on the command line, in the store and, later, in the cloud.
 ///
-/// Source of the forms: product.md, Identity. In the text, a colon or percent sign inside a serial or host is written
-/// `%3A` or `%25`, so that it does not end the part; a path is the last part and stands as it is.
+/// Source of the forms: Docs/SettingsAndRebuild.md#meter-ids. In the text, a colon or percent sign inside a serial or
+/// host is written `%3A` or `%25`, so that it does not end the part; a path is the last part and stands as it is.
 package enum MeterID: Hashable, Sendable {
     /// A meter with a radio: its normalised MAC address.
     case mac(MACAddress)

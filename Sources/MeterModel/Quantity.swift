@@ -19,7 +19,7 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     /// How long the meter's own counter for energy and charge has been running.
     case duration = 15
 
-    /// The key in JSON and CSV: the name with its unit (spec/cli.md, Conventions).
+    /// The key in JSON and CSV: the name with its unit (Docs/CommandLine.md#output).
     package var key: String {
         switch self {
         case .voltage: "voltage_V"

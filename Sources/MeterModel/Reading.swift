@@ -1,8 +1,8 @@
 /// The values of one measurement, in SI base units but for charge (mAh) and energy (Wh); see `Quantity.key`.
 ///
-/// Three things are told apart (product.md M14): a quantity the model does not have (absent), one that it has but does
-/// not know just now (nil, `null` in JSON), and a value. A value of 0 always means that the meter said 0. The struct
-/// holds no reference, so that making and passing one never allocates.
+/// Three things are told apart (Docs/CommandLine.md#output): a quantity the model does not have (absent), one that it
+/// has but does not know just now (nil, `null` in JSON), and a value. A value of 0 always means that the meter said 0.
+/// The struct holds no reference, so that making and passing one never allocates.
 package struct Reading: Sendable {
     /// As many places as a `QuantitySet` has bits.
     private var values = InlineArray<24, Double>(repeating: 0)

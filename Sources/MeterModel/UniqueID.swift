@@ -44,7 +44,7 @@ extension UniqueID: CustomStringConvertible {
     }
 }
 
-/// A host: one `meterd`, bound to one machine (leases-and-sync.md, section 1, rule 11).
+/// A host: one `meterd`, bound to one machine (Docs/Leases.md#rule-11).
 package enum HostTag {}
 package typealias HostID = UniqueID<HostTag>
 /// One run of a `meterd`.

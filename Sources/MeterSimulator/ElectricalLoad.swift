@@ -1,3 +1,5 @@
+import MeterModel
+
 /// What a simulated meter measures: a phone that charges, its current falling off as it fills, on a supply that sags.
 ///
 /// A pure function of time and seed. `step` is how often a meter renews its values; between two steps nothing changes.
@@ -38,7 +40,7 @@ package struct ElectricalLoad: Sendable {
     package func state(step: Int, length: Double) -> State {
         let step = max(0, step)
         let seconds = max(0, Double(step) * length)
-        var noise = SimulatorNoise(seed: seed &+ UInt64(truncatingIfNeeded: step) &* 7919)
+        var noise = SplitMix64(seed: seed &+ UInt64(truncatingIfNeeded: step) &* 7919)
         let halvings = halfLife > 0 ? min(seconds / halfLife, 40) : 40
         let decayed = startCurrent * Self.powerOfHalf(halvings)
         let current = max(0, decayed * (1 + 0.01 * noise.wobble()))

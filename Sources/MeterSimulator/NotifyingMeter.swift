@@ -1,7 +1,8 @@
 package import MeterModel
 
 /// A meter behind a radio module for Bluetooth LE, which cuts what the meter writes into notifications without regard
-/// to what the bytes mean (protocols.md 1.1, 2.2, 6.1).
+/// to what the bytes mean (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links and
+/// Docs/Protocols/Atorch.md#links).
 package struct NotifyingMeter: SimulatedMeter {
     private var meter: any SimulatedMeter
     private let notificationMax: Int

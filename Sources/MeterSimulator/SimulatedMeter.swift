@@ -32,7 +32,7 @@ package struct SimulatorFaults: Hashable, Sendable {
         case garbage
     }
 
-    /// nil: nothing goes wrong.
+    /// nil means nothing goes wrong.
     package var kind: Kind?
     /// Every how many answers, 1 = all; never less.
     package private(set) var period: Int
@@ -51,7 +51,7 @@ package struct SimulatorFaults: Hashable, Sendable {
     ///   - checkOffset: the byte to spoil for a wrong check, from the answer's start.
     package func apply(to answer: [UInt8], number: Int, checkOffset: Int) -> [UInt8]? {
         guard let kind, number % period == 0 else { return answer }
-        var noise = SimulatorNoise(seed: UInt64(number))
+        var noise = SplitMix64(seed: UInt64(number))
         switch kind {
         case .shortBlock: return Array(answer.prefix(answer.count / 2))
         case .shifted: return noise.bytes(1 + number % 7) + answer

@@ -8,8 +8,8 @@ package import MeterModel
 ///   its own pace, over and over.
 /// - What is left has no order to keep: every request is answered with all of it.
 ///
-/// A KM003C echoes the id in byte 1 of each request (protocols.md 4.2). Its requests are the same whatever their id, and
-/// an answer gets the id of the request that it goes to.
+/// A KM003C echoes the id in byte 1 of each request (Docs/Protocols/KM003C.md#where-a-message-ends). Its requests are
+/// the same whatever their id, and an answer gets the id of the request that it goes to.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -48,7 +48,7 @@ package struct TrafficReplay: SimulatedMeter {
     }
 
     /// - Parameter messages: in the order they were recorded. What the meter sent before the first request is not
-    ///   replayed where there are requests. Empty messages are passed over.
+    ///   replayed where there are requests. Empty messages are skipped.
     package init(model: ModelName, messages: [Message]) {
         self.model = model
         let messages = messages.filter { !$0.bytes.isEmpty }

@@ -5,7 +5,8 @@ import Glibc
 import MeterModel
 import SettingsCore
 
-/// What was done with a file that SQLite cannot read (leases-and-sync.md, section 3): for the log, and for people.
+/// What was done with a file that SQLite cannot read (Docs/SettingsAndRebuild.md#the-store): for the log, and for
+/// people.
 package struct SetAside: Hashable, Sendable {
     /// Where it is now.
     package var path: String
@@ -113,10 +114,10 @@ enum DamagedFile {
         guard faults.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: faults.joined(separator: "; "))
         }
-        dispelDoubt(path)
+        clearDoubt(path)
     }
 
-    static func dispelDoubt(_ path: String) {
+    static func clearDoubt(_ path: String) {
         // A mark that stays only costs the next opening a look at the file.
         try? FileManager.default.removeItem(atPath: doubtPath(path))
     }

@@ -6,7 +6,7 @@ package import MeterModel
 /// What one run hands on to the next about leases.
 extension MeterStore {
     /// The latest run of this machine that held a lease, nil for none. Whoever has the store's lock knows that this run
-    /// is gone, and may take its leases over (leases-and-sync.md, section 1).
+    /// is gone, and may take its leases over (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
             try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
@@ -24,7 +24,7 @@ extension MeterStore {
     }
 
     /// The greatest token of each meter that was heard of in this zone. A cloud whose store went back has forgotten it,
-    /// and must give out a greater one all the same (leases-and-sync.md, section 1, rule 5).
+    /// and must give out a greater one all the same (Docs/Leases.md#rule-5).
     package func leaseTokens(in zone: String) async throws(StoreError) -> [MeterID: FencingToken] {
         try await access("read") { db in
             let rows = try Row.fetchAll(

@@ -70,7 +70,7 @@ extension KnownMeter {
         guard let id = MeterID(text) else {
             throw StoreError(
                 .damaged,
-                "the store \(path) holds a meter with the id \"\(text)\", which is none. It is left as it is; "
+                "the store \(path) holds a meter with the id \"\(text)\", which is not a meter id. It is left as it is; "
                     + "restore the file from a backup")
         }
         let model: String? = row["model"]

@@ -10,7 +10,7 @@ extension MeterStore: TierRepository {
     private static let chunkCost = 100
 
     /// Chunks in the order in which they were appended, each with the last one's number in one transaction. A chunk that
-    /// does not read is passed over: it is left as it is, and `samples` says which it is.
+    /// does not read is skipped: it is left as it is, and `samples` says which it is.
     package func rollUp() async throws(StoreError) -> Int {
         try await transaction { db in
             let rolled = try Self.rolled(db)

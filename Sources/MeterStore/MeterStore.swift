@@ -30,13 +30,13 @@ package final class MeterStore: Sendable {
     package struct Options: Sendable {
         /// How long a statement waits for another program that uses the file.
         package var busyTimeout: Duration
-        /// The file takes no more pages than this, as if the disk were full. nil: as many as there is room for.
+        /// The file takes no more pages than this, as if the disk were full. nil means as many as there is room for.
         package var pageCountMax: Int?
         /// Called before each statement runs, with its text.
         package var onStatement: (@Sendable (String) -> Void)?
-        /// The machine that the host's id is bound to. nil: whatever it is, such as for a tool or a test.
+        /// The machine that the host's id is bound to. nil means whatever it is, such as for a tool or a test.
         package var machine: Machine?
-        /// The wall clock, for when this host learned of others' changes. nil: the stamps' own time.
+        /// The wall clock, for when this host learned of others' changes. nil means the stamps' own time.
         package var calendar: (@Sendable () -> WallTime)?
 
         package init(
@@ -60,7 +60,7 @@ package final class MeterStore: Sendable {
         let lock = try StoreLock(storePath: path)
         if let loss = DamagedFile.loss(of: path) { return try begin(path, lock: lock, options: options, after: loss) }
         do {
-            return try MeterStore(path: path, lock: lock, options: options, setAside: nil, heir: nil)
+            return try MeterStore(path: path, lock: lock, options: options, setAside: nil, predecessor: nil)
         } catch {
             guard DamagedFile.isMeant(by: error), DamagedFile.wasOurs(path) else {
                 throw StoreError(error, path: path, action: "opened")
@@ -73,10 +73,10 @@ package final class MeterStore: Sendable {
         _ path: String, lock: StoreLock, options: Options, after loss: Loss
     ) throws(StoreError) -> MeterStore {
         let aside = loss == .deleted(hasLog: false) ? nil : try DamagedFile.setAside(path)
-        DamagedFile.dispelDoubt(path)
+        DamagedFile.clearDoubt(path)
         let told = SetAside(of: path, to: aside, because: loss)
         do {
-            return try MeterStore(path: path, lock: lock, options: options, setAside: told, heir: nil)
+            return try MeterStore(path: path, lock: lock, options: options, setAside: told, predecessor: nil)
         } catch {
             throw StoreError(error, path: path, action: "opened")
         }
@@ -87,17 +87,17 @@ package final class MeterStore: Sendable {
     ) throws(StoreError) -> MeterStore {
         let host = DamagedFile.host(in: path)
         let aside = try DamagedFile.setAside(path)
-        DamagedFile.dispelDoubt(path)
+        DamagedFile.clearDoubt(path)
         let told = SetAside(of: path, to: aside, because: damage, keepsHost: host != nil)
         do {
-            return try MeterStore(path: path, lock: lock, options: options, setAside: told, heir: host)
+            return try MeterStore(path: path, lock: lock, options: options, setAside: told, predecessor: host)
         } catch {
             throw StoreError(error, path: path, action: "opened")
         }
     }
 
-    /// - Parameter heir: who this host was before its file was damaged.
-    private init(path: String, lock: StoreLock, options: Options, setAside: SetAside?, heir: HostRow?) throws {
+    /// - Parameter predecessor: who this host was before its file was damaged.
+    private init(path: String, lock: StoreLock, options: Options, setAside: SetAside?, predecessor: HostRow?) throws {
         let queue = try DatabaseQueue(path: path, configuration: Self.configuration(options))
         try queue.writeWithoutTransaction { db in
             let isNew = try StoreSchema.inspect(db, path: path)
@@ -108,7 +108,7 @@ package final class MeterStore: Sendable {
         try StoreSchema.migrator.migrate(queue)
         identity = try queue.writeWithoutTransaction { db in
             try StoreSchema.checkTables(db, path: path)
-            try heir?.bequeath(db)
+            try predecessor?.restoreIdentity(db)
             let identity = try HostRow.identify(on: options.machine, db)
             try OwnIDs.adopt(db, host: identity.host)
             return identity

@@ -2,9 +2,9 @@ import GRDB
 import MeterModel
 
 extension StoreSchema {
-    /// Settings become records that merge with those of other hosts (leases-and-sync.md, sections 2 to 4).
+    /// Settings become records that merge with those of other hosts (Docs/SettingsAndRebuild.md).
     ///
-    /// What was set before becomes properties that are older than any real write, and is queued to be told.
+    /// What was set before becomes properties that are older than any real write, and is queued to be sent.
     static func createSettingsTables(_ db: Database) throws {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)
@@ -47,7 +47,7 @@ extension StoreSchema {
         try db.execute(sql: "DROP TABLE setting")
     }
 
-    /// Counts what waits to be told and is not what stands in its record, of which there is none.
+    /// Counts what waits to be sent and is not what stands in its record, of which there is none.
     static let strayEntries = """
         SELECT count(*) FROM outbox JOIN record ON record.id = outbox.record
             LEFT JOIN register ON register.record = outbox.record AND register.property = outbox.property

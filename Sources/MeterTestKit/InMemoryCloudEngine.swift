@@ -39,7 +39,7 @@ package final class InMemoryCloudEngine: CloudEngine {
 
     package let epoch: String
     private let state = Mutex(State())
-    private let waiting = ProcessLines()
+    private let waiting = InMemoryQueues()
 
     package init(epoch: String = "memory") { self.epoch = epoch }
 
@@ -345,22 +345,22 @@ extension InMemoryCloudEngine {
     }
 }
 
-// MARK: - Waiting lines
+// MARK: - Lease queues
 
 extension InMemoryCloudEngine {
-    package func changeLine(
+    package func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
-    ) async throws -> SharedLine {
+    ) async throws -> QueueState {
         try step(in: place.zone) { _ in waiting.change(place, change) }
     }
 
-    package func lines() async throws -> LineReading { try step { _ in waiting.reading } }
+    package func queues() async throws -> QueueSnapshot { try step { _ in waiting.reading } }
 
-    package func showLife(of copy: CopyID, isFirst: Bool) async throws -> CopySigns {
-        try step { _ in waiting.showLife(of: copy, isFirst: isFirst) }
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
+        try step { _ in waiting.heartbeat(of: copy, isFirst: isFirst) }
     }
 
-    package func giveUp(_ copy: CopyID, seen mark: UInt64) async throws -> Bool {
+    package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
         try step { _ in waiting.giveUp(copy, seen: mark) }
     }
 }

@@ -245,7 +245,7 @@ extension InMemorySettings.State {
         }.map(\.key)
     }
 
-    /// - Parameter room: at most so many bytes, and at least one property; nil: all.
+    /// - Parameter room: at most so many bytes, and at least one property; nil means all.
     func waitingPart(of key: RecordKey, room: Int?) -> (record: Record, bytes: Int) {
         let whole = records[key] ?? Record(key: key)
         var record = Record(key: key)

@@ -7,7 +7,7 @@ package import SyncCore
 /// `SyncRepository`, as `MeterStore` does.
 package actor InMemorySettings: SettingsRepository {
     var state: State
-    /// What every call throws that writes; nil: nothing.
+    /// What every call throws that writes; nil means nothing.
     private var failure: StoreError?
 
     /// - Parameter host: the one that everything is stamped with.
@@ -111,7 +111,7 @@ package actor InMemorySettings: SettingsRepository {
 extension InMemorySettings {
     struct Slot: Hashable {
         var key: RecordKey
-        /// nil: the deletion.
+        /// nil means the deletion.
         var property: String?
     }
 
@@ -150,7 +150,7 @@ extension InMemorySettings {
         var met: Set<String> = []
         var aside: [Aside] = []
         var nextAside = 1
-        /// By zone, with whether it waits to be told there.
+        /// By zone, with whether it waits to be sent there.
         var deletionsElsewhere: [String: [RecordKey: (deletion: Deletion, isPending: Bool)]] = [:]
         var records: [RecordKey: Record] = [:]
         var outbox: [Slot: Waiting] = [:]

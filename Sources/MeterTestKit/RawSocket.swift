@@ -64,11 +64,12 @@ package final class RawSocket {
     /// Waits without holding a thread, of which the server needs some. Empty at the end.
     private func receive() async throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
+        let patience = Patience("the other side sends something, or closes")
         while true {
             let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
             if count >= 0 { return Array(bytes.prefix(count)) }
             guard errno == EAGAIN || errno == EINTR else { throw Failure(code: errno) }
-            await Task.yield()
+            try await patience.turn()
         }
     }
 }

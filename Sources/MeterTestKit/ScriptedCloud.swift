@@ -1,4 +1,5 @@
 package import Gateway
+package import IOPorts
 package import MeterModel
 package import SettingsCore
 package import SyncCore
@@ -10,7 +11,7 @@ package final class ScriptedCloud: Sendable {
 
     private struct State {
         var epoch = "e1"
-        /// nil: an older cloud, without identities.
+        /// nil means an older cloud, without identities.
         var zoneID: String?
         /// Sequences up to which earlier runs of the store wrote, by a random number for each: a token of a mark that is
         /// not among them is of a store that went back.

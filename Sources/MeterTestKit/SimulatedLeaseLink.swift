@@ -47,7 +47,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     // MARK: What a test does and asks
 
-    /// Hears what happens in the zone, on the loop; nil: nobody does. The first event is `opened`.
+    /// Hears what happens in the zone, on the loop; nil means nobody does. The first event is `opened`.
     package func listen(_ hear: (@Sendable (CloudEvent) -> Void)?) {
         zone.listen(host, hear)
         guard let hear else { return }

@@ -1,11 +1,12 @@
 import Gateway
+import IOPorts
 package import LeaseCore
 package import MeterModel
 import Synchronization
 
 /// The leases of a zone in memory and in virtual time, by the authority's own rules: what several hosts of a test share.
 ///
-/// Waiting lines are the shortest that do: first come first, ten seconds for the head.
+/// Lease queues are the shortest that do: first come first, ten seconds for the head.
 package final class SimulatedLeaseZone: Sendable {
     struct Offer {
         var host: HostID
@@ -115,7 +116,7 @@ package final class SimulatedLeaseZone: Sendable {
             let (terms, limit) = state.withLock { ($0.terms, $0.grantsNothingNewBefore) }
             let circumstances = LeaseCircumstances(
                 now: now, wallNow: wallNow, terms: terms, grantsNothingNewBefore: limit, reservedFor: offer?.host,
-                nextInLine: state.withLock { $0.lines[meter]?.first })
+                nextInQueue: state.withLock { $0.lines[meter]?.first })
             let decision = LeaseRules.acquire(request, of: record, in: circumstances)
             switch decision.answer {
             case .granted(let granted):

@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 package import MeterModel
 package import MeterSimulator
 import Synchronization

@@ -42,7 +42,7 @@ package struct SimulatedPeripheral: Sendable {
     }
 
     /// - Parameters:
-    ///   - ownMTU: the longest packet that it takes; nil: it does not know the question.
+    ///   - ownMTU: the longest packet that it takes; nil means it does not know the question.
     ///   - outputProperties: in place of the layout's own.
     ///   - hasSubscription: false leaves out every descriptor to subscribe by.
     package init(
@@ -100,7 +100,7 @@ package struct SimulatedPeripheral: Sendable {
 
     /// What the meter sends as packets: nothing before the subscription.
     ///
-    /// - Parameter pieces: the lengths to cut it into, over and over; nil: as long as packets may be.
+    /// - Parameter pieces: the lengths to cut it into, over and over; nil means as long as packets may be.
     package func tell(_ bytes: [UInt8], pieces: [Int]? = nil) -> [[UInt8]] {
         guard isSubscribed || !hasSubscription else { return [] }
         var packets: [[UInt8]] = []
@@ -197,7 +197,8 @@ package struct SimulatedPeripheral: Sendable {
     }
 }
 
-/// What each kind of meter has (protocols.md 1.1, 2.2, 3.5, 6.1).
+/// What each kind of meter has (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
+/// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links).
 extension SimulatedPeripheral {
     private struct PlannedService {
         var uuid: UInt32

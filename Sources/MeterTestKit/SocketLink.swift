@@ -1,5 +1,5 @@
-package import Gateway
 import Glibc
+package import IOPorts
 package import LinuxIO
 
 /// A link over a socket that a test holds the other end of.

@@ -1,5 +1,5 @@
 import Foundation
-package import Gateway
+package import IOPorts
 package import MeterModel
 import Synchronization
 
@@ -20,6 +20,7 @@ package final class VirtualLoop: SessionLoop {
         var wallOffset: Int64
         var timers: [(time: MonotonicTime, id: UInt64, body: @Sendable () -> Void)] = []
         var nextTimer: UInt64 = 0
+        var jobsRun = 0
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
         /// Takes out those who waited for as many timers as there are now.
@@ -51,6 +52,9 @@ package final class VirtualLoop: SessionLoop {
 
     /// Timers that have not run: a test that is over leaves none behind.
     package var pendingTimers: Int { state.withLock { $0.timers.count } }
+
+    /// How often actors and tasks were given the loop since the start: work that a test counts instead of timing it.
+    package var jobsRun: Int { state.withLock { $0.jobsRun } }
 
     package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
         let (timer, ready) = state.withLock { state in
@@ -88,7 +92,10 @@ package final class VirtualLoop: SessionLoop {
     /// Runs `body` on the loop.
     package func perform(_ body: @escaping @Sendable () -> Void) { run(.body(body)) }
 
-    package func enqueue(_ job: consuming ExecutorJob) { run(.job(UnownedJob(job))) }
+    package func enqueue(_ job: consuming ExecutorJob) {
+        state.withLock { $0.jobsRun += 1 }
+        run(.job(UnownedJob(job)))
+    }
 
     package func checkIsolated() {
         precondition(state.withLock { $0.drainer } == Thread.current, "not on the loop")
@@ -145,9 +152,10 @@ extension VirtualLoop {
             _ = await task.result
             isOver.store(true, ordering: .releasing)
         }()
+        let patience = Patience("the task is over that waits for time to pass")
         while !isOver.load(ordering: .acquiring) {
             advance(by: .milliseconds(50))
-            await Task.yield()
+            try await patience.turn()
         }
         await watching
         return try await task.value

@@ -36,7 +36,7 @@ package struct MetricsPage: Sendable {
     /// One sample for each state there is: 1 for the present one, 0 for the others. The definition's last label is that
     /// of the state.
     ///
-    /// - Parameter present: the raw value of a state; a word that is none leaves all at 0.
+    /// - Parameter present: the raw value of a state; an unknown word leaves all at 0.
     package mutating func addStates<State: CaseIterable & RawRepresentable>(
         _ definition: MetricDefinition, _ labels: [String] = [], of _: State.Type, present: String
     ) where State.RawValue == String {

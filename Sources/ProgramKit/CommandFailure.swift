@@ -1,4 +1,4 @@
-/// The exit codes of spec/cli.md.
+/// The exit codes (Docs/CommandLine.md#errors).
 package enum ExitStatus: Int32, Sendable {
     case ok = 0
     case error = 1
@@ -10,7 +10,7 @@ package enum ExitStatus: Int32, Sendable {
     case daemonNotRunning = 7
 }
 
-/// An error in the words of spec/cli.md: what failed with which value, and what to do next.
+/// An error (Docs/CommandLine.md#errors): what failed with which value, and what to do next.
 package struct CommandFailure: Error, Hashable, Sendable {
     package var status: ExitStatus
     package var message: String

@@ -15,7 +15,7 @@ package struct CounterTrack: Hashable, Sendable {
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double
-    /// Seconds since it was told; nil: nobody knows.
+    /// Seconds since it was told; nil means nobody knows.
     private var age: Double? = 0
 
     init(perSecondMax: Double, resolution: Double) {

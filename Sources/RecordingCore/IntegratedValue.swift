@@ -24,7 +24,7 @@ package struct IntegratedValue: Hashable, Sendable {
     package var mean: Double? { seconds > 0 ? integral / seconds : least }
 
     /// - Parameters:
-    ///   - value: nil: the reading did not tell it, as some kinds of frames do not.
+    ///   - value: nil means the reading did not tell it, as some kinds of frames do not.
     ///   - step: seconds since the reading before, nil where nobody knows.
     ///   - stepMax: over longer steps nothing is integrated.
     mutating func add(_ value: Double?, step: Double?, stepMax: Double) {

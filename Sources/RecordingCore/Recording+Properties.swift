@@ -2,7 +2,7 @@ import MeterModel
 package import SettingsCore
 
 /// How a recording is kept and told to other hosts: as properties of a record, each of one type for ever. What a newer
-/// version adds is passed over here; what an older one did not write reads as unknown.
+/// version adds is skipped here; what an older one did not write reads as unknown.
 extension Recording {
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = [

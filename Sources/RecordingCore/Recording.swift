@@ -27,7 +27,7 @@ package struct Recording: Hashable, Sendable {
     /// What a person wrote of it.
     package var note: String?
     package var trigger: Trigger
-    /// nil: it goes on.
+    /// nil means it goes on.
     package var end: End?
     /// By the host's calendar: its end, or the last reading while it goes on; the start where there was none.
     package var until: WallTime

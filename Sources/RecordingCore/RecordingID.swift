@@ -1,7 +1,6 @@
 package import MeterModel
 
-/// Which recording: named so that no two hosts ever make the same, whatever their clocks say (leases-and-sync.md, section
-/// 1, rule 7).
+/// Which recording: named so that no two hosts ever make the same, whatever their clocks say (Docs/Leases.md#rule-7).
 package struct RecordingID: Hashable, Sendable {
     package var host: HostID
     package var meter: MeterID

@@ -1,7 +1,7 @@
 /// When a meter is recorded by itself, and what counts as a gap.
 package struct RecordingRules: Hashable, Sendable {
     /// Amperes, above 0. A recording begins when the current, in either direction, has been this large for `hold`, and
-    /// ends when it has been smaller for as long. nil: recordings begin by hand alone.
+    /// ends when it has been smaller for as long. nil means recordings begin by hand alone.
     package var threshold: Double?
     /// How long the current must be on the other side of the threshold to count.
     package var hold: Duration

@@ -9,7 +9,7 @@ package struct BearerToken: Sendable {
     package let text: String
 
     package static let prefix = "mgt_"
-    /// Longer than any token of ours; what is longer is none.
+    /// Longer than any token of ours; what is longer is not one.
     private static let bytesMax = 256
 
     /// Makes one of 32 random bytes.

@@ -41,7 +41,7 @@ package struct HybridClock: Hashable, Sendable {
 
     /// Takes the high-water mark down after the cloud refused stamps as too far ahead (`clockSkew`).
     ///
-    /// - Parameter stamp: the greatest that the cloud ever accepted from here or sent; nil: none.
+    /// - Parameter stamp: the greatest that the cloud ever accepted from here or sent; nil means none.
     package mutating func lower(to stamp: Stamp?) {
         let target: (UInt64, UInt16) = stamp.map { ($0.milliseconds, $0.counter) } ?? (0, 0)
         guard target < (milliseconds, counter) else { return }

@@ -1,6 +1,7 @@
 import MeterModel
 
-/// How records of an older form are folded into the one that has the meter's normal id (leases-and-sync.md, section 4).
+/// How records of an older form are folded into the one that has the meter's normal id
+/// (Docs/SettingsAndRebuild.md#rebuild).
 ///
 /// `canonical(MAC)` is the per-property merge of all records of that meter. A deletion hides older properties of its
 /// own record only, and is never folded. No "winner": what a replica happens to hold decides nothing, so that several

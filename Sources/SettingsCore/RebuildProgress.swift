@@ -1,10 +1,11 @@
-/// How far the scan of stored records by the present rule has come (leases-and-sync.md, section 4).
+/// How far the scan of stored records by the present rule has come (Docs/SettingsAndRebuild.md#rebuild).
 ///
 /// Kept in the database whose records it speaks of, written in the transaction of the step that it counts.
 package struct RebuildProgress: Hashable, Sendable {
     /// Of the rule by which the scan goes (`RebuildPlan.version`).
     package var version: Int
-    /// The last record that was looked at; nil: none yet. The scan goes by type (`RebuildPlan.types`), then by name.
+    /// The last record that was looked at; nil means none yet. The scan goes by type (`RebuildPlan.types`), then by
+    /// name.
     package var cursor: RecordKey?
     /// Records looked at so far.
     package var scanned: Int

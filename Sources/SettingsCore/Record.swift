@@ -14,7 +14,7 @@ package struct RecordType: RawRepresentable, Hashable, Sendable {
     /// A charge session's summary, written by its host only.
     package static let recording = RecordType(rawValue: "Recording")
 
-    /// The types of this version, in the order in which they sync (leases-and-sync.md, section 2).
+    /// The types of this version, in the order in which they sync (Docs/SettingsAndRebuild.md#records).
     package static let known: [RecordType] = [.host, .deviceSettings, .meterAlias, .recording]
 }
 
@@ -138,8 +138,8 @@ package struct Record: Hashable, Sendable {
         return result
     }
 
-    /// The part that waits to be told. In a refetch after an expired token, a record is what the cloud says and this: the
-    /// rest is older than a deletion that the cloud has forgotten.
+    /// The part that waits to be sent. In a refetch after an expired token, a record is what the cloud says and this:
+    /// the rest is older than a deletion that the cloud has forgotten.
     ///
     /// - Returns: nil where nothing is left.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> Record? {

@@ -4,7 +4,7 @@ package import MeterModel
 package struct OverwrittenValue: Hashable, Sendable {
     package var property: String
     package var old: Register
-    /// What stands there now; nil: the record was deleted.
+    /// What stands there now; nil means the record was deleted.
     package var new: SettingValue?
     /// Of the write or deletion that replaced it: who did it and when.
     package var by: Stamp
@@ -30,7 +30,7 @@ package struct RecordMerge: Hashable, Sendable {
     package var news: [String]
     /// The deletion is not the one of before.
     package var deletionIsNews: Bool
-    /// In order of name. An equal value written again is none.
+    /// In order of name. Writing the same value again is not one.
     package var overwritten: [OverwrittenValue]
 
     /// Nothing is to be written.

@@ -1,13 +1,13 @@
 import MeterModel
 
 extension RecordType {
-    /// Its records are named by a meter's id, so that a name has several forms (leases-and-sync.md, section 4).
+    /// Its records are named by a meter's id, so that a name has several forms (Docs/SettingsAndRebuild.md#rebuild).
     package var isNamedByMeter: Bool { self == .deviceSettings || self == .meterAlias }
 }
 
 extension RecordKey {
     /// The key under which the record is kept, whatever form its name has. Itself where the name is in its normal form,
-    /// or is none that this version knows.
+    /// or one that this version does not know.
     package var normalised: RecordKey {
         type.isNamedByMeter ? RecordKey(type: type, name: MeterID.normalised(recordName: name)) : self
     }
@@ -25,7 +25,7 @@ package enum RecordFault: Hashable, Sendable {
     case type(String)
     case name(String)
     case property(String)
-    /// The property whose value is none (`SettingValue.isStorable`).
+    /// The property whose value cannot be stored (`SettingValue.isStorable`).
     case value(of: String)
     /// More properties than `Record.propertiesMax`.
     case properties(Int)
@@ -65,11 +65,12 @@ extension Record {
 extension RecordFault: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .type(let type): "\"\(type)\" is no type of record: 1 to \(Record.wordBytesMax) printable ASCII characters"
+        case .type(let type):
+            "\"\(type)\" cannot be a record's type: 1 to \(Record.wordBytesMax) printable ASCII characters"
         case .name(let name):
-            "\"\(name)\" is no name of a record: 1 to \(Record.nameBytesMax) bytes without control characters"
+            "\"\(name)\" cannot name a record: 1 to \(Record.nameBytesMax) bytes without control characters"
         case .property(let property):
-            "\"\(property)\" is no name of a property: 1 to \(Record.wordBytesMax) printable ASCII characters"
+            "\"\(property)\" cannot name a property: 1 to \(Record.wordBytesMax) printable ASCII characters"
         case .value(let property):
             "the value of \(property) cannot be kept: a number is finite, a text has at most "
                 + "\(SettingValue.stringBytesMax) bytes"

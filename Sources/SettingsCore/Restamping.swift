@@ -1,10 +1,10 @@
 /// Stamping what waits in the outbox anew, after the host's calendar turned out to be wrong: far ahead, so that the
-/// cloud refused (`clockSkew`), or off since the host booted (leases-and-sync.md, section 2).
+/// cloud refused (`clockSkew`), or off since the host booted (Docs/SettingsAndRebuild.md#stamps).
 extension HybridClock {
     /// A change that waits, and when it was really made, where that is not what its stamp says.
     package struct Waiting: Hashable, Sendable {
         package var stamp: Stamp
-        /// Corrected, milliseconds since 1970. nil: the stamp is right and stays.
+        /// Corrected, milliseconds since 1970. nil means the stamp is right and stays.
         package var physical: UInt64?
 
         package init(stamp: Stamp, physical: UInt64?) {
@@ -35,7 +35,7 @@ extension HybridClock {
     ///
     /// - Parameters:
     ///   - waiting: in any order.
-    ///   - accepted: the greatest stamp that the cloud ever accepted from here or sent; nil: none.
+    ///   - accepted: the greatest stamp that the cloud ever accepted from here or sent; nil means none.
     /// - Returns: for each the stamp that it gets, nil where it keeps its own.
     package mutating func restamp(_ waiting: [Waiting], accepted: Stamp?) -> [Stamp?] {
         lower(to: accepted)
@@ -60,7 +60,7 @@ extension Record {
     /// No merge: the new stamps may be smaller. Only for what no other replica has seen. All changes of one record at
     /// once: between them a deletion may be younger than what was written after it.
     ///
-    /// - Parameter changes: property nil: the deletion.
+    /// - Parameter changes: property nil means the deletion.
     package mutating func restamp(_ changes: [(property: String?, old: Stamp, new: Stamp)]) {
         var properties = self.properties
         var deletion = self.deletion

@@ -8,7 +8,7 @@ package enum SettingValue: Hashable, Sendable {
     /// At most `stringBytesMax` bytes of UTF-8.
     case string(String)
 
-    /// leases-and-sync.md, section 2.
+    /// Docs/SettingsAndRebuild.md#records.
     package static let stringBytesMax = 16 * 1024
 
     package var isStorable: Bool {

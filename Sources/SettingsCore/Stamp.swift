@@ -2,7 +2,7 @@ package import MeterModel
 
 /// When and where a value was written, by a hybrid logical clock. Any two are ordered, and nobody's order differs.
 ///
-/// Order: milliseconds, then counter, then host (leases-and-sync.md, section 2).
+/// Order: milliseconds, then counter, then host (Docs/SettingsAndRebuild.md#stamps).
 package struct Stamp: Hashable, Sendable {
     /// Since 1970. At most `millisecondsMax`.
     package let milliseconds: UInt64
@@ -31,7 +31,8 @@ extension Stamp {
     /// The place just above a deletion, below everything that a host writes after it. Keeps the order of the stamps that
     /// are lifted, to the millisecond and counter, and is the same whoever lifts.
     ///
-    /// The host is none: `HostID.high` of all ones is no UUID that anybody draws, and greater than all of them.
+    /// The host stands for nobody: `HostID.high` of all ones is no UUID that anybody draws, and greater than all of
+    /// them.
     package static func lifted(_ stamp: Stamp, above deletion: Stamp) -> Stamp {
         let time = stamp.milliseconds << 16 | UInt64(stamp.counter)
         return Stamp(

@@ -1,5 +1,5 @@
 /// How far ahead a stamp may be before the cloud refuses it: a host whose clock is years ahead would win every merge
-/// for years (leases-and-sync.md, section 2).
+/// for years (Docs/SettingsAndRebuild.md#stamps).
 package enum StampLimit {
     /// Ahead of the cloud's own clock.
     package static let ahead: UInt64 = 60_000

@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 package import LinuxIO
 package import MeterModel
 package import MeterSimulator

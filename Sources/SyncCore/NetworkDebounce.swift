@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Tells a network that is back from one that flaps (leases-and-sync.md, section 5, Network monitor).
+/// Tells a network that is back from one that flaps (Docs/Sync.md#network).
 ///
 /// ```
 ///            gained                    held 2.5 s and the spread: synchronise
@@ -35,7 +35,7 @@ package struct NetworkDebounce: Hashable, Sendable {
 
     /// The network was looked at. Saying the same again changes nothing.
     ///
-    /// - Parameter dice: any number, for the spread.
+    /// - Parameter dice: random bits, for the spread.
     package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, dice: UInt64) {
         self.path = path
         switch (phase, path.isSatisfied) {

@@ -27,7 +27,7 @@ package enum SyncEvent: Hashable, Sendable {
     case stopRequested
     /// The present page completes; what is done stays done.
     case cancelRequested
-    /// What halted the session was mended.
+    /// What halted the session was fixed.
     case resumed
     case triggered(SyncTrigger)
     /// Time passed. Harmless at any moment.
@@ -39,7 +39,7 @@ package enum SyncEvent: Hashable, Sendable {
     /// It lives: a ping, or something that is nothing to the session.
     case streamHeard
     case streamBroke(SyncFailure)
-    /// nil: several hosts.
+    /// nil means several hosts.
     case remoteChanged(types: [RecordType], host: HostID?)
 
     // MARK: Ends of operations
@@ -49,7 +49,7 @@ package enum SyncEvent: Hashable, Sendable {
     case zoneCreated
     case adopted
     case corrected
-    /// nil: the outbox is empty.
+    /// nil means the outbox is empty.
     case batchRead(OutboxBatch?)
     case pushed(PushOutcome, ClockSample)
     case settled(MergeOutcome)

@@ -1,4 +1,4 @@
-/// Why a call to the cloud failed, in the words that decide what to do next (leases-and-sync.md, section 5).
+/// Why a call to the cloud failed, in the words that decide what to do next (Docs/Sync.md#errors).
 package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case notAuthenticated

@@ -1,4 +1,4 @@
-/// Why the session does nothing until a person has mended something.
+/// Why the session does nothing until a person has fixed something.
 package struct SyncHalt: Hashable, Sendable {
     package var failure: SyncFailure
     /// What to do, in a sentence.
@@ -9,7 +9,7 @@ package struct SyncHalt: Hashable, Sendable {
         self.advice = advice
     }
 
-    /// nil where trying again may help (leases-and-sync.md, section 5, Errors).
+    /// nil where trying again may help (Docs/Sync.md#errors).
     package init?(_ failure: SyncFailure) {
         switch failure.kind {
         case .notAuthenticated:

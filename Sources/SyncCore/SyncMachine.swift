@@ -1,10 +1,10 @@
 package import MeterModel
 
-/// The sync session: an event goes in, effects come out (leases-and-sync.md, section 5).
+/// The sync session: an event goes in, effects come out (Docs/Sync.md#a-run).
 ///
 /// Runs one at a time; within a run one operation at a time, in the order account, zone, subscription, then batches and
 /// pages in turn. A trigger during a run is never lost: it asks for another once. No failure ends it for good: one that
-/// time may heal is tried again for ever, one that only a person can mend halts it until `resumed`.
+/// time may heal is tried again for ever, one that only a person can fix halts it until `resumed`.
 ///
 /// The machine performs no I/O, reads no clock and throws no dice. After each event `nextWake` says when to send `woke`.
 package struct SyncMachine: Sendable {
@@ -25,7 +25,7 @@ package struct SyncMachine: Sendable {
 
     /// Something happened.
     ///
-    /// - Parameter dice: any number, for the jitter of the next attempt.
+    /// - Parameter dice: random bits, for the jitter of the next attempt.
     /// - Returns: what to do, in this order. At most one `perform`, and none while another is under way.
     package mutating func handle(_ event: SyncEvent, at now: MonotonicTime, dice: UInt64) -> [SyncEffect] {
         let moment = SyncMoment(now: now, dice: dice)

@@ -7,7 +7,7 @@ import SettingsCore
 package protocol SyncMiddleware: Sendable {
     /// For people.
     var name: String { get }
-    /// What an event means. Returns it as it is where it is none of this middleware's business.
+    /// What an event means. Returns it as it is where this middleware has nothing to say.
     func read(_ event: SyncEvent, _ state: SyncState, _ moment: SyncMoment) -> SyncEvent
     /// What else follows from an event, whatever it changes.
     func effects(of event: SyncEvent, number: UInt64, at now: MonotonicTime) -> [SyncEffect]
@@ -30,7 +30,7 @@ extension SyncMiddleware {
     package func proposal(_ state: SyncState, _ run: SyncRun, at now: MonotonicTime) -> SyncProposal? { nil }
 }
 
-/// The middlewares in their order (leases-and-sync.md, section 5, Session).
+/// The middlewares in their order (Docs/Sync.md#a-run).
 package enum SyncMiddlewares {
     package static let inOrder: [any SyncMiddleware] = [
         SplittingMiddleware(), ErrorMiddleware(), RetryMiddleware(), WorkMiddleware(), LoggingMiddleware(),

@@ -1,6 +1,6 @@
 package import SettingsCore
 
-/// What the session does just now, in the order in which a run does it (leases-and-sync.md, section 5).
+/// What the session does just now, in the order in which a run does it (Docs/Sync.md#a-run).
 package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     /// Not joined, or shut down.
     case stopped
@@ -8,7 +8,7 @@ package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     case idle
     /// A run failed and the next attempt has its time.
     case waiting
-    /// Until a person mended what is wrong.
+    /// Until a person has fixed what is wrong.
     case halted
     case readProgress
     case account

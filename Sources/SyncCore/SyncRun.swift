@@ -1,7 +1,7 @@
 package import MeterModel
 package import SettingsCore
 
-/// One pass over what is to be told and what is to be read. Lives only in memory: a run dies with its process.
+/// One pass over what is to be sent and what is to be read. Lives only in memory: a run dies with its process.
 package struct SyncRun: Hashable, Sendable {
     /// How the run will end once the present step is done.
     package enum Ending: Hashable, Sendable { case cancel, stop }
@@ -34,7 +34,7 @@ package struct SyncRun: Hashable, Sendable {
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: HeldBack
-    /// Why the cloud had no room for something; nil: it had.
+    /// Why the cloud had no room for something; nil means it had.
     var refusal: SyncFailure?
 
     /// What one run may do only a few times (`SyncTiming.repairsMax`).

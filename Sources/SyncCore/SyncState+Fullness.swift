@@ -89,7 +89,7 @@ extension SyncRun {
         case left
         /// Some of it is to be tried once everything else is told.
         case due
-        /// Some of it waits to be told.
+        /// Some of it waits to be sent.
         case trying(isTaken: Bool)
 
         /// All that waited was told: more follows only where some of it was taken.

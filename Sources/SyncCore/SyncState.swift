@@ -34,7 +34,7 @@ package struct SyncState: Hashable, Sendable {
     package let bringsAll: Bool
     package internal(set) var phase = Phase.stopped
     package internal(set) var stream = SyncStream.closed
-    /// Who the cloud thinks we are; nil: to be asked before anything else.
+    /// Who the cloud thinks we are; nil means to be asked before anything else.
     package internal(set) var account: CloudAccount?
     package internal(set) var serverOffset: ServerOffset?
     package internal(set) var retry: Retry?
@@ -44,11 +44,11 @@ package struct SyncState: Hashable, Sendable {
     package internal(set) var counters = SyncCounters()
     /// Runs that failed in a row.
     package internal(set) var failures = 0
-    /// Why another run is wanted; nil: none is. During a run this is its "again".
+    /// Why another run is wanted; nil means none is. During a run this is its "again".
     package internal(set) var again: SyncTrigger?
     /// Types with changes that nobody has read, but for what the present run still will.
     package internal(set) var unread: Set<RecordType> = []
-    /// Halves of a batch that was too large, the first to be told next. Kept across runs, so that a retry goes on where
+    /// Halves of a batch that was too large, the first to be sent next. Kept across runs, so that a retry goes on where
     /// it was.
     package internal(set) var parts: [OutboxBatch] = []
     /// As it was read last.
@@ -59,13 +59,13 @@ package struct SyncState: Hashable, Sendable {
     var putOffUntil: MonotonicTime?
     /// When a remote change was last told by the stream.
     package internal(set) var lastPush: MonotonicTime?
-    /// The cloud has no room for something that this host has to tell; nil: it has.
+    /// The cloud has no room for something that this host has to tell; nil means it has.
     package internal(set) var fullness: Fullness?
 
     var isZoneMissing = false
     /// This host's calendar when the cloud last said who it is.
     var accountAt: WallTime?
-    /// What the store was told of the clock; nil: nothing yet.
+    /// What the store was told of the clock; nil means nothing yet.
     var toldOffset: Duration?
     var turn = SyncRun.Turn.modify
     var lastCheck = MonotonicTime.origin

@@ -5,7 +5,7 @@ package import SettingsCore
 package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode
-    /// What waits to be told and what is still to be read.
+    /// What waits to be sent and what is still to be read.
     package var queue: SyncQueue
     package var counters: SyncCounters
     /// Of the last run that failed, nil after one that did not.
@@ -19,7 +19,7 @@ package struct SyncStatus: Hashable, Sendable {
     /// When changes are asked for, unless one is told until then.
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
-    /// nil: the cloud has room for all that was told.
+    /// nil means the cloud has room for all that was told.
     package var fullness: SyncState.Fullness?
     /// nil before the first.
     package var lastResult: SyncResult?

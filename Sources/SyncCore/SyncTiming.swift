@@ -1,4 +1,4 @@
-/// How much at once and how long between, as configured (leases-and-sync.md, section 5).
+/// How much at once and how long between, as configured (Docs/Sync.md#figures).
 package struct SyncTiming: Hashable, Sendable {
     /// Records in one page of changes.
     package var pageRecordsMax = 400
@@ -44,7 +44,7 @@ package struct FullJitter: Hashable, Sendable {
 
     /// - Parameters:
     ///   - failures: in a row, at least 1.
-    ///   - dice: any number.
+    ///   - dice: random bits.
     package func delay(afterFailures failures: Int, dice: UInt64) -> Duration {
         let bound = bound(afterFailures: failures)
         // Thousandths are fine enough to spread hosts, and never overflow.

@@ -36,7 +36,7 @@ package struct OutboxBatch: Hashable, Sendable {
 /// What the cloud said to one record of a batch.
 package struct PushResult: Hashable, Sendable {
     package var key: RecordKey
-    /// nil: taken.
+    /// nil means taken.
     package var failure: SyncFailure?
     /// The record as the cloud has it now, where it is not the one that was sent.
     package var merged: Record?
@@ -132,7 +132,7 @@ package struct SyncProgress: Hashable, Sendable {
     package var tokens: [RecordType: String]
     /// Types whose tokens expired and which are read anew from the beginning (`SyncRepository.beginRefetch`).
     package var refetching: Set<RecordType>
-    /// Changes that wait to be told.
+    /// Changes that wait to be sent.
     package var pending: Int
     /// Records of which something waits until the cloud has room for it, and is not told before
     /// (`SyncRepository.retryHeldBack`).
@@ -166,7 +166,7 @@ package struct MergeOutcome: Hashable, Sendable {
     package var parked: Int
     /// What in them is another host's news, for the log.
     package var news: [RecordNews] = []
-    /// Properties and deletions that the cloud acknowledged and does not list: they wait to be told once more.
+    /// Properties and deletions that the cloud acknowledged and does not list: they wait to be sent once more.
     package var toldAgain = 0
 
     package init(changed: [RecordKey] = [], unchanged: Int = 0, parked: Int = 0) {

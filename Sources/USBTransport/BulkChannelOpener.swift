@@ -1,5 +1,5 @@
-package import Gateway
 import Glibc
+package import IOPorts
 package import LinuxIO
 package import MeterModel
 
@@ -19,7 +19,7 @@ package struct BulkChannelOpener: ChannelOpener {
     package func open(
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
-        guard case .bulk(let path) = link else { preconditionFailure("\(link) is no bulk link") }
+        guard case .bulk(let path) = link else { preconditionFailure("\(link) is not a bulk link") }
         return BulkChannel.open(path, on: loop, handle: handle) { [devices] () throws(ChannelFailure) in
             try Self.port(at: path, devices)
         }
@@ -44,7 +44,7 @@ package struct BulkChannelOpener: ChannelOpener {
         let descriptors = (try? node.descriptors()) ?? []
         guard let interface = BulkInterface(descriptors: descriptors),
             devices.lists(vendor: interface.vendor, product: interface.product, subsystem: .usb)
-        else { throw ChannelFailure(.unsuitable, "\(path) is no meter with an interface of its maker's.") }
+        else { throw ChannelFailure(.unsuitable, "\(path) is not a meter with an interface of its maker's.") }
         // Again and again for a while where a program has it: that may be this one, which is about to let go of it.
         for _ in 0..<10 {
             let (port, holder) = try claim(interface, of: node, at: path)

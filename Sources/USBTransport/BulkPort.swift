@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 import LinuxIO
 
 /// Two bulk endpoints of a device, as a channel uses them: one transfer each way at a time. Only used on the loop.
@@ -9,7 +9,7 @@ protocol BulkPort: Sendable {
     func receive() throws(Errno)
     /// Sends at most `BulkNode.capacity` octets.
     func send(_ bytes: UnsafeRawBufferPointer) throws(Errno)
-    /// What is done since it was last asked; nil: nothing.
+    /// What is done since it was last asked; nil means nothing.
     func take() throws(Errno) -> BulkEvent?
     /// Ends a halt of one direction.
     func clearHalt(isInput: Bool) throws(Errno)
@@ -29,7 +29,7 @@ final class BulkNode: BulkPort, @unchecked Sendable {
     // Unchecked: made on the thread that opens it, then only used on the loop.
 
     /// Of one transfer. Whole packets of every speed (64, 512 and 1,024 octets), and more than any answer of a KM003C:
-    /// it gives its logs in pieces of 2,544 at most (Docs/Protocols/KM003C).
+    /// it gives its logs in pieces of 2,544 at most (Docs/Protocols/KM003C.md#where-a-message-ends).
     static let capacity = 4096
 
     private let node: USBNode

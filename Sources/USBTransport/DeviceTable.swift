@@ -9,12 +9,12 @@ package struct DeviceTable: Hashable, Sendable {
 
     package struct Row: Hashable, Sendable {
         package var vendor: UInt16
-        /// nil: any product of that vendor.
+        /// nil means any product of that vendor.
         package var product: UInt16?
         package var subsystem: Subsystem
         /// Interfaces that the device must have, and must not have; empty: whatever it has.
         package var layout: Layout
-        /// What the manufacturer's or the product's text must hold, in any case; nil: anything.
+        /// What the manufacturer's or the product's text must hold, in any case; nil means anything.
         package var match: String?
         package var model: ModelName
 
@@ -63,7 +63,7 @@ package struct DeviceTable: Hashable, Sendable {
     }
 
     /// Vendor ids that many other things carry (ST's boards, CH340 adapters): the number alone claims nothing
-    /// (protocols.md 5).
+    /// (Docs/Identities.md#over-usb).
     package static let ambiguousVendors: Set<UInt16> = [0x0483, 0x1A86]
 
     /// Products of those vendors that nothing but meters has, as far as anybody has published: they need no text, and the
@@ -102,7 +102,7 @@ package struct DeviceTable: Hashable, Sendable {
         }
     }
 
-    /// Sources: protocols.md 2.1, 3.1, 4.1 and 5; Docs/Identities.md has each device's own words.
+    /// Docs/Identities.md has each device's own words.
     package static let builtIn = DeviceTable(rows: [
         Row(0x28E9, nil, .tty, match: "RuiDeng", .tc66),
         Row(0x5FC9, 0x0063, .tty, .km003c),

@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 package import LinuxIO
 package import MeterModel
 
@@ -27,7 +27,7 @@ package struct HidChannelOpener: ChannelOpener {
     package func open(
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
-        guard case .hid(let path) = link else { preconditionFailure("\(link) is no HID link") }
+        guard case .hid(let path) = link else { preconditionFailure("\(link) is not a HID link") }
         let link = HidLink(path: path, devices: devices, isDeclared: isDeclared(path))
         return HidChannel(DescriptorChannel.open(link, on: loop, stallLimit: stallLimit, handle: handle))
     }

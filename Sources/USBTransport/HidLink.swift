@@ -1,5 +1,5 @@
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 
@@ -22,7 +22,7 @@ struct HidLink: DescriptorLink {
         guard isDeclared || devices.lists(vendor: node.vendor, product: node.product, subsystem: .hidraw) else {
             node.close(discardingOutput: true)
             let ids = "\(node.vendor.fourHexDigits):\(node.product.fourHexDigits)"
-            throw ChannelFailure(.unsuitable, "\(path) is no meter that is known here, but \(ids).")
+            throw ChannelFailure(.unsuitable, "\(path) is not a meter that is known here, but \(ids).")
         }
         return .open(node)
     }

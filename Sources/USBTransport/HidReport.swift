@@ -1,4 +1,4 @@
-/// How bytes travel to a meter over raw HID: reports of 64 bytes without a number (protocols.md 3.1).
+/// How bytes travel to a meter over raw HID: reports of 64 bytes without a number (Docs/Protocols/FNIRSI.md#usb).
 enum HidReport {
     static let length = 64
 

@@ -4,11 +4,11 @@ package import MeterModel
 /// has a meter's ids.
 package struct KnownUSBDevice: Hashable, Sendable {
     package var vendor: UInt16
-    /// nil: any product of that vendor.
+    /// nil means any product of that vendor.
     package var product: UInt16?
-    /// What the manufacturer's or the product's text must hold, in any case; nil: anything.
+    /// What the manufacturer's or the product's text must hold, in any case; nil means anything.
     package var match: String?
-    /// Class and subclass of an interface without which it is something else; nil: any.
+    /// Class and subclass of an interface without which it is something else; nil means any.
     package var onlyInterface: USBSelfDescription.Interface?
     package var name: String
     /// nil where it is no meter, or may be of several makers.

@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 import LinuxIO
 package import MeterModel
 
@@ -45,7 +45,7 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// A person's word on a port counts for more than what its ids say.
+    /// A person's word on a port takes precedence than what its ids say.
     func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
         let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
         guard !declaredNodes.isEmpty else { return plugged }

@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 import LinuxIO
 package import MeterModel
 import Synchronization

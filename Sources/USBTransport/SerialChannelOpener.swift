@@ -1,4 +1,4 @@
-package import Gateway
+package import IOPorts
 package import LinuxIO
 package import MeterModel
 
@@ -18,7 +18,7 @@ package struct SerialChannelOpener: ChannelOpener {
     package func open(
         _ link: LinkAddress, baudRate: Int, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
-        guard case .serial(let path) = link else { preconditionFailure("\(link) is no serial link") }
+        guard case .serial(let path) = link else { preconditionFailure("\(link) is not a serial link") }
         return DescriptorChannel.open(
             SerialLink(path: path, baudRate: baudRate), on: loop, stallLimit: stallLimit, handle: handle)
     }

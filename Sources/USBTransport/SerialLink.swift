@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 import LinuxIO
 
 /// A serial port as a link.

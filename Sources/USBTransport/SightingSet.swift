@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 import MeterModel
 
 /// What was there at the last look, and what has changed since. A value without a clock.

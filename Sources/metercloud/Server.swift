@@ -18,7 +18,7 @@ import UnixSignals
 /// Puts the parts together, runs them, and takes them down in order.
 struct Server {
     let folder: CloudFolder
-    /// nil: the store is in the folder.
+    /// nil means the store is in the folder.
     let etcd: EtcdSettings?
     let address: ServeAddress
     let names: [String]
@@ -27,7 +27,7 @@ struct Server {
     let connectionsPerAddress: Int
     let proxies: [String]
     let logger: Logger
-    /// Who wants to be told how it goes; nil: nobody.
+    /// Who wants to be told how it goes; nil means nobody.
     let manager: ServiceManager?
 
     func run() async throws {
@@ -145,7 +145,7 @@ struct Server {
         case nil: break
         case .unknownHost(let reason):
             throw CommandFailure(
-                .error, "\"\(address.host)\" is no address of this machine: \(reason)",
+                .error, "\"\(address.host)\" is not an address of this machine: \(reason)",
                 next: "--listen takes an address such as 0.0.0.0:8643")
         case .refused(let error) where error.code == EACCES:
             throw CommandFailure(

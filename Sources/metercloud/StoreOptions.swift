@@ -97,7 +97,7 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// nil: SQLite.
+    /// nil means SQLite.
     var etcd: EtcdSettings? {
         get throws { engine == .etcd ? try etcdOptions.settings : nil }
     }

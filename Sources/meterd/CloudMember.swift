@@ -104,7 +104,8 @@ actor CloudMember: CloudJoining {
         let pin = request.pin.flatMap { CertificatePin($0) }
         if let text = request.pin, pin == nil {
             throw GatewayError(
-                .badRequest, "\"\(text)\" is no pin", next: "it is sha256: and 64 hex digits, as the cloud printed it")
+                .badRequest, "\"\(text)\" is not a pin",
+                next: "it is sha256: and 64 hex digits, as the cloud printed it")
         }
         let host = JoinRequest(
             hostID: parts.identity.host.description, hostName: parts.identity.hostName, machine: parts.machine)
@@ -293,7 +294,7 @@ actor CloudMember: CloudJoining {
         await rebuildWhereDue()
     }
 
-    /// Records of an older form are folded once everything was read (leases-and-sync.md, section 4).
+    /// Records of an older form are folded once everything was read (Docs/SettingsAndRebuild.md#rebuild).
     private func rebuildWhereDue() async {
         do throws(GatewayError) {
             guard try await !parts.rebuild.status().isComplete else { return }

@@ -1,6 +1,7 @@
 import CloudServer
 import Gateway
 import GatewayAPI
+import IOPorts
 import LinuxIO
 import Logging
 import MeterModel
@@ -15,7 +16,7 @@ struct Daemon {
     let configuration: Configuration
     let isDemo: Bool
     let logger: Logger
-    /// Who wants to be told how it goes; nil: nobody.
+    /// Who wants to be told how it goes; nil means nobody.
     let manager: ServiceManager?
 
     func run() async throws {

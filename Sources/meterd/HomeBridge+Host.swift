@@ -9,7 +9,7 @@ import MeterCodec
 import MeterModel
 
 extension HomeBridge {
-    /// The bridge of one host, as its configuration has it; nil: it uses no broker.
+    /// The bridge of one host, as its configuration has it; nil means it uses no broker.
     static func make(
         _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory, loop: IOLoop,
         formerMeters: [MeterID], logger: Logger

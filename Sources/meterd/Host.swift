@@ -4,6 +4,7 @@ import GatewayAPI
 import GatewayServer
 import Glibc
 import HomeAutomation
+import IOPorts
 import LeaseCore
 import LinuxIO
 import Logging
@@ -26,7 +27,7 @@ struct Host {
     let rebuild: RebuildService
     let directory: MeterDirectory
     let member: CloudMember
-    /// nil: this host uses no broker.
+    /// nil means this host uses no broker.
     let bridge: HomeBridge?
     private let name: String
     private let loop: IOLoop

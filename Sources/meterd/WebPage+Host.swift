@@ -44,7 +44,7 @@ private func isOfSocketsGroup(_ user: UInt32, _ socketPath: String) -> Bool {
 /// Tells the open pages what changes, and serves them, until shutdown, which cuts their connections.
 struct LiveService: Service {
     let live: LiveFeed
-    /// nil: this host serves none.
+    /// nil means this host serves none.
     let page: WebPage?
 
     func run() async throws {

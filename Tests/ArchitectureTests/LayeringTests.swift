@@ -18,24 +18,26 @@ private let allowedImports: [String: Set<String>] = [
     "RecordingCore": ["MeterModel", "SettingsCore"],
     "GatewayAPI": ["MeterModel", "CBuildInfo"],
     "CloudAPI": ["MeterModel", "SettingsCore", "LeaseCore"],
+    // Between: what services and edges see of the loop, channels, the network and what is plugged in.
+    "IOPorts": ["MeterModel"],
     // Layer 1.
     "Gateway": [
-        "MeterModel", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore",
-        "GatewayAPI", "Logging", "Synchronization",
+        "MeterModel", "IOPorts", "MeterCodec", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
+        "RecordingCore", "GatewayAPI", "Logging", "Synchronization",
     ],
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
-    "LinuxIO": ["MeterModel", "MetricsCore", "Gateway", "CLinux", "Glibc", "Synchronization"],
-    "USBTransport": ["MeterModel", "Gateway", "LinuxIO", "CUdev", "Glibc", "Synchronization"],
+    "LinuxIO": ["MeterModel", "MetricsCore", "IOPorts", "CLinux", "Glibc", "Synchronization"],
+    "USBTransport": ["MeterModel", "IOPorts", "LinuxIO", "CUdev", "Glibc", "Synchronization"],
     "BlueZTransport": [
-        "MeterModel", "BluetoothCore", "Gateway", "GatewayAPI", "LinuxIO", "CBluetooth", "Glibc", "Logging",
+        "MeterModel", "BluetoothCore", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO", "CBluetooth", "Glibc", "Logging",
         "Synchronization",
     ],
     "HomeAutomation": [
-        "MeterModel", "HomeAutomationCore", "CloudAPI", "Gateway", "LinuxIO", "CMosquitto", "Glibc", "Logging",
+        "MeterModel", "HomeAutomationCore", "CloudAPI", "IOPorts", "LinuxIO", "CMosquitto", "Glibc", "Logging",
         "Synchronization",
     ],
-    "SimulatedPort": ["MeterModel", "MeterSimulator", "Gateway", "LinuxIO"],
+    "SimulatedPort": ["MeterModel", "MeterSimulator", "IOPorts", "LinuxIO"],
     "MeterStore": [
         "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO", "GRDB",
         "Foundation", "Glibc", "Synchronization",
@@ -58,9 +60,9 @@ private let allowedImports: [String: Set<String>] = [
         "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "Synchronization",
     ],
     "GatewayServer": [
-        "MeterModel", "MeterCodec", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "Gateway",
-        "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc", "Hummingbird", "HummingbirdCore",
-        "Logging", "NIOCore", "Synchronization",
+        "MeterModel", "MeterCodec", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "IOPorts",
+        "Gateway", "GatewayAPI", "ServerKit", "CZlib", "Crypto", "FoundationEssentials", "Glibc", "Hummingbird",
+        "HummingbirdCore", "Logging", "NIOCore", "Synchronization",
     ],
     // What two servers have in common: the only target of this layer, but for LinuxIO, that others may import.
     "ServerKit": [
@@ -77,7 +79,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     // Layer 3: composition.
     "meterd": [
-        "MeterModel", "MeterCodec", "MeterSimulator", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
+        "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO", "USBTransport",
         "BlueZTransport", "BluetoothCore", "SimulatedPort", "MeterStore", "GatewayServer", "SettingsCore", "LeaseCore",
         "SyncCore",
         "CloudAPI", "MetricsCore", "ServerKit", "HomeAutomation", "HomeAutomationCore",
@@ -100,7 +102,7 @@ private let allowedImports: [String: Set<String>] = [
     ],
     // Test support, which no target above may import.
     "MeterTestKit": [
-        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "Gateway", "GatewayAPI",
+        "LinuxIO", "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "IOPorts", "Gateway", "GatewayAPI",
         "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "CloudAPI", "Cloud", "Foundation", "Glibc",
         "Synchronization", "Logging",
     ],
@@ -125,6 +127,39 @@ struct LayeringTests {
         #expect(Set(try SourceTree.targets(in: SourceTree.sources)) == Set(allowedImports.keys))
     }
 
+    @Test func everyTarget_dependsOnWhatItImports() throws {
+        let declared = try declaredDependencies()
+        for (target, imported) in try importGraph() {
+            let missing = imported.subtracting(declared[target, default: []])
+            #expect(missing.isEmpty, "\(target) imports \(missing.sorted()), which Package.swift does not give it")
+        }
+    }
+
+    /// Whoever edits a session does not rebuild the cloud, and a tool carries no engine that it never starts.
+    @Test(arguments: ["metercloud", "meterctl"])
+    func program_reachesNoEngineThatItDoesNotImport(program: String) throws {
+        let engines: Set = [
+            "Gateway", "MeterCodec", "MeterSimulator", "ConnectionCore", "SyncCore", "RecordingCore", "BlueZTransport",
+        ]
+        let imported = try importGraph()
+        for graph in [imported, try declaredDependencies()] {
+            let foreign = reach(of: program, in: graph).intersection(engines)
+                .subtracting(imported[program, default: []])
+            #expect(foreign.isEmpty, "\(program) reaches \(foreign.sorted())")
+        }
+    }
+
+    @Test func reach_followsEveryArrow() {
+        let graph: [String: Set<String>] = ["a": ["b", "c"], "b": ["d"], "d": ["a"], "e": ["f"]]
+        #expect(reach(of: "a", in: graph) == ["a", "b", "c", "d"])
+    }
+
+    @Test func everyTarget_isFoundInPackage() throws {
+        let declared = try declaredDependencies()
+        #expect(declared["metercloud"]?.contains("Cloud") == true)
+        #expect(Set(allowedImports.keys.filter { allowedImports[$0] != [] }).isSubset(of: Set(declared.keys)))
+    }
+
     /// A check that cannot fail is worth nothing: this one finds what it looks for.
     @Test func importPattern_findsEveryForm() {
         let text = """
@@ -138,13 +173,40 @@ struct LayeringTests {
     }
 }
 
+/// Which of our own targets each of them imports.
+private func importGraph() throws -> [String: Set<String>] {
+    let targets = Set(try SourceTree.targets(in: SourceTree.sources))
+    return try Dictionary(
+        uniqueKeysWithValues: targets.map { target in
+            let files = try SourceTree.swiftFiles(below: SourceTree.sources.appending(path: target))
+            return (target, files.reduce(into: Set()) { $0.formUnion(imports(in: $1.text)) }.intersection(targets))
+        })
+}
+
+/// What Package.swift has each target depend on, of ours: those stand in quotation marks.
+private func declaredDependencies() throws -> [String: Set<String>] {
+    let text = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
+    let targets = text.matches(of: /name: "(\w+)",(?:\s*\/\/[^\n]*)?\s*dependencies: \[([^\]]*)\]/)
+    return Dictionary(
+        targets.map { (String($0.1), Set($0.2.matches(of: /"(\w+)"/).map { String($0.1) })) },
+        uniquingKeysWith: { $0.union($1) })
+}
+
+/// Everything that a target leads to, and itself.
+private func reach(of target: String, in graph: [String: Set<String>]) -> Set<String> {
+    var found: Set = [target]
+    var next = [target]
+    while let one = next.popLast() { next += graph[one, default: []].filter { found.insert($0).inserted } }
+    return found
+}
+
 private func imports(in source: String) -> Set<String> {
     let kinds = "struct|class|enum|protocol|func|var|let|typealias"
     let levels = "public|package|internal|fileprivate|private"
     let pattern =
         "^[ \\t]*(?:@\\w+(?:\\(\\w+\\))?[ \\t]+)*(?:(?:\(levels))[ \\t]+)?import[ \\t]+(?:(?:\(kinds))[ \\t]+)?(\\w+)"
     guard let regex = try? Regex(pattern, as: (Substring, Substring).self).anchorsMatchLineEndings() else {
-        Issue.record("the import pattern is no pattern")
+        Issue.record("the import pattern is not a pattern")
         return []
     }
     return Set(source.matches(of: regex).map { String($0.output.1) })

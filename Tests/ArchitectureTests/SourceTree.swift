@@ -23,4 +23,20 @@ enum SourceTree {
             (String(file.path.dropFirst(root.path.count + 1)), try String(contentsOf: file, encoding: .utf8))
         }
     }
+
+    /// Every text that people read: code, scripts, configuration and pages, whatever it is called.
+    static func texts() throws -> [(name: String, text: String)] {
+        let folders = ["Sources", "Tests", "Docs", "Packaging", "Scripts", "udev"].map { root.appending(path: $0) }
+        let walked = folders.flatMap { folder in
+            FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects as? [URL] ?? []
+        }
+        let single = ["README.md", "Makefile", "Package.swift"].map { root.appending(path: $0) }
+        return try (walked + single).compactMap { file in
+            guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true,
+                !["png", "svg", "pcap", "pcapng", "gz", "bin"].contains(file.pathExtension),
+                let text = try? String(contentsOf: file, encoding: .utf8)
+            else { return nil }
+            return (String(file.path.dropFirst(root.path.count + 1)), text)
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import Glibc
+import IOPorts
 import LinuxIO
 import Logging
 import MeterModel

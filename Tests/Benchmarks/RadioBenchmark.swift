@@ -3,6 +3,7 @@ import BluetoothCore
 import Gateway
 import GatewayAPI
 import Glibc
+import IOPorts
 import LinuxIO
 import Logging
 import MeterModel

@@ -1,6 +1,6 @@
 import BlueZTransport
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterCodec
 import MeterModel
@@ -173,7 +173,7 @@ struct L2CAPChannelTests {
             let sockets = ScriptedSockets { _, _ throws(Errno) in host }
             let slots = ScriptedSlots()
             let probe = try await ChannelProbe(.ble(.meter), on: loop, sockets, slots)
-            var noise = SimulatorNoise(seed: seed)
+            var noise = SplitMix64(seed: seed)
             for _ in 0..<50 {
                 let packet = noise.bytes(1 + Int(noise.bytes(1)[0]) % 40)
                 // Fails once the host has given up, which is what is hoped for.
@@ -199,7 +199,7 @@ struct L2CAPChannelTests {
                 let sockets = ScriptedSockets { _, _ throws(Errno) in host }
                 let slots = ScriptedSlots()
                 let probe = try await ChannelProbe(.ble(.meter), on: loop, sockets, slots)
-                while sockets.channels.isEmpty { await Task.yield() }
+                try await eventually("a link is tried") { !sockets.channels.isEmpty }
                 try await probe.close()
                 try await probe.close()
                 try await probe.send([1])
@@ -207,7 +207,7 @@ struct L2CAPChannelTests {
                 #expect(probe.eventCount == 0)
                 #expect(slots.calls.first == "take ble")
                 #expect(slots.calls.count { $0 == "back ble" } == 1)
-                while host.raw >= 0 { await Task.yield() }
+                try await eventually("the socket is closed") { host.raw < 0 }
             }
             deafMeter.close()
             silentMeter.close()

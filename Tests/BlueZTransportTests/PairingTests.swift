@@ -1,8 +1,8 @@
 import BlueZTransport
 import BluetoothCore
-import Gateway
 import GatewayAPI
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit
@@ -52,7 +52,7 @@ struct PairingTests {
             await bench.kernel.receives { $0.contains { $0.opcode == 0x0023 } }
             try await bench.perform { $0.change([.powered, .classic, .lowEnergy]) }
             await bench.kernel.receives { $0.contains { $0.opcode == 0x0009 && $0.parameters == [1] } }
-            #expect(await bench.status { $0.pairing?.bondable == true }.pairing?.agent == nil)
+            #expect(try await bench.status { $0.pairing?.bondable == true }.pairing?.agent == nil)
         }
     }
 
@@ -109,7 +109,7 @@ struct PairingTests {
             #expect(await daemon.next() == "there")
             try await withRadios([0: outer.adapter()], bus: daemon.address) { bench in
                 await bench.kernel.receives { $0.contains { $0.opcode == 0x0023 } }
-                _ = await bench.status { $0.pairing?.agent == .ready }
+                _ = try await bench.status { $0.pairing?.agent == .ready }
                 try await body(bench, daemon)
             }
         }
@@ -170,13 +170,13 @@ struct PairingTests {
         @Test func bluetoothd_mayGoAndComeBack() async throws {
             try await beside { bench, daemon in
                 daemon.stop()
-                _ = await bench.status { $0.pairing?.agent == .alone }
+                _ = try await bench.status { $0.pairing?.agent == .alone }
                 try await outer.begin(bench)
                 let (radios, link) = (bench.radios, outer.link)
                 try await bench.loop.perform { radios.giveBack(link, over: .spp) }
                 try daemon.start()
                 #expect(await daemon.next() == "there")
-                _ = await bench.status { $0.pairing?.agent == .ready }
+                _ = try await bench.status { $0.pairing?.agent == .ready }
                 try await outer.begin(bench)
                 #expect(await daemon.next() == "registered NoInputNoOutput")
                 #expect(await daemon.next() == "default")

@@ -1,6 +1,7 @@
 import BlueZTransport
 import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit

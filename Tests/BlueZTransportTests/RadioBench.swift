@@ -3,6 +3,7 @@ import BluetoothCore
 import Gateway
 import GatewayAPI
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit
@@ -48,10 +49,11 @@ struct RadioBench: Sendable {
     }
 
     /// The one adapter, once it is as looked for.
-    func status(where condition: (AdapterStatus) -> Bool) async -> AdapterStatus {
+    func status(where condition: (AdapterStatus) -> Bool) async throws -> AdapterStatus {
+        let patience = Patience("the adapter is as looked for")
         while true {
             if let status = await radios.adapters().first, condition(status) { return status }
-            await Task.yield()
+            try await patience.turn()
         }
     }
 }

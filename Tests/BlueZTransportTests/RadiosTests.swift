@@ -3,6 +3,7 @@ import BluetoothCore
 import Gateway
 import GatewayAPI
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit
@@ -114,7 +115,7 @@ struct RadiosTests {
     @Test func unprivilegedProgram_isForbidden_andSaysWhatIsMissing() async throws {
         try await withRadios([0: adapter(.unprivileged)]) { bench in
             await bench.kernel.receives { $0.contains { $0.opcode == 0x0023 } }
-            let status = await bench.status { $0.state == .forbidden }
+            let status = try await bench.status { $0.state == .forbidden }
             #expect(status.error?.contains("CAP_NET_ADMIN") == true)
         }
     }
@@ -195,13 +196,13 @@ struct RadiosTests {
                 commands.contains { $0.opcode == 0x0005 && $0.parameters == [0] }
                     && commands.contains { $0.opcode == 0x0005 && $0.parameters == [1] }
             }
-            let status = await bench.status { $0.state == .failed }
+            let status = try await bench.status { $0.state == .failed }
             #expect(status.error?.contains("heard no device") == true)
             #expect(status.recoveries >= 2)
             let meter = meter, named = named
             try await bench.perform { $0.hear(meter, rssi: -60, named) }
             _ = await bench.next()
-            #expect(await bench.status { $0.state != .failed }.error == nil)
+            #expect(try await bench.status { $0.state != .failed }.error == nil)
             #expect(bench.book.entries(saying: "adapter looked after").count >= 2)
         }
     }
@@ -212,7 +213,7 @@ struct RadiosTests {
         timing.powerLimit = .milliseconds(5)
         timing.retryMax = .milliseconds(5)
         try await withRadios([0: adapter(.mute)], timing: timing) { bench in
-            let status = await bench.status { $0.state == .failed }
+            let status = try await bench.status { $0.state == .failed }
             #expect(status.address == "unknown")
             #expect(status.error?.contains("did not answer") == true)
         }
@@ -227,7 +228,7 @@ struct RadiosTests {
             let radios = bench.radios
             #expect(try await bench.loop.perform { radios.take(link, over: .spp) } == nil)
             await bench.kernel.receives { $0.contains { $0.opcode == 0x0024 } }
-            #expect(await bench.status { $0.state == .idle }.links == 1)
+            #expect(try await bench.status { $0.state == .idle }.links == 1)
             let device = RadioAddress(meter.address, .classic)
             try await bench.perform { $0.askForPIN(device) }
             await bench.kernel.receives {
@@ -257,10 +258,10 @@ struct RadiosTests {
     @Test func attemptOverLE_loadsASupervisionTimeout_pastAnAdapterThatDoesNotAnswer() async throws {
         try await withRadios([0: adapter()]) { bench in
             _ = await bench.next()
+            let link: RadioLink = link
             let random = RadioLink(address: meter.address, isRandom: true, adapter: link.adapter)
-            let radios = bench.radios
-            try await bench.perform { $0.adapters[0]?.manner = .mute }
-            let link = link
+            let radios: Radios = bench.radios
+            try await bench.perform { (kernel: FakeKernel) in kernel.adapters[0]?.manner = .mute }
             _ = try await bench.loop.perform { radios.take(link, over: .ble) }
             _ = try await bench.loop.perform { radios.take(random, over: .ble) }
             _ = try await bench.loop.perform { radios.take(link, over: .spp) }
@@ -271,14 +272,15 @@ struct RadiosTests {
             let device: [UInt8] = [0x55, 0x44, 0x33, 0x22, 0x11, 0x00]
             // 30 to 50 ms, no latency, 8 s.
             let parameters: [UInt8] = [0x18, 0, 0x28, 0, 0, 0, 0x20, 0x03]
-            #expect(loaded == [[1, 0] + device + [1] + parameters, [1, 0] + device + [2] + parameters])
+            let bodies: [[UInt8]] = [1, 2].map { kind in [1, 0] + device + [kind] + parameters }
+            #expect(loaded == bodies)
         }
     }
 
     @Test func loadedParameters_thatAreRefused_keepNoLinkFromBeingMade() async throws {
         try await withRadios([0: adapter(.unprivileged)]) { bench in
             await bench.kernel.receives { $0.contains { $0.opcode == 0x0023 } }
-            _ = await bench.status { $0.state == .forbidden }
+            _ = try await bench.status { $0.state == .forbidden }
             let (link, radios) = (link, bench.radios)
             let refusal = try await bench.loop.perform { radios.take(link, over: .ble) }
             #expect(refusal == nil)
@@ -292,7 +294,7 @@ struct RadiosTests {
     @Test func searchOnDemand_beginsWhenAMeterIsMissing_andEndsWhenNoneIs() async throws {
         let isMissing = Mutex(false)
         try await withRadios([0: adapter()], search: .onDemand) { bench in
-            _ = await bench.status { $0.state == .idle }
+            _ = try await bench.status { $0.state == .idle }
             let before = try await bench.loop.perform { bench.kernel.received.map(\.opcode) }
             #expect(!before.contains(0x0023))
             await bench.radios.follow {
@@ -301,17 +303,17 @@ struct RadiosTests {
             isMissing.withLock { $0 = true }
             await bench.radios.demandChanged()
             #expect(await bench.next()?.appeared?.model == .um25c)
-            #expect(await bench.status { $0.state == .searching }.error == nil)
+            #expect(try await bench.status { $0.state == .searching }.error == nil)
             isMissing.withLock { $0 = false }
             await bench.radios.demandChanged()
             await bench.kernel.receives { $0.last?.opcode == 0x0024 }
-            #expect(await bench.status { $0.state == .idle }.error == nil)
+            #expect(try await bench.status { $0.state == .idle }.error == nil)
         }
     }
 
     @Test func personWhoLooks_isHeard_thoughNothingIsMissing() async throws {
         try await withRadios([0: adapter()], search: .onDemand) { bench in
-            _ = await bench.status { $0.state == .idle }
+            _ = try await bench.status { $0.state == .idle }
             await bench.radios.sought()
             #expect(await bench.next()?.appeared?.model == .um25c)
             let asked = try await bench.loop.perform { bench.kernel.received }

@@ -1,7 +1,7 @@
 import BlueZTransport
 import Foundation
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit
@@ -34,10 +34,9 @@ final class ScriptedSockets: RadioSockets {
     /// Which RFCOMM channels were tried, 0 for each LE link.
     var channels: [UInt8] { state.withLock { $0.channels } }
 
-    /// Returns once none is open any more: an LE link's is closed on a thread of its own. One that is left open keeps it
-    /// from returning, and the test from ending well.
+    /// Returns once none is open any more: an LE link's is closed on a thread of its own.
     func allClosed() async throws {
-        while try openCount != 0 { await Task.yield() }
+        try await eventually("every socket is closed") { try openCount == 0 }
     }
 
     /// How many of the descriptors that were given out are still open, under whatever number.

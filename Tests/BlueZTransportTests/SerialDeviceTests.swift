@@ -97,7 +97,7 @@ struct SerialDeviceTests {
         timing.silenceLimitNever = .milliseconds(20)
         let silent = FakeKernel.Adapter(0x001A_7DDA_7113)
         try await withRadios([0: silent], timing: timing, files: tree.files()) { bench in
-            let status = await bench.status { _ in
+            let status = try await bench.status { _ in
                 !bench.book.entries(saying: "adapter's chip was reset").isEmpty
             }
             #expect(status.state == .recovering)
@@ -106,7 +106,7 @@ struct SerialDeviceTests {
             #expect(try said("bind") == "serial0-0")
             #expect(await bench.radios.support().adapters.first?.reset == "serial")
             try await bench.perform { $0.unplug(0) }
-            let gone = await bench.status { $0.state == .gone }
+            let gone = try await bench.status { $0.state == .gone }
             #expect(gone.error?.hasPrefix("Its serial device is being unbound and bound.") == true)
         }
     }

@@ -1,18 +1,13 @@
 import BluetoothCore
 import MeterModel
 
-/// Repeatable dice (xorshift), so that a failing seed replays.
+/// Repeatable dice, so that a failing seed replays.
 struct Dice {
-    private var state: UInt64
+    private var generator: SplitMix64
 
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+    init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
+    mutating func next() -> UInt64 { generator.next() }
 
     /// 0 to `limit` - 1.
     mutating func below(_ limit: Int) -> Int { Int(next() >> 16) % max(1, limit) }

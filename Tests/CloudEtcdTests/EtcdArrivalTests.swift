@@ -266,7 +266,7 @@ struct EtcdArrivalTests {
         let contents = try await source.contents()
         let client = try EtcdClient(
             settings, clock: .real, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let gate = ArrivalGate(client: client, keys: keys, prefix: settings.prefix)
+        let gate = MigrationLock(client: client, keys: keys, prefix: settings.prefix)
         let first = try #require(try await gate.begin(contents, attempt: "one"))
         let second = try #require(try await gate.begin(contents, attempt: "two"))
         var load = ArrivalLoad(client: client, guarding: EtcdCompare(key: keys.arriving, revision: first))

@@ -108,20 +108,6 @@ struct EtcdWireTests {
         #expect(EtcdError(status: 200, body: bytes("{}"), member: "m").code == .garbage)
     }
 
-    @Test func lines_areTheSame_howeverTheyArrive() throws {
-        let text = bytes("one\n\ntwo\nthree\nfo")
-        for size in 1...text.count {
-            var splitter = LineSplitter(lengthMax: 10)
-            var lines: [[UInt8]] = []
-            for start in stride(from: 0, to: text.count, by: size) {
-                lines += try splitter.split(Array(text[start..<min(start + size, text.count)]))
-            }
-            #expect(lines == [bytes("one"), bytes("two"), bytes("three")])
-        }
-        var splitter = LineSplitter(lengthMax: 3)
-        #expect(throws: LineSplitter.LineTooLong.self) { try splitter.split(bytes("four")) }
-    }
-
     @Test(arguments: [
         "", "127.0.0.1:2379", "ftp://a:1", "http://", "http://a", "http://a:0", "http://a:99999", "http://a:1/x",
         "http://u@a:1", "http://[::1:2379", "http://a:1 b",
@@ -203,21 +189,21 @@ struct StoredValueTests {
                 host: .numbered($0), name: "Host \"\($0)\" – ü", copy: .numbered($0 + 9),
                 token: FencingToken(rawValue: $0))
         }
-        let bytes = try StoredLine(waiters, writer: "w").bytes
-        #expect(try StoredLine(entry(bytes)).line == waiters)
-        #expect(StoredLine([waiters[0], waiters[0]], writer: "w").line == nil, "nobody stands twice")
+        let bytes = try StoredQueue(waiters, writer: "w").bytes
+        #expect(try StoredQueue(entry(bytes)).queue == waiters)
+        #expect(StoredQueue([waiters[0], waiters[0]], writer: "w").queue == nil, "nobody stands twice")
         #expect(
-            StoredLine(
+            StoredQueue(
                 [Waiter(host: .numbered(1), name: "", copy: .numbered(1), token: FencingToken(rawValue: .max))],
                 writer: "w"
-            ).line == nil)
+            ).queue == nil)
         for index in bytes.indices {
             for change in [UInt8(0), 0x22, 0x39, 0x7D, 0xFF] {
                 var damaged = bytes
                 damaged[index] = change
                 do {
-                    let line = try StoredLine(entry(damaged)).line
-                    #expect(line?.count ?? 2 == 2)
+                    let queue = try StoredQueue(entry(damaged)).queue
+                    #expect(queue?.count ?? 2 == 2)
                 } catch {
                     #expect(error.code == .damaged)
                 }
@@ -248,30 +234,30 @@ struct StoredValueTests {
     }
 
     @Test func renewals_comeBackWhole_andNoByteOfThemTraps() throws {
-        var sheet = RenewalSheet()
+        var sheet = RenewalDigest()
         sheet.zones = ["home": ["port:/dev/a b": 7, "AA:BB:CC:DD:EE:FF": .max], "lab": ["m": 1]]
         let bytes = sheet.bytes
-        #expect(try RenewalSheet(entry(bytes)) == sheet)
-        #expect(try RenewalSheet(entry(RenewalSheet().bytes)).isEmpty)
+        #expect(try RenewalDigest(entry(bytes)) == sheet)
+        #expect(try RenewalDigest(entry(RenewalDigest().bytes)).isEmpty)
         for index in bytes.indices {
             for change in [UInt8(0), 0x0A, 0x20, 0x2D, 0x39, 0xFF] {
                 var damaged = bytes
                 damaged[index] = change
                 do {
-                    _ = try RenewalSheet(entry(damaged))
+                    _ = try RenewalDigest(entry(damaged))
                 } catch {
                     #expect(error.code == .damaged)
                 }
             }
         }
         for other in ["", "2\n", "1\n 5 m\n", "1\nz\n m 5\n", "1\nz\n 99999999999999999999 m\n"] {
-            #expect(throws: EtcdError.self, "\(other)") { try RenewalSheet(entry(Array(other.utf8))) }
+            #expect(throws: EtcdError.self, "\(other)") { try RenewalDigest(entry(Array(other.utf8))) }
         }
     }
 
     @Test func untoldRenewals_goOutOnce_theLastOfEachLease_andNoMoreThanFit() {
-        let untold = UntoldRenewals()
-        for number in 0...RenewalSheet.renewalsMax {
+        let untold = PendingRenewals()
+        for number in 0...RenewalDigest.renewalsMax {
             untold.add(MeterPlace(zone: "z\(number % 3)", meter: "m\(number)"), pulse: 1)
         }
         untold.add(MeterPlace(zone: "z0", meter: "m0"), pulse: 2)
@@ -279,7 +265,7 @@ struct StoredValueTests {
         let sheets = [untold.take(), untold.take()]
 
         let counts = sheets.map { $0.zones.values.reduce(0) { $0 + $1.count } }
-        #expect(counts == [RenewalSheet.renewalsMax, 1])
+        #expect(counts == [RenewalDigest.renewalsMax, 1])
         #expect(sheets.compactMap { $0.zones["z0"]?["m0"] } == [2])
         #expect(untold.take().isEmpty)
     }
@@ -291,7 +277,7 @@ struct StoredValueTests {
         #expect(
             keys.watched(keys.lease(of: "port:/dev/a/b", in: "home")) == .lease(zone: "home", meter: "port:/dev/a/b"))
         let place = MeterPlace(zone: "home", meter: "port:/dev/a/b")
-        #expect(keys.watched(keys.line(at: place)) == .line(place))
+        #expect(keys.watched(keys.queue(at: place)) == .queue(place))
         for other in [
             keys.epoch, keys.zone("home"), keys.pulse(of: "m", in: "home"), keys.copy(.numbered(1)),
             Array("p/w/x".utf8), [255], [],
@@ -426,7 +412,7 @@ struct LeasePlanTests {
     }
 
     @Test func sights_neverGoBack() {
-        let sights = LeaseSights()
+        let sights = LeaseCache()
         sights.note(SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 0), at: place)
         // The answer to a renewal of the holder before comes late: its time is not the new holder's.
         sights.note(SeenLease(record: record(1, renewedAt: 40), revision: 5, pulse: 8), at: place)

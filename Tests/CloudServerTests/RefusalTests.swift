@@ -176,14 +176,14 @@ struct RefusalTests {
     }
 
     @Test(arguments: [
-        ("{", "it is no valid JSON"), ("", "it is no valid JSON"), ("[]", "the whole has the wrong type"),
+        ("{", "it is not valid JSON"), ("", "it is not valid JSON"), ("[]", "the whole has the wrong type"),
         ("{}", "records is missing"),
         (#"{"records":[{"name":"x"}]}"#, "records.Index 0.type is missing"),
         (
             #"{"records":[{"type":"Host","name":"x","properties":{"p":{"value":null,"stamp":"1.2"}}}]}"#,
-            "records.Index 0.properties.p.stamp: \"1.2\" is no stamp; one is <milliseconds>.<counter>.<host>"
+            "records.Index 0.properties.p.stamp: \"1.2\" is not a stamp; one is <milliseconds>.<counter>.<host>"
         ),
-        ("\u{FF}", "it is no valid JSON"),
+        ("\u{FF}", "it is not valid JSON"),
     ])
     func brokenBody_is400_andSaysWhere(body: String, words: String) async throws {
         let host = try await bench.host("a")
@@ -199,7 +199,7 @@ struct RefusalTests {
         ("?type=", "/v1/zones/home/changes needs the query parameter type"),
         ("?type=Host&limit=many", "limit cannot be \"many\"; it takes a whole number"),
         ("?type=Host&limit=0", "a page has 1 to 400 records"),
-        ("?type=Host&since=x", "\"x\" is no change token of this cloud; send it as it was given"),
+        ("?type=Host&since=x", "\"x\" is not a change token of this cloud; send it as it was given"),
     ])
     func brokenQuery_is400(query: String, message: String) async throws {
         let host = try await bench.host("a")

@@ -17,8 +17,8 @@ struct StreamTests {
     private let bench = CloudBench()
     private static let path = "/v1/zones/home/events"
 
-    private func untilStreams(_ count: Int) async {
-        while bench.service.listenerCount != count { await Task.yield() }
+    private func untilStreams(_ count: Int, of bench: CloudBench) async throws {
+        try await eventually("\(count) streams are open") { bench.service.listenerCount == count }
     }
 
     @Test(arguments: Medium.allCases)
@@ -26,7 +26,7 @@ struct StreamTests {
         let host = try await bench.host("b")
         try await bench.test(medium) { [bench] browser in
             async let answering = browser.request(.get, Self.path, token: host.token)
-            await untilStreams(1)
+            try await untilStreams(1, of: bench)
             await bench.service.shutdown()
             let answer = try await answering
 
@@ -41,19 +41,19 @@ struct StreamTests {
     @Test func stream_isPinged_eachQuarterOfAMinute() async throws {
         let host = try await bench.host("a")
         let running = Task { [service = bench.service] in await service.run() }
-        try await bench.test(.router) { [bench] browser in
-            async let answering = browser.request(.get, Self.path, token: host.token)
-            await untilStreams(1)
-            for _ in 0..<31 {
-                while !bench.clock.hasSleepers { await Task.yield() }
-                bench.clock.advance(by: .seconds(1))
+        try await bench.test(.socket) { [bench] browser in
+            let socket = try RawSocket(port: try #require(browser.client.port))
+            try socket.send(Self.request(token: host.token))
+            _ = try await socket.receive(until: "id: 1\nevent: ping")
+            for number in 2...3 {
+                for _ in 0..<CloudService.pingInterval.components.seconds {
+                    try await eventually("the service sleeps") { bench.clock.hasSleepers }
+                    bench.clock.advance(by: .seconds(1))
+                }
+                // Every event has a number: there was none between.
+                _ = try await socket.receive(until: "id: \(number)\nevent: ping")
             }
-            while !bench.clock.hasSleepers { await Task.yield() }
             await bench.service.shutdown()
-            let pings = try await answering.text.components(separatedBy: "event: ping\n").count - 1
-
-            // One at once, the others after 15 and 30 s; what waited at the end is dropped.
-            #expect((1...3).contains(pings))
         }
         running.cancel()
         await running.value
@@ -64,12 +64,12 @@ struct StreamTests {
         try await bench.test(.router) { [bench] browser in
             async let first = browser.request(.get, Self.path, token: a.token)
             async let second = browser.request(.get, Self.path, token: b.token)
-            await untilStreams(2)
+            try await untilStreams(2, of: bench)
 
             try await bench.service.revokeCredential(a.credential)
 
             #expect(try await first.status == 200)
-            await untilStreams(1)
+            try await untilStreams(1, of: bench)
             await bench.service.shutdown()
             _ = try await second
         }
@@ -82,7 +82,7 @@ struct StreamTests {
         let host = try await bench.host("a")
         try await bench.test(.router) { browser in
             async let first = browser.request(.get, Self.path, token: host.token)
-            while bench.service.listenerCount != 1 { await Task.yield() }
+            try await untilStreams(1, of: bench)
 
             let second = try await browser.request(.get, Self.path, token: host.token)
 
@@ -127,8 +127,8 @@ struct StreamTests {
                 _ = try await socket.receive(until: "serverTime")
                 #expect(bench.service.listenerCount == 1)
             }
-            await untilStreams(0)
-            while bench.gate.streams != 0 { await Task.yield() }
+            try await untilStreams(0, of: bench)
+            try await eventually("the stream is over") { bench.gate.streams == 0 }
         }
     }
 
@@ -142,12 +142,12 @@ struct StreamTests {
             _ = try await socket.receive(until: "serverTime")
 
             // Until what the system buffers is full, and then what the cloud does.
-            while bench.service.listenerCount == 1 {
+            try await eventually("the stream is cut") {
                 try await Self.takeAndRelease(bench.service, by: a.principal)
-                await Task.yield()
+                return bench.service.listenerCount != 1
             }
 
-            while bench.gate.streams != 0 { await Task.yield() }
+            try await eventually("the stream is over") { bench.gate.streams == 0 }
             let taken = await socket.drain()
             #expect(taken > 0)
         }

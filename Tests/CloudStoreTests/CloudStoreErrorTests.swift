@@ -55,10 +55,15 @@ struct CloudStoreErrorTests {
         try folder.openCloud().close()
     }
 
-    @Test func firstOpeningThatWasInterrupted_goesOn() throws {
+    @Test func firstOpeningThatWasInterrupted_goesOn() async throws {
         try FileManager.default.createDirectory(atPath: folder.cloud, withIntermediateDirectories: true)
         try folder.write([], to: folder.store)
-        try folder.openCloud().close()
+
+        try await makeCloud()
+
+        // From now on it is a cloud that would be missed.
+        try folder.write([], to: folder.store)
+        try expectRefused(.damaged)
     }
 
     @Test func newerVersion_isRefused() async throws {

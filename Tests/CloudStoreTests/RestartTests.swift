@@ -6,7 +6,7 @@ import MeterModel
 import MeterTestKit
 import Testing
 
-/// Leases over a restart of the cloud (leases-and-sync.md, section 1, rule 5).
+/// Leases over a restart of the cloud (Docs/Leases.md#rule-5).
 struct RestartTests {
     private let folder: TemporaryFolder
 

@@ -8,7 +8,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-/// Backup and restore (leases-and-sync.md, section 1, rule 5).
+/// Backup and restore (Docs/Leases.md#rule-5).
 struct RestoreTests {
     private let folder: TemporaryFolder
     private let backup: String

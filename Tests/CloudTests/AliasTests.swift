@@ -81,7 +81,7 @@ struct AliasTests {
         _ = try await cloud.release(one, lease)
 
         _ = try await modify(cloud, [alias(cloud)], by: one)
-        await cloud.service.settleLine(of: MeterPlace(zone: "home", meter: Self.cable))
+        await cloud.service.settleQueue(of: MeterPlace(zone: "home", meter: Self.cable))
 
         let list = try await cloud.service.leases(in: "home", by: one).leases
         #expect(list.map(\.meter) == [TestCloud.meter])

@@ -22,8 +22,8 @@ struct CopiesTests {
         func exchange() async throws {
             let record = try await first.engine.lease(of: TestCloud.meter, in: "home")
             for copy in [first, second] {
-                await copy.service.readLines()
-                await copy.service.settleLine(of: MeterPlace(zone: "home", meter: TestCloud.meter))
+                await copy.service.readQueues()
+                await copy.service.settleQueue(of: MeterPlace(zone: "home", meter: TestCloud.meter))
                 if let record { await copy.service.hear(.lease(record, meter: TestCloud.meter, zone: "home")) }
             }
         }
@@ -89,11 +89,11 @@ struct CopiesTests {
         let place = MeterPlace(zone: "home", meter: TestCloud.meter)
 
         copies.first.time.advance(by: .seconds(10))
-        await copies.first.service.settleLine(of: place)
+        await copies.first.service.settleQueue(of: place)
         let early = await expectFailure(.leaseHeld) {
             try await copies.first.acquire(three.principal, session: 3, request: 3)
         }
-        await copies.second.service.settleLine(of: place)
+        await copies.second.service.settleQueue(of: place)
         try await copies.exchange()
 
         #expect(early?.reason == "reserved", "who made the offer ends it")
@@ -151,7 +151,7 @@ struct CopiesTests {
 
         #expect(taken.holderName == "Host 2")
         #expect(try await waiting(copies.second, holder) == [])
-        #expect(try await copies.first.engine.lines().lines.isEmpty)
+        #expect(try await copies.first.engine.queues().queues.isEmpty)
     }
 
     @Test func waiter_leaves_withTheNextLook_whenItsLeavingFailed() async throws {
@@ -159,16 +159,16 @@ struct CopiesTests {
         let two = try await Listener(copies.second, 2)
         _ = try await enqueue(copies.second, two)
         let place = MeterPlace(zone: "home", meter: TestCloud.meter)
-        let waiter = try #require(try await copies.first.engine.lines().lines[place]?.waiters.first)
+        let waiter = try #require(try await copies.first.engine.queues().queues[place]?.waiters.first)
         let taken = try await copies.second.acquire(two.principal, session: 2, request: 2)
 
         // As it would be where the line could not be changed then.
-        _ = try await copies.second.engine.changeLine(at: place) { _ in [waiter] }
-        await copies.second.service.readLines()
-        await copies.second.service.settleLine(of: place)
+        _ = try await copies.second.engine.changeQueue(at: place) { _ in [waiter] }
+        await copies.second.service.readQueues()
+        await copies.second.service.settleQueue(of: place)
 
         #expect(taken.waiting == [])
-        #expect(try await copies.first.engine.lines().lines.isEmpty)
+        #expect(try await copies.first.engine.queues().queues.isEmpty)
     }
 
     @Test func holder_mayWaitForItsOwnEarlierSession() async throws {
@@ -177,7 +177,7 @@ struct CopiesTests {
         _ = try await cloud.acquire(one.principal, session: 1)
 
         #expect(try await enqueue(cloud, one) == ["Host 1"])
-        await cloud.service.settleLine(of: MeterPlace(zone: "home", meter: TestCloud.meter))
+        await cloud.service.settleQueue(of: MeterPlace(zone: "home", meter: TestCloud.meter))
 
         #expect(try await waiting(cloud, one.principal) == ["Host 1"])
     }
@@ -192,7 +192,7 @@ struct CopiesTests {
         // It gives one sign, and dies.
         var life = CloudService.CopyLife()
         await copies.second.service.lookAround(&life)
-        await copies.first.service.readLines()
+        await copies.first.service.readQueues()
         let run = Task { await copies.first.service.liveAmongCopies() }
         await copies.first.time.began(sleeps: 1)
 
@@ -225,7 +225,8 @@ struct CopiesTests {
         }
 
         #expect(
-            try await copies.first.engine.lines().lines.values.map { $0.waiters.map(\.name) } == [["Host 2", "Host 3"]])
+            try await copies.first.engine.queues().queues.values.map { $0.waiters.map(\.name) }
+                == [["Host 2", "Host 3"]])
     }
 
     @Test func host_keepsItsPlace_whenItComesToAnotherCopyInTime() async throws {
@@ -273,7 +274,7 @@ struct CopiesTests {
         _ = try await copies.first.acquire(holder)
         let (two, quiet) = (try await Listener(copies.second, 2), try await Listener(copies.second, 4))
         _ = try await enqueue(copies.second, two)
-        await copies.first.service.readLines()
+        await copies.first.service.readQueues()
         var lives = [CloudService.CopyLife(), CloudService.CopyLife()]
         await copies.second.service.lookAround(&lives[1])
         let name = copies.second.service.copy

@@ -162,11 +162,13 @@ struct EventTests {
     @Test func stream_ends_whenItsTaskIsCancelled() async throws {
         let cloud = try await TestCloud()
         let one = try await cloud.join(1)
-        let subscription = try await cloud.service.events(in: "home", by: one)
+        var subscription: EventSubscription? = try await cloud.service.events(in: "home", by: one)
 
-        let task = Task { for await _ in subscription {} }
+        let task = Task { [subscription] in for await _ in try #require(subscription) {} }
         task.cancel()
+        subscription = nil
 
-        await task.value
+        try await task.value
+        #expect(cloud.service.listenerCount == 0)
     }
 }

@@ -98,7 +98,7 @@ private struct ModelledStore {
         LeaseCircumstances(
             now: now, wallNow: WallTime(millisecondsSince1970: 0),
             terms: LeaseTerms(timeToLive: .seconds(120), lockDelay: Self.tick, policy: policy(line)),
-            reservedFor: Self.host(line["reserved"]), nextInLine: Self.host(line["next"]))
+            reservedFor: Self.host(line["reserved"]), nextInQueue: Self.host(line["next"]))
     }
 
     private func session(_ line: ModelLine) -> SessionID {

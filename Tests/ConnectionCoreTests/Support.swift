@@ -5,16 +5,5 @@ extension MonotonicTime {
     static func milliseconds(_ milliseconds: Int) -> Self { Self(sinceOrigin: .milliseconds(milliseconds)) }
 }
 
-/// Repeatable dice (xorshift), so that a failing seed replays.
-struct Dice {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state >> 11
-    }
-}
+/// Repeatable dice, so that a failing seed replays.
+typealias Dice = SplitMix64

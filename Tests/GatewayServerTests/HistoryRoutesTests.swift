@@ -76,7 +76,7 @@ struct HistoryRoutesTests {
         try await bench.plugIn()
 
         let answering = Task { try await request(.get, "/v1/refreshes") }
-        while !bench.settings.refreshes.hasListeners { await Task.yield() }
+        try await eventually("somebody listens") { bench.settings.refreshes.hasListeners }
         for name in ["Bench", "Desk"] {
             _ = try await request(.patch, ServerBench.meter("/settings"), #"{"settings":{"name":"\#(name)"}}"#)
         }

@@ -3,6 +3,7 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import HummingbirdTesting
+import IOPorts
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -278,10 +279,10 @@ struct MeterRoutesTests {
     }
 
     @Test(arguments: [
-        ("{", "it is no valid JSON"), ("[]", "the whole has the wrong type"), ("{}", "command is missing"),
+        ("{", "it is not valid JSON"), ("[]", "the whole has the wrong type"), ("{}", "command is missing"),
         (#"{"command":7}"#, "command has the wrong type"),
         (#"{"command":"rotate","number":"x"}"#, "number has the wrong type"),
-        ("\u{FF}", "it is no valid JSON"),
+        ("\u{FF}", "it is not valid JSON"),
     ])
     func brokenBody_is400_andSaysWhere(body: String, words: String) async throws {
         try await bench.connect()

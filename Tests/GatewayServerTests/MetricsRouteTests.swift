@@ -2,6 +2,7 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 import HummingbirdTesting
+import IOPorts
 import MeterModel
 import MeterSimulator
 import MeterTestKit

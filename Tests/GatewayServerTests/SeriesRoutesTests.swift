@@ -60,9 +60,15 @@ struct SeriesRoutesTests {
         let body = try await series("?points=10&quantities=voltage_V").decode(SeriesBody.self)
 
         #expect(body.tier == "1 min")
-        #expect(body.t_ms.count <= 11)
+        #expect(body.t_ms.count <= 10)
         #expect(body.series["voltage_V"]?.max.compactMap(\.self).max() == 5.599)
         #expect(body.series["voltage_V"]?.min.compactMap(\.self).min() == 5)
+
+        // Measured throughout, ten points of a minute each, and one more as the span begins within a minute.
+        let from = bench.loop.wallNow + .seconds(-600)
+        let full = try await series("?points=10&quantities=voltage_V&from=\(from)").decode(SeriesBody.self)
+        #expect(full.width_ms == 60_000)
+        #expect(full.t_ms.count == 10 + 1)
     }
 
     @Test func series_isBetweenTheTimes_thatAreAskedFor() async throws {
@@ -90,7 +96,7 @@ struct SeriesRoutesTests {
         ("?points=0", "points cannot be \"0\"; it takes 1 to 10000"),
         ("?points=10001", "points cannot be \"10001\"; it takes 1 to 10000"),
         ("?from=yesterday", "from cannot be \"yesterday\""), ("?to=2026-02-30T00:00:00Z", "to cannot be"),
-        ("?from=1000&to=1000", "is no stretch of time"), ("?quantities=watts", "no quantity is called \"watts\""),
+        ("?from=1000&to=1000", "is not a stretch of time"), ("?quantities=watts", "no quantity is called \"watts\""),
         ("?quantities=", "no quantity is called \"\""),
     ])
     func wrongQuestion_isRefused(_ query: String, _ words: String) async throws {

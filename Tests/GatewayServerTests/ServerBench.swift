@@ -4,6 +4,7 @@ import GatewayAPI
 import GatewayServer
 import Hummingbird
 import HummingbirdTesting
+import IOPorts
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -38,7 +39,7 @@ struct ServerBench {
         let edges = MeterDirectory.Edges(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
             settings: settings, recorder: recorder, recordings: recordings, hostID: "pi",
-            makeDice: { SimulatorNoise(seed: 7) })
+            makeDice: { SplitMix64(seed: 7) })
         directory = MeterDirectory(edges: edges, logger: log.logger)
         routes = MeterRoutes(
             directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release")

@@ -24,7 +24,7 @@ struct StreamTests {
         let session = try await session()
 
         async let answering = bench.request(.get, ServerBench.meter("/readings"))
-        while !session.readings.hasListeners { await Task.yield() }
+        try await eventually("somebody listens") { session.readings.hasListeners }
         bench.loop.advance(by: .seconds(2))
         await bench.directory.shutdown()
         let answer = try await answering
@@ -49,7 +49,7 @@ struct StreamTests {
         let session = try await session()
 
         async let answering = bench.request(.get, ServerBench.meter("/readings"))
-        while !session.readings.hasListeners { await Task.yield() }
+        try await eventually("somebody listens") { session.readings.hasListeners }
         // More than the buffer holds, at once: whatever the client could not take in between is gone, and told.
         bench.loop.advance(by: .seconds(1000))
         await bench.directory.shutdown()
@@ -67,7 +67,7 @@ struct StreamTests {
         let session = try await session()
 
         async let answering = bench.request(.get, ServerBench.meter("/traffic"))
-        while !session.traffic.hasListeners { await Task.yield() }
+        try await eventually("somebody listens") { session.traffic.hasListeners }
         // Two requests a second and their answers are far more than the 4096 messages that wait.
         bench.loop.advance(by: .seconds(3000))
         await bench.directory.shutdown()
@@ -86,7 +86,7 @@ struct StreamTests {
         let session = try await session()
 
         async let answering = bench.request(.get, ServerBench.meter("/traffic"))
-        while !session.traffic.hasListeners { await Task.yield() }
+        try await eventually("somebody listens") { session.traffic.hasListeners }
         bench.loop.advance(by: .milliseconds(100))
         await bench.directory.shutdown()
         let answer = try await answering
@@ -163,7 +163,7 @@ struct StreamTests {
 
         try await withServer { socket in
             try await listen(socket, to: session)
-            while session.readings.hasListeners { await Task.yield() }
+            try await eventually("nobody listens any more") { !session.readings.hasListeners }
         }
         await bench.directory.shutdown()
     }

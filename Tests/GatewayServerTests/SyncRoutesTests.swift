@@ -24,7 +24,7 @@ struct SyncRoutesTests {
             zone: "home", host: host,
             edges: SyncEngine.Edges(
                 link: cloud.link(for: host), repository: records, loop: bench.loop,
-                dice: SimulatorNoise(seed: 7)),
+                dice: SplitMix64(seed: 7)),
             logger: bench.log.logger)
     }
 
@@ -143,7 +143,7 @@ struct SyncRoutesTests {
 
     @Test func events_areOneObjectALine_numbered_untilTheEngineStops() async throws {
         async let answering = request(.get, "/events")
-        while !engine.events.hasListeners { await Task.yield() }
+        try await eventually("somebody listens") { engine.events.hasListeners }
         try await whileRunning { _ = try await request(.post) }
         let answer = try await answering
 

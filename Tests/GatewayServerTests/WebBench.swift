@@ -66,7 +66,7 @@ struct WebBench {
             repository: openings, users: users, now: { [loop = bench.loop] in loop.now },
             wallNow: { [loop = bench.loop] in loop.wallNow },
             makeDice: {
-                SimulatorNoise(
+                SplitMix64(
                     seed: noise.withLock { value in
                         value += 1; return value
                     })

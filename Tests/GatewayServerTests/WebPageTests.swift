@@ -157,9 +157,9 @@ struct WebPageTests {
             parts.pause = {}
             let other = WebPage(parts, router: web.bench.routes.router(), logger: web.bench.log.logger)
             web.openings.kept.withLock { $0 = nil }
-            await withTaskGroup(of: Void.self) { tasks in
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await other.run() }
-                while await other.status().error == nil { await Task.yield() }
+                try await eventually("the page cannot be served") { await other.status().error != nil }
                 let status = await other.status()
                 #expect(status.error == "nothing can be served on 127.0.0.1:\(port): Address already in use")
                 #expect(status.next?.contains("[web] listen") == true)
@@ -204,7 +204,7 @@ struct WebPageTests {
     }
 
     @Test func loginsThatWereEnded_areForgottenInTime_andVeryManyEndThemAll() throws {
-        var dice = SimulatorNoise(seed: 7)
+        var dice = SplitMix64(seed: 7)
         var credentials = WebCredentials(for: BearerToken(using: &dice), using: &dice)
         let start = WallTime(millisecondsSince1970: 1_780_000_000_000)
         let other = credentials.login(at: start, using: &dice)
@@ -230,7 +230,7 @@ struct WebPageTests {
     }
 
     @Test func login_ends_afterItsTime() throws {
-        var dice = SimulatorNoise(seed: 42)
+        var dice = SplitMix64(seed: 42)
         let token = BearerToken(using: &dice)
         let credentials = WebCredentials(for: token, using: &dice)
         let start = WallTime(millisecondsSince1970: 1_780_000_000_000)

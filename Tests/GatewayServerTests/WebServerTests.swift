@@ -251,9 +251,9 @@ struct WebServerTests {
             _ = try await stalled.receive(until: "event: all")
 
             // Until what the system buffers is full, and then what the server does.
-            while web.live.hasListeners {
+            try await eventually("the reader is cut off") {
                 web.bench.loop.advance(by: LiveFeed.interval)
-                await Task.yield()
+                return !web.live.hasListeners
             }
             #expect(try await WebBench.ask(port, "GET", "/v1/status").status == 200)
             #expect(await stalled.drain() > 0)

@@ -7,7 +7,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-/// Sessions whose cloud is away (leases-and-sync.md, section 1, rule 4).
+/// Sessions whose cloud is away (Docs/Leases.md#rule-4).
 @Suite(.timeLimit(.minutes(10)))
 struct LeaseAwaySessionTests {
     /// Rule 2: the watchdog needs no word from the task that renews.

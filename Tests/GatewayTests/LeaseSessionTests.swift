@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import LeaseCore
 import MeterCodec
 import MeterModel
@@ -7,7 +8,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-/// Sessions that ask before they use a meter, over virtual time (leases-and-sync.md, section 1).
+/// Sessions that ask before they use a meter, over virtual time (Docs/Leases.md).
 @Suite(.timeLimit(.minutes(10)))
 struct LeaseSessionTests {
     @Test func link_isOpenedOnlyAfterTheLease_whichIsGivenBackAfterTheLink() async throws {
@@ -232,7 +233,7 @@ struct LeaseSessionTests {
         #expect(try await bench.leave(two, second) == .none)
     }
 
-    /// The zone's store went back while this host was down (leases-and-sync.md, section 1, rule 5).
+    /// The zone's store went back while this host was down (Docs/Leases.md#rule-5).
     @Test func tokens_goOn_whereTheZoneForgotThem_andTheHostWasStartedAgain() async throws {
         let bench = LeaseBench(.keep)
         let one = bench.host(1, tokens: [.um: FencingToken(rawValue: 7)])

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import LeaseCore
 import MeterModel
 import MeterSimulator

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -108,9 +109,9 @@ struct MeterDirectoryTests {
         bench.host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: .port)
         bench.sightings.see(.appeared(.of(.um25c)))
         let running = Task { await bench.directory.run() }
-        while await bench.directory.scan().isEmpty { await Task.yield() }
+        try await eventually("the meter is listed") { await !bench.directory.scan().isEmpty }
         bench.sightings.see(.vanished(.of(.um25c)))
-        while await !bench.directory.scan().isEmpty { await Task.yield() }
+        try await eventually("the meter is gone") { await bench.directory.scan().isEmpty }
 
         running.cancel()
         await running.value
@@ -253,11 +254,11 @@ struct MeterDirectoryTests {
     }
 
     @Test(arguments: [
-        (String.port, ConnectRequest(model: "um99"), "\"um99\" is no model"),
+        (String.port, ConnectRequest(model: "um99"), "\"um99\" is not a model"),
         (.port, ConnectRequest(id: "aabbccddeeff"), "nobody said which model is at /dev/ttyUSB0"),
         (.port, ConnectRequest(model: "fnb58"), "a FNB58 cannot be read over a serial port yet"),
-        (.port, ConnectRequest(model: "um25c", id: "bench"), "\"bench\" is no meter id"),
-        ("bench", ConnectRequest(model: "um25c"), "\"bench\" is no device path, so it takes no model or id"),
+        (.port, ConnectRequest(model: "um25c", id: "bench"), "\"bench\" is not a meter id"),
+        ("bench", ConnectRequest(model: "um25c"), "\"bench\" is not a device path, so it takes no model or id"),
     ])
     func declaring_saysWhatIsWrong(_ path: String, _ request: ConnectRequest, _ message: String) async {
         let failure = await bench.failure { try await $0.connect(path, request) }

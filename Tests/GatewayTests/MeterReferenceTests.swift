@@ -75,7 +75,7 @@ struct MeterSettingsTests {
     }
 
     private static let legalName =
-        "it takes text of 1 to 64 characters that is no id and no path, without blanks at either end"
+        "it takes text of 1 to 64 characters that is neither an id nor a path, without blanks at either end"
 
     @Test(arguments: [
         (MeterSettings.Key.name, "", Self.legalName),

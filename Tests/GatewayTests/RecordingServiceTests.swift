@@ -171,7 +171,7 @@ struct RecordingServiceTests {
         let track = before.track(for: .um)
         read(59, amperes: 1, into: track)
         loop.advance(by: .seconds(1))
-        while await store.runningRecordings().first?.totals.readings != 59 { await Task.yield() }
+        try await eventually("the readings are stored") { await store.runningRecordings().first?.totals.readings == 59 }
         read(30, amperes: 1, into: track)
 
         // Nothing of `before` is written any more.
@@ -213,9 +213,9 @@ struct RecordingServiceTests {
 
         read(10, amperes: 0.01, into: track)
         read(20, amperes: 1, into: track)
-        while await store.runningRecordings().isEmpty { await Task.yield() }
+        try await eventually("a recording begins") { await !store.runningRecordings().isEmpty }
         read(10, amperes: 0.01, into: track)
-        while await !store.runningRecordings().isEmpty { await Task.yield() }
+        try await eventually("the recording ends") { await store.runningRecordings().isEmpty }
 
         let entry = try #require(try await service.recordings().first)
         #expect(entry.recording.trigger == .threshold)
@@ -236,7 +236,7 @@ struct RecordingServiceTests {
         read(20, amperes: 1, into: track)
 
         loop.advance(by: .seconds(200))
-        while track.recording != nil { await Task.yield() }
+        try await eventually("the recording ends") { track.recording == nil }
 
         #expect(try await service.recordings().first?.recording.end == .gap)
         service.finish()
@@ -258,7 +258,7 @@ struct RecordingServiceTests {
         await loop.timers(reach: 2)
         await records.failWrites(with: nil)
         loop.advance(by: .seconds(5))
-        while await !store.runningRecordings().isEmpty { await Task.yield() }
+        try await eventually("the recording ends") { await store.runningRecordings().isEmpty }
 
         let stored = await records.records(of: .recording)
         #expect(stored.map { $0.properties["end"]?.value } == [.string("hand")])

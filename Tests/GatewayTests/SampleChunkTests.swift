@@ -116,7 +116,7 @@ struct SampleChunkTests {
 
     @Test func random_readingsComeBack() throws {
         for seed in 0..<UInt64(200) {
-            var noise = SimulatorNoise(seed: seed)
+            var noise = SplitMix64(seed: seed)
             let samples = (0..<50).map { number in
                 randomSample(number, &noise)
             }
@@ -124,7 +124,7 @@ struct SampleChunkTests {
         }
     }
 
-    private func randomSample(_ number: Int, _ noise: inout SimulatorNoise) -> StoredSample {
+    private func randomSample(_ number: Int, _ noise: inout SplitMix64) -> StoredSample {
         var reading = Reading()
         for quantity in Quantity.allCases where noise.next() % 8 != 0 {
             reading[quantity] =
@@ -175,7 +175,7 @@ struct SampleChunkTests {
     private func umSamples(_ model: ModelName, count: Int) -> [StoredSample] {
         var simulated = SimulatedUM(model: model)
         var driver = UMDriver(model: model)
-        var noise = SimulatorNoise(seed: 5)
+        var noise = SplitMix64(seed: 5)
         var samples: [StoredSample] = []
         for number in 1...count {
             let elapsed = Int64(number) * 500
@@ -251,7 +251,7 @@ struct SampleChunkTests {
         let good = try packed(umSamples(.um25c, count: 30)).bytes.dropLast(4)
         var decoded = 0
         for seed in 0..<UInt64(3000) {
-            var noise = SimulatorNoise(seed: seed)
+            var noise = SplitMix64(seed: seed)
             var bytes = seed % 3 == 0 ? [1] + noise.bytes(Int(seed % 200)) : Array(good)
             for _ in 0..<(seed % 6) {
                 bytes[1 + Int(noise.next() % UInt64(max(1, bytes.count - 1))) % max(1, bytes.count - 1)] =

@@ -196,7 +196,7 @@ struct SampleRecorderTests {
             await space.wasAsked()
             // What it said is kept once the recorder waits again.
             await loop.timers(reach: 1)
-            while recorder.status(path: "").crowding != answer.map({ "\($0)" }) { await Task.yield() }
+            try await eventually("the answer is kept") { recorder.status(path: "").crowding == answer.map { "\($0)" } }
         }
         recorder.finish()
         await running

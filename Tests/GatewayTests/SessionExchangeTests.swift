@@ -310,7 +310,7 @@ struct SessionExchangeTests {
         #expect(await session.waitForData(.seconds(60)) == .shuttingDown)
     }
 
-    /// Its screen says "connected" until it is told (protocols.md 4.3).
+    /// Its screen says "connected" until it is told (Docs/Protocols/KM003C.md#link).
     @Test(arguments: [Duration.milliseconds(1), .seconds(5)])
     func km003c_isToldThatWeLeave(after: Duration) async throws {
         let session = try await host.pluggedIn(.km003c)

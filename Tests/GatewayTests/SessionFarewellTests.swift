@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -19,7 +20,7 @@ struct SessionFarewellTests {
         return session
     }
 
-    /// protocols.md 3.4: it freezes when nobody takes what it still sends.
+    /// Docs/Protocols/FNIRSI.md#commands: it freezes when nobody takes what it still sends.
     @Test func fnb58_isReadOn_forTheSecondThatItStillStreams() async throws {
         let session = try await session(.fnb58, over: .hid(path: "/dev/hidraw0"))
         #expect(await host.leave(session) == .none)

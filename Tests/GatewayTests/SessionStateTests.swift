@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import MeterCodec
 import MeterModel
 import MeterSimulator

@@ -52,12 +52,12 @@ struct SimulatedLeaseZoneTests {
         one.set(.silent)
         let cancelled = Task { [one] in try await one.leases() }
         let healed = Task { [one] in try await one.leases() }
-        while one.parkedCount < 2 { await Task.yield() }
+        try await eventually("both calls hang") { one.parkedCount == 2 }
         loop.advance(by: .seconds(1000))
         #expect(one.parkedCount == 2)
 
         cancelled.cancel()
-        while one.parkedCount > 1 { await Task.yield() }
+        try await eventually("the cancelled call is over") { one.parkedCount == 1 }
         one.heal()
 
         await #expect(throws: SyncFailure.self) { try await cancelled.value }

@@ -22,7 +22,9 @@ struct SyncCancellationTests {
                 guard calls.next() == number else { return }
                 engine.cancel()
                 // The machine has it before this call is answered.
-                while await !engine.isCancelling { await Task.yield() }
+                await #expect(throws: Never.self) {
+                    try await eventually("the machine hears of it") { await engine.isCancelling }
+                }
             }
             bench.cloud.onCall { _ in await spring() }
             bench.store.onCall(spring)
@@ -82,7 +84,9 @@ struct SyncCancellationTests {
             // Three types come before this one, with a page each.
             guard call == .changes, pages.next() == 4 else { return }
             engine.cancel()
-            while await !engine.isCancelling { await Task.yield() }
+            await #expect(throws: Never.self) {
+                try await eventually("the machine hears of it") { await engine.isCancelling }
+            }
         }
 
         let (kept, cleanUps) = try await bench.running(engine) { results in

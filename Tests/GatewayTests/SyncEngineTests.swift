@@ -157,9 +157,9 @@ struct SyncEngineTests {
         try await bench.running(engine) { results in
             for _ in 0..<12 { _ = try await bench.passUntilResult(engine, &results) }
             bench.cloud.setReachable(true)
-            await bench.setNetwork(isSatisfied: false, seenBy: engine)
+            try await bench.setNetwork(isSatisfied: false, seenBy: engine)
             let before = bench.loop.now
-            await bench.setNetwork(isSatisfied: true, seenBy: engine)
+            try await bench.setNetwork(isSatisfied: true, seenBy: engine)
             var last = try await bench.passUntilResult(engine, &results)
             while last.end != .complete { last = try await bench.passUntilResult(engine, &results) }
             #expect(bench.loop.now - before <= .seconds(5))

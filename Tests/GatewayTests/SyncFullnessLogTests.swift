@@ -59,7 +59,7 @@ struct SyncFullnessLogTests {
             let pushes = bench.cloud.calls.count { $0 == .modify }
             bench.cloud.take(desk)
             bench.loop.advance(by: .seconds(31))
-            while await engine.report().status.queue.pending > 0 { await Task.yield() }
+            try await eventually("nothing waits to be told") { await engine.report().status.queue.pending == 0 }
             #expect(pushes == 1)
             #expect(bench.cloud.calls.count { $0 == .modify } == 2)
         }

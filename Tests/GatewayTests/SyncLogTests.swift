@@ -16,7 +16,7 @@ struct SyncLogTests {
         try await bench.running(engine) { results in
             _ = try await results.next()
             bench.cloud.breakStreams(because: SyncFailure(.notAuthenticated, "the token was revoked"))
-            while await engine.report().status.mode != .halted { await Task.yield() }
+            try await eventually("the engine halts") { await engine.report().status.mode == .halted }
         }
         let halt = try #require(bench.log.entries(saying: "sync halted").first)
         #expect(halt.level == .error)

@@ -99,6 +99,6 @@ struct BrokerCredentialsTests {
         #expect(refusal(folder.path) != nil)
         let pipe = "\(folder.path)/pipe"
         #expect(mkfifo(pipe, 0o600) == 0)
-        #expect(refusal(pipe)?.contains("is no file") == true)
+        #expect(refusal(pipe)?.contains("is not a file") == true)
     }
 }

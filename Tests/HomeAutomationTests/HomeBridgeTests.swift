@@ -62,11 +62,12 @@ struct HomeBridgeTests {
         }
 
         /// How the bridge is doing, once it is as asked: what a broker says is heard a moment later.
-        func status(_ condition: (HomeBridge.Status) -> Bool) async -> HomeBridge.Status {
+        func status(_ condition: (HomeBridge.Status) -> Bool) async throws -> HomeBridge.Status {
+            let patience = Patience("the bridge is as asked")
             while true {
                 let status = await bridge.status
                 if condition(status) { return status }
-                await Task.yield()
+                try await patience.turn()
             }
         }
 
@@ -158,15 +159,15 @@ struct HomeBridgeTests {
         try await bench.run {
             await bench.broker.until { $0.last(topics.state(Self.id)) != nil }
             await bench.pass(10)
-            let up = await bench.status { $0.queued == 0 }
+            let up = try await bench.status { $0.queued == 0 }
             #expect(up.isConnected && up.hearsRequests && up.trouble == nil)
             #expect(up.linksOpened == 1 && up.queued == 0)
             #expect(up.published == bench.broker.now.published.count)
             bench.broker.refuseToTell()
-            _ = await bench.status { !$0.hearsRequests }
+            _ = try await bench.status { !$0.hearsRequests }
 
             bench.broker.lose("gone", accepting: false)
-            _ = await bench.status { !$0.isConnected }
+            _ = try await bench.status { !$0.isConnected }
             await bench.pass(20)
             let down = await bench.bridge.status
             #expect(!down.isConnected && down.trouble == BrokerTrouble("gone"))
@@ -176,7 +177,7 @@ struct HomeBridgeTests {
 
             bench.broker.lose(accepting: true)
             await bench.pass(60)
-            let again = await bench.status { $0.isConnected }
+            let again = try await bench.status { $0.isConnected }
             #expect(again.isConnected && again.hearsRequests && again.linksOpened == 2)
             #expect(try #require(again.since) > lost)
         }

@@ -2,7 +2,7 @@ import LeaseCore
 import MeterModel
 import Testing
 
-/// Who gets a meter (leases-and-sync.md, section 1, "acquire").
+/// Who gets a meter (Docs/Leases.md#what-a-host-can-ask).
 struct LeaseAcquireRuleTests {
     @Test func free_isGranted_withTheNextToken() {
         var authority = Authority()
@@ -281,7 +281,7 @@ struct LeaseRuleTests {
         var authority = Authority(.strict)
         _ = authority.acquire(.of(1, session: 10, request: 1), at: .seconds(0))
         _ = authority.acquire(.of(2, takeover: 1), at: .seconds(1))
-        authority.circumstances.nextInLine = .of(2)
+        authority.circumstances.nextInQueue = .of(2)
 
         let restarted = authority.acquire(.of(1, session: 11, request: 2, previous: 10), at: .seconds(2))
 

@@ -38,18 +38,13 @@ extension MeterID {
     static let meter = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
 }
 
-/// Repeatable dice (xorshift), so that a failing seed replays.
+/// Repeatable dice, so that a failing seed replays.
 struct Dice {
-    private var state: UInt64
+    private var generator: SplitMix64
 
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+    init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state >> 11
-    }
+    mutating func next() -> UInt64 { generator.next() }
 
     /// True in one of `count` cases.
     mutating func oneIn(_ count: UInt64) -> Bool { next() % count == 0 }

@@ -51,7 +51,9 @@ struct ServedCloud: Sendable {
             found.finish()
         }
         let group = ServiceGroup(
-            services: [CloudRounds(service: cloud.service), application, CloudStreamEnder(service: cloud.service)],
+            services: [
+                CloudMaintenance(service: cloud.service), application, CloudStreamEnder(service: cloud.service),
+            ],
             logger: quiet)
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }

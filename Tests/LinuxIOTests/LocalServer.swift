@@ -1,5 +1,5 @@
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterTestKit
 

@@ -19,8 +19,9 @@ struct SocketDiagnosisTests {
             (family == 2 ? [] : [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]) + address
                 + [UInt8](repeating: 0, count: family == 2 ? 12 : 0)
         }
-        return header + [family, state, 0, 0, 0xC4, 0x04, 0x21, 0xC2] + sockets + word(0) + word(9) + word(0)
-            + word(0) + word(0) + word(0) + word(user) + word(inode)
+        let identity: [UInt8] = [family, state, 0, 0, 0xC4, 0x04, 0x21, 0xC2] + sockets
+        let numbers: [UInt32] = [0, 9, 0, 0, 0, 0, user, inode]
+        return header + identity + numbers.flatMap(word)
     }
 
     private func decode(_ bytes: [UInt8]) -> SocketDiagnosis.Answer {

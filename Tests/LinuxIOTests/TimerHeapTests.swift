@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 import Synchronization
 import Testing
 

@@ -55,7 +55,7 @@ enum DecoderVerifier {
         sourceLocation: SourceLocation = #_sourceLocation, make: () -> any FrameDecoder
     ) {
         for seed in 0..<UInt64(rounds) {
-            var noise = SimulatorNoise(seed: seed)
+            var noise = SplitMix64(seed: seed)
             var bytes = stream + noise.bytes(40)
             for _ in 0..<(1 + seed % 8) {
                 bytes[Int(noise.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: noise.next())

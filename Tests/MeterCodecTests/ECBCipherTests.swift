@@ -27,8 +27,8 @@ struct ECBCipherTests {
         #expect(decrypt(block + block + block, with: cipher) == plain + plain + plain)
     }
 
-    /// An empty `pac3`, whose check word is 0528 (protocols.md 11), encrypted with the meter's key by another program
-    /// (`openssl enc -aes-256-ecb -nopad`).
+    /// An empty `pac3`, whose check word is 0528 (Docs/Protocols/TC66.md#the-answer), encrypted with the meter's key by
+    /// another program (`openssl enc -aes-256-ecb -nopad`).
     @Test func meterKey_givesWhatAnotherProgramMakesOfAnEmptyPiece() throws {
         let plain = Array("pac3".utf8) + [UInt8](repeating: 0, count: 56) + [0x28, 0x05, 0, 0]
         let cipher = try hex(

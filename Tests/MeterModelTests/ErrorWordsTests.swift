@@ -10,7 +10,7 @@ struct ErrorWordsTests {
     private struct Worded: Error, CustomStringConvertible { var description: String { "the disk is full" } }
 
     @Test(arguments: [
-        ("{", "it is no valid JSON"), ("{}", "zone is missing"), (#"{"zone":1}"#, "zone has the wrong type"),
+        ("{", "it is not valid JSON"), ("{}", "zone is missing"), (#"{"zone":1}"#, "zone has the wrong type"),
         (#"{"zone":{"a":"b"}}"#, "zone.a has the wrong type"), ("[]", "the whole has the wrong type"),
     ])
     func unreadableJSON_isToldInWords(text: String, expected: String) throws {

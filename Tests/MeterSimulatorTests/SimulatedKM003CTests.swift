@@ -16,7 +16,7 @@ struct SimulatedKM003CTests {
         events.compactMap { if case .frame(.km003c(let message)) = $0 { message } else { nil } }
     }
 
-    /// The smallest exchange of protocols.md 4.3.
+    /// The smallest exchange of Docs/Protocols/KM003C.md#link.
     @Test func getData_isAnsweredWith52Bytes_andTheSameNumber() throws {
         var meter = SimulatedKM003C(model: .km003c)
         let answer = try #require(meter.receive([0x0C, 0x2A, 0x02, 0x00], at: .zero).first)

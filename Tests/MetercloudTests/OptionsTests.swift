@@ -53,7 +53,7 @@ struct OptionsTests {
             ["zone", "set", "home", "--host-megabytes", "9000000000"],
             "--host-megabytes cannot be 9000000000; it is from 1 to 1000000000"
         ),
-        (["zone", "set", "home", "--policy", "lax"], "\"lax\" is no policy; it is keep or strict"),
+        (["zone", "set", "home", "--policy", "lax"], "\"lax\" is not a policy; it is keep or strict"),
         (["zone", "set", "home", "--ttl", "5s"], "--ttl cannot be 5s; it is from 30s to 10m"),
         (
             ["zone", "create", "x", "--lock-delay", "soon"],

@@ -3,27 +3,6 @@ import Testing
 
 @testable import meterctl
 
-struct LineSplitterTests {
-    private func lines(_ chunks: [String]) -> [String] {
-        var splitter = LineSplitter()
-        var lines: [String] = []
-        for chunk in chunks {
-            splitter.append(chunk.utf8)
-            while let line = splitter.next() { lines.append(String(decoding: line, as: UTF8.self)) }
-        }
-        return lines
-    }
-
-    @Test(
-        arguments: [
-            (["{}\n"], ["{}"]), (["{", "}", "\n[]\n"], ["{}", "[]"]), (["a\nb\nc"], ["a", "b"]), ([""], []),
-            (["\n\n"], []), (["\na\n", "\n", "\nb\n"], ["a", "b"]), (["a", "", "\n"], ["a"]),
-        ] as [([String], [String])])
-    func lines_areWhole_andNeverEmpty(_ chunks: [String], _ expected: [String]) {
-        #expect(lines(chunks) == expected)
-    }
-}
-
 struct PortOrderTests {
     @Test(arguments: [
         ("fault garbage", "garbage", 1), (" fault  short 3 ", "short", 3), ("fault none", "none", 1),

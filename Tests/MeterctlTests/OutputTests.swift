@@ -186,7 +186,8 @@ struct GetTests {
 }
 
 struct DecodedFrameTests {
-    /// A worked block by protocols.md 1.3: 5.106 V, 0.0593 A, group 2 with 1234 mAh and 5678 mWh, mode unknown.
+    /// A worked block by Docs/Protocols/UM.md#block: 5.106 V, 0.0593 A, group 2 with 1234 mAh and 5678 mWh, mode
+    /// unknown.
     static let block: [UInt8] = {
         var block = [UInt8](repeating: 0, count: 130)
         func put(_ bytes: [UInt8], at offset: Int) { block.replaceSubrange(offset..<offset + bytes.count, with: bytes) }

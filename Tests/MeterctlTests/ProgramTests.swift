@@ -67,10 +67,10 @@ struct ProgramTests {
         (["decode", "--model", "um99"], Int32(2), "meterctl: error: no decoder is called \"um99\"\n"),
         (["decode", "--model", "um25c", "/nonexistent"], 1, "meterctl: error: /nonexistent cannot be read\n"),
         (["status", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
-        (["simulate", "um99"], 2, "meterctl: error: \"um99\" is no model\n"),
-        (["simulate", "um25c", "--fault", "fire"], 2, "meterctl: error: \"fire\" is no fault\n"),
+        (["simulate", "um99"], 2, "meterctl: error: \"um99\" is not a model\n"),
+        (["simulate", "um25c", "--fault", "fire"], 2, "meterctl: error: \"fire\" is not a fault\n"),
         (["replay", "/nonexistent"], 1, "meterctl: error: /nonexistent cannot be read\n"),
-        (["set", "bench", "name"], 2, "meterctl: error: \"name\" is no key=value\n"),
+        (["set", "bench", "name"], 2, "meterctl: error: \"name\" is not of the form key=value\n"),
         (["scan", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (
             ["simulate", "um25c", "--link", "/nonexistent/x"], 1,
@@ -78,9 +78,9 @@ struct ProgramTests {
         ),
         (
             ["simulate", "um25c", "--link", "/dev/null"], 1,
-            "meterctl: error: /dev/null is there already and is no link, so it is left alone\n"
+            "meterctl: error: /dev/null is there already and is not a link, so it is left alone\n"
         ),
-        (["simulate", "um25c", "--over", "air"], 2, "meterctl: error: \"air\" is no kind of link\n"),
+        (["simulate", "um25c", "--over", "air"], 2, "meterctl: error: \"air\" is not a kind of link\n"),
         (["simulate", "tc66", "--over", "ble", "--stdio"], 1, "meterctl: error: nothing simulates a TC66 over ble\n"),
         (["web", "url", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
         (["who", "--socket", "/nonexistent/s"], 7, "meterctl: error: no meterd answers on /nonexistent/s\n"),
@@ -315,7 +315,8 @@ enum Program {
           forget                  Forget a meter: its settings on all hosts, and its
                                   place on this one.
           alias                   Say that two ids are one meter, on all hosts.
-          unalias                 Say that an id is no other meter's, on all hosts.
+          unalias                 Say that an id no longer means another meter, on all
+                                  hosts.
           status                  Every meter: state, who has it, last reading and its
                                   age, what is wrong.
           who                     Who has which meter, and until when.
@@ -335,8 +336,7 @@ enum Program {
           cloud                   Membership of a cloud: join, leave, status, retire.
           web                     The web page: its address, and opening it to the
                                   network with a login.
-          doctor                  Looks why something does not work, and says what to
-                                  do.
+          doctor                  Diagnoses what is wrong, and says what to do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.
           identify                Says what devices would be taken for, by what they

@@ -14,7 +14,7 @@ struct SharedOutputTests {
         (-5, "0:00"), (.max, "153722867280912:55"),
     ])
     func countdown_isMinutesAndSeconds(_ milliseconds: Int64, _ text: String) {
-        #expect(LeaseWords.countdown(milliseconds: milliseconds) == text)
+        #expect(LeaseText.countdown(milliseconds: milliseconds) == text)
     }
 
     @Test(
@@ -31,7 +31,7 @@ struct SharedOutputTests {
         var lease = LeaseStatus(state)
         (lease.holder, lease.remaining_ms) = (holder, remaining)
 
-        #expect(LeaseWords.cell(lease).text == text)
+        #expect(LeaseText.cell(lease).text == text)
     }
 
     @Test func lease_inDetail_tellsEverything() {
@@ -40,9 +40,9 @@ struct SharedOutputTests {
         lease.since = "2026-11-21T13:40:05.250Z"
 
         #expect(
-            LeaseWords.detail(lease)
+            LeaseText.detail(lease)
                 == "mine 1:01, policy strict, token 42, since 2026-11-21T13:40:05.250Z, waiting: pi-attic")
-        #expect(LeaseWords.detail(nil) == nil)
+        #expect(LeaseText.detail(nil) == nil)
     }
 
     private var lease: WhoEntry {

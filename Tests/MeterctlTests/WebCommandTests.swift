@@ -71,6 +71,6 @@ struct WebCommandTests {
 
         #expect(run.status == 2)
         #expect(run.output.isEmpty)
-        #expect(run.talk.hasPrefix("meterctl: error: \"\(address)\" is no address to listen on\n"))
+        #expect(run.talk.hasPrefix("meterctl: error: \"\(address)\" is not an address to listen on\n"))
     }
 }

@@ -1,6 +1,7 @@
 import BluetoothCore
 import Gateway
 import GatewayAPI
+import IOPorts
 import Logging
 import MeterModel
 import Testing
@@ -227,7 +228,7 @@ struct ConfigurationTests {
             "it takes \"always\", \"gentle\" or \"on-demand\""
         ),
         (
-            "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" is no address of an adapter",
+            "[bluetooth]\nadapters = [\"hci0\"]", "\"hci0\" is not an address of an adapter",
             "meterctl status shows them; hci0 and the like change from boot to boot"
         ),
         (
@@ -239,7 +240,7 @@ struct ConfigurationTests {
             "it takes address:port, as 127.0.0.1:8642"
         ),
         (
-            "[web]\nnames = [\"http://pi/\"]", "\"http://pi/\" in web.names is no name of a host",
+            "[web]\nnames = [\"http://pi/\"]", "\"http://pi/\" in web.names is not a name of a host",
             "it takes names without port, as \"meters.example.org\""
         ),
         (
@@ -251,7 +252,7 @@ struct ConfigurationTests {
             "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\""
         ),
         (
-            "[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nid = \"bench\"", "\"bench\" is no meter id",
+            "[[port]]\npath = \"/dev/x\"\nmodel = \"um25c\"\nid = \"bench\"", "\"bench\" is not a meter id",
             "give a MAC address or a usb:… id"
         ),
     ])

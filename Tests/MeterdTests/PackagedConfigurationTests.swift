@@ -1,5 +1,6 @@
 import Foundation
 import Gateway
+import IOPorts
 import Testing
 
 @testable import meterd

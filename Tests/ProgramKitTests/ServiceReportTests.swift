@@ -1,5 +1,5 @@
 import Cloud
-import Gateway
+import IOPorts
 import LinuxIO
 import Logging
 import MeterModel

@@ -1,5 +1,5 @@
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterCodec
 import MeterModel
@@ -140,7 +140,7 @@ struct SimulatedPortTests {
 
             await port.setFaults(SimulatorFaults(.shortBlock))
             try await host.send([0xF0])
-            // Half of the 130 bytes (protocols.md 1.3).
+            // Half of the 130 bytes (Docs/Protocols/UM.md#block).
             #expect(await host.received()?.count == 65)
 
             await port.setFaults(.none)

@@ -3,7 +3,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// The table of leases-and-sync.md, section 5, Errors.
+/// The table of Docs/Sync.md#errors.
 struct SyncErrorTests {
     private var bench = SessionBench()
 

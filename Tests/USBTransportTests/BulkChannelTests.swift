@@ -1,5 +1,6 @@
 import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 import MeterTestKit

@@ -17,7 +17,7 @@ struct DeviceTableTests {
         #expect(!rows.isEmpty)
     }
 
-    /// protocols.md 2.1 and 4.1.
+    /// Docs/Identities.md#over-usb.
     @Test(arguments: [
         (0x28E9, 0x0189, "RuiDeng", ModelName.tc66 as ModelName?), (0x28E9, 0x0189, "GigaDevice", nil),
         (0x5FC9, 0x0063, "anything", .km003c), (0x5FC9, 0x0061, "", .km002c), (0x5FC9, 0x0060, "", nil),

@@ -1,4 +1,4 @@
-/// Devices in umockdev's form, with the nodes and interfaces that protocols.md 3.1 and 4.1 name.
+/// Devices in umockdev's form, with the nodes and interfaces that Docs/Identities.md#over-usb names.
 enum MockDevice {
     private static let bus = "/devices/pci0000:00/0000:00:14.0/usb1"
 

@@ -1,4 +1,4 @@
-import Gateway
+import IOPorts
 import MeterModel
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
 import BluetoothCore
-import Gateway
+import IOPorts
 import MeterModel
 
 /// What kept a meter from pairing, in words that say what to do.

@@ -1,6 +1,6 @@
 import BluetoothCore
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import Logging
 import MeterModel

@@ -1,6 +1,6 @@
 import CBluetooth
-import Gateway
 import Glibc
+import IOPorts
 import LinuxIO
 import MeterModel
 

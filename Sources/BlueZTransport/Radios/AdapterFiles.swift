@@ -10,7 +10,7 @@ package struct AdapterFiles: Sendable {
     var bluetoothClass: String
     var usbNodes: String
     var serialBus: String
-    /// Where a request to bind a serial device anew is put for a unit of root's; nil: nobody takes one.
+    /// Where a request to bind a serial device anew is put for a unit of root's; nil means nobody takes one.
     package var requests: String?
     /// How often it is looked, each tenth of a second, whether a request was taken.
     var requestLooks = 100

@@ -15,7 +15,7 @@ final class ManagementChannel: @unchecked Sendable {
     struct Listener: Sendable {
         var report: @Sendable (_ index: UInt16, DeviceReport, _ now: MonotonicTime) -> Void
         var event: @Sendable (_ index: UInt16, ManagementEvent, _ now: MonotonicTime) -> Void
-        /// A packet that is none.
+        /// Bytes that are not a packet.
         var fault: @Sendable (ManagementFault) -> Void
         /// The socket is gone; nothing comes after it.
         var closed: @Sendable (Errno) -> Void

@@ -1,6 +1,7 @@
 import BluetoothCore
 import Gateway
 import GatewayAPI
+import IOPorts
 import MeterModel
 
 /// An adapter that is there.
@@ -99,7 +100,7 @@ extension PassedOverRadio.Reason {
     fileprivate var words: String {
         switch self {
         case .noMeter: "neither its name nor its services are a meter's"
-        case .address(.blank): "its address is all zeros or all ones, which is no device's"
+        case .address(.blank): "its address is all zeros or all ones, which no device has"
         case .address(.changing): "its address changes every few minutes, so that nothing could be remembered of it"
         case .reservedAddress: "its address is of a kind that the standard reserves"
         case .noRoom: "\(RadioSightings.metersMax) devices that look like meters are there already"

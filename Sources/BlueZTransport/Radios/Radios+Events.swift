@@ -72,7 +72,7 @@ extension Radios {
     // MARK: Adapters come and go
 
     private func takeIndexList(_ opcode: UInt16, _ status: ManagementStatus, _ parameters: [UInt8]) {
-        // A list that is none is no list: adapters that come are told of one by one.
+        // A list that cannot be read is ignored: adapters that come are told of one by one.
         guard opcode == ManagementCommand.readIndexList.opcode, status == .success,
             let list = try? ControllerIndexList(parameters)
         else { return }

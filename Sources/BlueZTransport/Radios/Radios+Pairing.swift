@@ -1,6 +1,6 @@
 import BluetoothCore
-package import Gateway
 import GatewayAPI
+package import IOPorts
 import LinuxIO
 import Logging
 package import MeterModel

@@ -1,5 +1,5 @@
 import BluetoothCore
-package import Gateway
+package import IOPorts
 import LinuxIO
 package import MeterModel
 

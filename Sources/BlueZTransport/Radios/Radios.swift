@@ -1,7 +1,8 @@
 package import BluetoothCore
-package import Gateway
+import Gateway
 package import GatewayAPI
 import Glibc
+package import IOPorts
 package import LinuxIO
 package import Logging
 package import MeterModel
@@ -28,12 +29,12 @@ package actor Radios: RadioSource, RadioSlots {
         package var expiryInterval: Duration = .seconds(5)
         /// Where the kernel has no Bluetooth, or the channel is lost, when it is tried again.
         package var reopenInterval: Duration = .seconds(30)
-        /// For meters that want one: every meter known has this (protocols.md 1.1).
+        /// For meters that want one: every meter known has this (Docs/Protocols/UM.md#links).
         package var pin = "1234"
         /// bluetoothd, where it runs, has this program as its agent while a link is made to a meter that it is not paired
         /// with: without one it refuses PINs at once (Docs/Decisions/0019).
         package var isAgent = false
-        /// Where bluetoothd is found; nil: on the system bus.
+        /// Where bluetoothd is found; nil means on the system bus.
         package var busAddress: String?
         package var files = AdapterFiles()
         /// The kernel's management channel.
@@ -58,15 +59,14 @@ package actor Radios: RadioSource, RadioSlots {
     /// For a maintainer.
     var trace = ManagementTrace()
     var sightings: RadioSightings
-    /// What the meters need; nil: nobody told of any yet.
+    /// What the meters need; nil means nobody told of any yet.
     var demand: (@Sendable () -> RadioDemand)?
     var byHandUntil: MonotonicTime?
     var agent: PairingAgent?
     /// Of Classic links that are being made, or are there.
     var pairings: [AgentDevice: PairingAttempt] = [:]
     private var report: (@Sendable (SightingEvent) -> Void)?
-    private var timer: LoopTimer?
-    private var wakesAt: MonotonicTime?
+    private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
     private var reopensAt: MonotonicTime?
     private var lastProblem: Errno?
@@ -74,6 +74,7 @@ package actor Radios: RadioSource, RadioSlots {
 
     package init(loop: IOLoop, configuration: Configuration = Configuration(), logger: Logger) {
         self.loop = loop
+        alarm = Alarm(on: loop)
         self.configuration = configuration
         self.logger = logger
         sightings = RadioSightings(timing: configuration.sightings)
@@ -143,9 +144,7 @@ package actor Radios: RadioSource, RadioSlots {
         agent = nil
         present = []
         pairings = [:]
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        wakesAt = nil
+        alarm.cancel()
     }
 
     private func close() {
@@ -184,7 +183,7 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: Time
 
-    /// After whatever may have changed when something is due. A timer that is too early does no harm.
+    /// After whatever may have changed when something is due.
     func rearm() {
         var next = expiresAt
         if channel == nil {
@@ -192,15 +191,11 @@ package actor Radios: RadioSource, RadioSlots {
             next = reopensAt
         }
         for adapter in present { if let wake = adapter.machine.nextWake { next = min(next, wake) } }
-        if let wakesAt, wakesAt <= next { return }
-        if let timer { loop.cancel(timer) }
-        wakesAt = next
-        timer = loop.schedule(at: next) { [weak self] in self?.assumeIsolated { $0.woke() } }
+        alarm.set(to: next) { [weak self] in self?.assumeIsolated { $0.woke() } }
     }
 
     private func woke() {
-        timer = nil
-        wakesAt = nil
+        alarm.rang()
         guard report != nil else { return }
         let now = loop.now
         if channel == nil, let reopensAt, now >= reopensAt { return open() }

@@ -10,7 +10,7 @@ struct SerialDevice: Hashable, Sendable {
 }
 
 /// The last remedy for a chip behind a UART: its driver is unbound and bound, which root alone may do. The service asks a
-/// unit of root's for that (Packaging/meterd-rebind.path, Decisions/0021).
+/// unit of root's for that (Packaging/meterd-rebind.path, Docs/Decisions/0021).
 extension AdapterFiles {
     /// nil for an adapter that is on no serial device, or on one without a driver.
     func serialDevice(of adapter: String) -> SerialDevice? {

@@ -85,7 +85,7 @@ extension ATTErrorCode: CustomStringConvertible {
         case .invalidValueLength: "the value has the wrong length"
         case .unlikelyError: "something went wrong in it"
         case .insufficientEncryption: "it wants an encrypted link"
-        case .unsupportedGroupType: "that is no grouping attribute"
+        case .unsupportedGroupType: "that is not a grouping attribute"
         case .insufficientResources: "it is out of memory"
         case .databaseOutOfSync: "its attributes have changed"
         case .valueNotAllowed: "the value is not allowed"

@@ -109,7 +109,7 @@ extension AdapterMachine {
 
     // MARK: Rounds
 
-    /// When the next round may begin; nil: not before something changes.
+    /// When the next round may begin; nil means not before something changes.
     var nextRound: MonotonicTime? {
         guard air.share != .none else { return nil }
         guard let ended = air.lastEnded else { return .origin }

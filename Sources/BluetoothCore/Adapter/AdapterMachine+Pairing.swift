@@ -53,7 +53,7 @@ extension AdapterMachine {
 
     private var isWantedForAttempt: Bool {
         guard let askedAt = bondable.askedAt else { return true }
-        return attempts.contains { $0.key.isClassic && $0.value > askedAt }
+        return slots.attempts.contains { $0.key.isClassic && $0.value > askedAt }
     }
 
     mutating func bondableLost(at now: MonotonicTime) -> [AdapterAction] {

@@ -4,7 +4,7 @@ import MeterModel
 extension AdapterMachine {
     /// How far it was climbed.
     struct Ladder: Hashable, Sendable {
-        /// The last step; nil: none was needed.
+        /// The last step; nil means none was needed.
         var taken: Remedy?
         /// All were taken.
         var hasFailed = false
@@ -15,6 +15,8 @@ extension AdapterMachine {
         var rounds = 0
         /// No step before this.
         var notBefore: MonotonicTime?
+        /// Since when commands have failed without a discovery that began or a device that was heard.
+        var unansweredSince: MonotonicTime?
 
         var isClimbed: Bool { taken != nil || hasFailed }
 
@@ -69,6 +71,7 @@ extension AdapterMachine {
         }
         ladder.cause = cause
         ladder.reason = reason
+        if cause == .fault, ladder.unansweredSince == nil { ladder.unansweredSince = now }
         silentSince = silentSince == nil ? nil : now
         guard let remedy = nextRemedy(at: now) else {
             ladder.hasFailed = true
@@ -88,7 +91,7 @@ extension AdapterMachine {
 
     /// Power and USB are left alone while any link is up: it is of more use than the search for others.
     private func nextRemedy(at now: MonotonicTime) -> Remedy? {
-        guard let taken = ladder.taken, !hasLinks else { return .restartDiscovery }
+        guard let taken = ladder.taken, !sparesLinks(at: now) else { return .restartDiscovery }
         switch taken {
         case .restartDiscovery: return .cyclePower
         case .cyclePower:
@@ -96,6 +99,14 @@ extension AdapterMachine {
             return isTooSoon ? nil : chipReset?.remedy
         case .resetUSB, .rebindSerial: return nil
         }
+    }
+
+    /// Links of ours that are up are believed: their sessions end what says nothing. Of the kernel's own list a device goes
+    /// when the chip says so, and a chip that has hung says nothing: after a while without an answer it proves nothing.
+    private func sparesLinks(at now: MonotonicTime) -> Bool {
+        if slots.hasLinks { return true }
+        guard ladder.cause == .fault, let since = ladder.unansweredSince else { return hasLinks }
+        return hasLinks && now < since + timing.unansweredBelieved
     }
 
     /// How long a reset that was begun may take.

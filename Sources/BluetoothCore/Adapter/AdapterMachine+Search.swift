@@ -85,7 +85,7 @@ extension AdapterMachine {
     }
 
     /// Links of this or of another program, which an inquiry or a remedy would disturb.
-    var hasLinks: Bool { !links.isEmpty || !connected.isEmpty }
+    var hasLinks: Bool { slots.hasLinks || !connected.isEmpty }
 
     mutating func begun(_ kinds: DiscoveryKinds, _ search: Search, at now: MonotonicTime) {
         if kinds.contains(.classic) { lastInquiry = now }
@@ -119,7 +119,7 @@ extension AdapterMachine {
         switch command {
         case .readInfo:
             guard let info = try? ControllerInfo(parameters) else {
-                // An answer that is none: asked again after a while.
+                // Not an answer: asked again after a while.
                 return retryLater(at: now)
             }
             self.info = info
@@ -132,6 +132,7 @@ extension AdapterMachine {
         case .startDiscovery(let kinds):
             isDenied = false
             air.doubts = 0
+            ladder.unansweredSince = nil
             guard case .running(let search) = phase else { break }
             if kinds.contains(.classic) { lastInquiry = now }
             // The event may have come first.
@@ -203,8 +204,7 @@ extension AdapterMachine {
     /// Somebody else switched it off, or rfkill did: that is respected, but not for ever. A program that ends may
     /// switch off what it used.
     mutating func switchedOff(at now: MonotonicTime) {
-        links.formUnion(attempts.keys)
-        attempts = [:]
+        slots.expireAll()
         connected = []
         silentSince = nil
         switch phase {

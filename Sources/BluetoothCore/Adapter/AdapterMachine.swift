@@ -22,7 +22,7 @@ package import MeterModel
 package struct AdapterMachine: Sendable {
     package let timing: AdapterTiming
     package let linksMax: Int
-    /// What can reset the chip, as far as is known; nil: nothing that this program may use.
+    /// What can reset the chip, as far as is known; nil means nothing that this program may use.
     package var chipReset: ChipReset?
     /// The chip is not reset before this: it was a short while ago.
     package var chipResetNotBefore: MonotonicTime?
@@ -51,8 +51,7 @@ package struct AdapterMachine: Sendable {
     var lastInquiry: MonotonicTime?
     /// How long the last one who switched the adapter off was respected, and when that was.
     var lastOff: (grace: Duration, at: MonotonicTime)?
-    var attempts: [SlotKey: MonotonicTime] = [:]
-    var links: Set<SlotKey> = []
+    var slots = Slots()
     /// Attempts run, and whether discovery rests for them.
     var quiet = Quiet.none
     /// Links of this and of other programs, as the kernel tells.
@@ -265,7 +264,7 @@ extension AdapterMachine {
     }
 
     /// Links that are open or opening.
-    package var linkCount: Int { links.count + attempts.count }
+    package var linkCount: Int { slots.count }
 
     /// How long the answer to a command may take.
     package func patience(for command: ManagementCommand) -> Duration { limit(of: command) }
@@ -281,7 +280,7 @@ extension AdapterMachine {
 
     /// When `woke` has something to do next, nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
-        var times: [MonotonicTime] = attempts.values.map { $0 + timing.attemptMax }
+        var times: [MonotonicTime] = slots.attempts.values.map { $0 + timing.attemptMax }
         if let outstanding {
             times.append(outstanding.since + limit(of: outstanding.command))
         } else if let holdUntil {

@@ -39,6 +39,9 @@ package struct AdapterTiming: Hashable, Sendable {
     /// From the last remedy until the ladder is climbed again; doubles each time up to `failedRetryMax`.
     package var failedRetry: Duration = .seconds(600)
     package var failedRetryMax: Duration = .seconds(3600)
+    /// For how long an adapter that answers no command may have links of other programs: longer than the longest
+    /// supervision time-out of a link, 32 s (Core Specification, volume 6, part B, section 4.5.2).
+    package var unansweredBelieved: Duration = .seconds(60)
     /// For the adapter to come back after a USB reset.
     package var resetLimit: Duration = .seconds(15)
     /// After a failed command: doubles from the first to the second.

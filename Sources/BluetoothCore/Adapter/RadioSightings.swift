@@ -4,7 +4,7 @@ package import MeterModel
 package struct RadioSighting: Hashable, Sendable {
     package var device: RadioAddress
     package var adapter: MACAddress
-    /// nil: perhaps a meter.
+    /// nil means perhaps a meter.
     package var model: ModelName?
     package var name: String?
     package var rssi: Int?

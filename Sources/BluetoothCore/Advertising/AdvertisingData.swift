@@ -16,7 +16,7 @@ package struct AdvertisingData: Hashable, Sendable {
     /// The last structure claimed more bytes than there were.
     package var isTruncated = false
 
-    /// A device that lists more is none of those that this program knows, and is not asked for the rest.
+    /// A device that lists more is unknown to this program, and is not asked for the rest.
     package static let servicesMax = 64
 
     package init(_ bytes: UnsafeRawBufferPointer) {
@@ -63,7 +63,7 @@ package struct AdvertisingData: Hashable, Sendable {
         }
     }
 
-    /// A piece at the end that is no whole number is passed over.
+    /// A piece at the end that is no whole number is skipped.
     private mutating func takeServices(_ body: UnsafeRawBufferPointer, width: Int) {
         for offset in stride(from: 0, through: body.count - width, by: width) {
             guard services.count < Self.servicesMax else { return }

@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// What kind of meter is heard, from what it advertises (protocols.md, section 5). The last word has the first answer
-/// over a link: radio modules share names and services.
+/// What kind of meter is heard, from what it advertises (Docs/Identities.md#over-the-air). The last word has the first
+/// answer over a link: radio modules share names and services.
 package enum RadioIdentification: Hashable, Sendable {
     case meter(ModelName)
     /// Its services are those of the modules in meters, or its name a maker's, and connecting finds out.
@@ -32,7 +32,8 @@ package enum RadioIdentification: Hashable, Sendable {
         return hasAtorchEnding(name.uppercased()) ? .atorch : nil
     }
 
-    /// FFE0: data of every meter with a module (protocols.md 1.1, 2.2, 3.5, 6.1). FFE5: commands of TC66C and FNIRSI.
+    /// FFE0: data of every meter with a module (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
+    /// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). FFE5: commands of TC66C and FNIRSI.
     private static let meterServices = [BluetoothUUID(short: 0xFFE0), BluetoothUUID(short: 0xFFE5)]
 
     private static func model(
@@ -67,8 +68,9 @@ package enum RadioIdentification: Hashable, Sendable {
         }
     }
 
-    /// Model and serial number, `FNB58-051772` (protocols.md 3.5), the model also as `FNB-58` (maxim75/fnb58 cli.py). The
-    /// digits of a serial number may be hexadecimal, `FNB58-0517A0` (maxim75/fnb58 README.md).
+    /// Model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air), the model also as `FNB-58`
+    /// (maxim75/fnb58 cli.py). The digits of a serial number may be hexadecimal, `FNB58-0517A0` (maxim75/fnb58
+    /// README.md).
     private static func fnirsi(_ upper: String) -> ModelName? {
         let name = upper.hasPrefix("FNB-") ? "FNB" + upper.dropFirst(4) : upper
         guard let dash = name.firstIndex(of: "-") else {
@@ -88,12 +90,12 @@ package enum RadioIdentification: Hashable, Sendable {
     /// `FNIRSI`, then anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of that maker's, and nobody says which.
     private static func isMakersName(_ name: String) -> Bool { name.uppercased().hasPrefix("FNIRSI") }
 
-    /// Atorch names end in the kind of radio (protocols.md 6.1).
+    /// Atorch names end in the kind of radio (Docs/Identities.md#over-the-air).
     private static func hasAtorchEnding(_ upper: String) -> Bool {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { upper.hasSuffix($0) }
     }
 
-    /// By what each kind reports (protocols.md 6.2).
+    /// By what each kind reports (Docs/Protocols/Atorch.md#reports).
     private static let atorchPrefixes: [(prefix: String, model: ModelName)] = [
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),

@@ -159,7 +159,7 @@ package struct GATTClient: Sendable {
     package var nextWake: MonotonicTime? { bearer.nextWake }
 }
 
-/// What each answer leads to. nil: the operation goes on.
+/// What each answer leads to. nil means the operation goes on.
 extension GATTClient {
     private mutating func answered(_ answer: ATTAnswer) -> Outcome? {
         switch answer {

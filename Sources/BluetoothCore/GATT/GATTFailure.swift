@@ -13,7 +13,7 @@ package enum GATTFault: Hashable, Sendable {
     case handlesGoBack(to: UInt16)
     /// A handle outside what was asked for.
     case handleOutside(UInt16)
-    /// An entry of a list whose length is none it may have.
+    /// An entry of a list with an impossible length.
     case entryLength(Int)
     /// More attributes than any meter has.
     case tooManyAttributes(limit: Int)

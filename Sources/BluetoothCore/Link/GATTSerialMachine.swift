@@ -185,7 +185,7 @@ extension GATTSerialMachine {
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
-            // Says that it takes both kinds of write, and takes one (protocols.md 2.2).
+            // Says that it takes both kinds of write, and takes one (Docs/Protocols/TC66.md#links).
             guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
             client.writeWithoutResponse(unanswered, to: profile.output)
             phase = .open(profile, unanswered: nil)

@@ -1,8 +1,9 @@
 /// Which characteristics of a meter carry its bytes, and how they are written.
 ///
-/// Meters put a serial line behind GATT in three ways (protocols.md 1.1, 2.2, 3.5, 6.1). Names lie (a TC66C calls itself
-/// `BT24-M`, an FNB58 what its owner likes), so what exists, and what it says can be done with it, decides. The first
-/// rule that holds:
+/// Meters put a serial line behind GATT in three ways (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
+/// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). Names lie (a TC66C calls itself `BT24-M`,
+/// an FNB58 what its owner likes), so what exists, and what it says can be done with it, decides. The first rule that
+/// holds:
 ///
 /// 1. `FFE0/FFE4` notifies and `FFE5/FFE9` takes writes: an RF-star module, in TC66C up to firmware 1.14 and in all
 ///    FNIRSI meters. Written with response where the property is there: the TC66C gives no answer otherwise, and the

@@ -25,7 +25,7 @@ package struct ConnectionParameters: Hashable, Sendable {
     package static let meter = ConnectionParameters(
         intervalMin: 0x18, intervalMax: 0x28, latency: 0, supervisionTimeout: 800)
 
-    /// What the kernel takes (`hci_check_conn_params`, include/net/bluetooth/hci_core.h). Others it passes over without a
+    /// What the kernel takes (`hci_check_conn_params`, include/net/bluetooth/hci_core.h). Others it ignores without a
     /// word.
     package var isValid: Bool {
         guard intervalMin <= intervalMax, intervalMin >= 6, intervalMax <= 3200,

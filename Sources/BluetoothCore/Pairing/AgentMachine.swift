@@ -60,7 +60,7 @@ package struct AgentMachine: Sendable {
     }
 
     private struct Need: Hashable, Sendable {
-        /// bluetoothd has a key of the device; nil: it was not said yet.
+        /// bluetoothd has a key of the device; nil means it was not said yet.
         var isPaired: Bool?
         /// The caller was told that it may go on.
         var isTold = false

@@ -18,7 +18,7 @@ int cb_connect_rfcomm(const uint8_t adapter[6], const uint8_t meter[6], uint8_t 
 // Asks the meter for its serial port by SDP: the protocols of each service record of that class. Waits for the answer, at
 // most `limit_ms`, or until `cancel` has bytes or is closed at its other end; -1: it cannot be cancelled. How long the
 // answer is, of which as much as fits was put into `answer`: a sequence of records, not looked into here. -1 and errno
-// when the meter could not be asked: ETIMEDOUT after the limit, ECANCELED, EPROTO for an answer that is none.
+// when the meter could not be asked: ETIMEDOUT after the limit, ECANCELED, EPROTO for what is not an answer.
 //
 // `left` is the last that holds the socket, -1 for none, and the caller's to close where nobody waits for that: some
 // kernels end the thread that closes it after the link was lost.

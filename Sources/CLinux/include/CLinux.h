@@ -54,7 +54,7 @@ int cl_open_route_socket(void);
 // when the kernel does not say.
 int cl_clock_is_synchronised(void);
 
-// The HIDIOC… ioctls are _IOR macros. What a raw HID node leads to; -1 and errno where it is none.
+// The HIDIOC… ioctls are _IOR macros. What a raw HID node leads to; -1 and errno where it is something else.
 struct cl_hid_device {
     unsigned int bus;  // BUS_USB is 3 (linux/input.h)
     unsigned short vendor;

@@ -33,13 +33,13 @@ package struct AliasAdoption: Hashable, Sendable {
         for id in [meter] + aliases { found[id] = try lease(id) }
         guard let floor = found.values.map(\.token).max() else { return }
         let isHeld = found[meter]?.holder != nil
-        let heir = isHeld ? nil : aliases.filter { found[$0]?.holder != nil }.max { tokens(found, $0, $1) }
+        let successor = isHeld ? nil : aliases.filter { found[$0]?.holder != nil }.max { tokens(found, $0, $1) }
         for alias in aliases { book.setTokensBefore(floor, of: alias) }
-        if let heir, let record = found[heir] {
+        if let successor, let record = found[successor] {
             leases[meter] = record
             found[meter] = record
             book.setTokensBefore(
-                FencingToken(rawValue: record.token.rawValue - min(1, record.token.rawValue)), of: heir)
+                FencingToken(rawValue: record.token.rawValue - min(1, record.token.rawValue)), of: successor)
         }
         for alias in aliases {
             guard var record = found[alias], record.holder != nil else { continue }

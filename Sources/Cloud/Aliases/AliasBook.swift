@@ -57,7 +57,7 @@ package struct AliasBook: Hashable, Sendable {
         return standing
     }
 
-    /// What storing a record changes. nil: nothing.
+    /// What storing a record changes. nil means nothing.
     package func change(with record: Record) -> AliasChange? {
         guard record.key.type == .meterAlias, MeterID(record.key.name)?.description == record.key.name else {
             return nil
@@ -67,7 +67,7 @@ package struct AliasBook: Hashable, Sendable {
         return AliasChange(record.key.name, means: meter, in: self)
     }
 
-    /// What a `MeterAlias` record says that its name means. nil: nothing.
+    /// What a `MeterAlias` record says that its name means. nil means nothing.
     static func meter(of record: Record) -> String? {
         guard !record.isTombstone, case .string(let text)? = record.properties["meter"]?.value,
             let meter = MeterID(text)?.description, meter != record.key.name

@@ -13,7 +13,7 @@ package struct AliasChange: Hashable, Sendable {
     private let book: AliasBook
     private let isWrite: Bool
 
-    /// - Parameter meter: nil: it is no alias any more.
+    /// - Parameter meter: nil means it is no alias any more.
     init(_ alias: String, means meter: String?, in before: AliasBook) {
         book = before.setting(alias, to: meter)
         moved = book.moved(from: before)

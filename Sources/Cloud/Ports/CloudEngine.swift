@@ -118,12 +118,12 @@ package protocol CloudEngine: Sendable {
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
     /// The lease of a meter, by any of its ids, as it is now.
     func standing(of meter: String, in zone: String) async throws -> LeaseStanding
-    /// What every lease decision of this engine has to heed (rule 5 of leases-and-sync.md).
+    /// What every lease decision of this engine has to heed (Docs/Leases.md#rule-5).
     ///
     /// - Parameter now: on the clock of all lease times. Where the wait after a restore is over then, it is for good.
     func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits
 
-    // MARK: Waiting lines
+    // MARK: Lease queues
 
     /// Changes one line in one atomic step of all copies of this cloud. Never durable: with the last copy that uses the
     /// store its lines may be gone, and a host that waits queues again.
@@ -131,18 +131,19 @@ package protocol CloudEngine: Sendable {
     /// - Parameter change: given those who wait, returns those who are to. It may be called several times, and asks the
     ///   engine nothing.
     /// - Returns: the line afterwards.
-    func changeLine(
+    func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
-    ) async throws -> SharedLine
+    ) async throws -> QueueState
     /// All lines, of all zones, as they were at one moment.
-    func lines() async throws -> LineReading
+    func queues() async throws -> QueueSnapshot
     /// Shows the other copies of this cloud that one of them lives, and tells which signs the others gave.
     ///
-    /// - Parameter isFirst: of this copy, from which on it can be given up. Where that failed, the next is none.
-    func showLife(of copy: CopyID, isFirst: Bool) async throws -> CopySigns
+    /// - Parameter isFirst: of this copy, from which on it can be given up. Where that failed, the next does not count
+    ///   as the first.
+    func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats
     /// Takes a copy's sign of life away, which it notices with its next one.
     ///
     /// - Parameter mark: its last one, as it was seen; 0: there was none.
     /// - Returns: false where it gave another one since, so that it lives.
-    func giveUp(_ copy: CopyID, seen mark: UInt64) async throws -> Bool
+    func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool
 }

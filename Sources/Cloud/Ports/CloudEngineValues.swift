@@ -123,7 +123,7 @@ package struct ChangeList: Hashable, Sendable {
     }
 }
 
-/// A meter of a zone: where a lease is, and a waiting line.
+/// A meter of a zone: where a lease is, and a lease queue.
 package struct MeterPlace: Hashable, Sendable {
     package var zone: String
     package var meter: String

@@ -5,8 +5,8 @@ package import SettingsCore
 /// A store that everything in it leaves for another one (`metercloud migrate`), and that nothing else uses meanwhile.
 ///
 /// What goes along is all that hosts rely on: the epoch, the zones' identities and marks, and the sequences, so that their
-/// change tokens stay good; the leases with their fencing tokens, also of those that are free; the credentials. Waiting lines do not: they are of the
-/// moment, and hosts queue again at the new store.
+/// change tokens stay good; the leases with their fencing tokens, also of those that are free; the credentials. Lease
+/// queues do not: they are of the moment, and hosts queue again at the new store.
 package protocol DepartingStore: Sendable {
     /// All but the leases and the records, of which there may be many.
     func contents() async throws -> StoreContents
@@ -14,7 +14,7 @@ package protocol DepartingStore: Sendable {
     /// counts from then.
     ///
     /// - Parameters:
-    ///   - meter: those after it; nil: from the first.
+    ///   - meter: those after it; nil means from the first.
     ///   - limit: at least 1.
     func leases(in zone: String, after meter: String?, limit: Int) async throws -> [(
         meter: String, record: LeaseRecord
@@ -75,7 +75,7 @@ package struct StoreContents: Hashable, Sendable {
 package struct PlacedRecord: Hashable, Sendable {
     package var record: Record
     package var sequence: UInt64
-    /// From when a tombstone's age counts; nil for a record that is none.
+    /// From when a tombstone's age counts; nil for what is not a record of that kind.
     package var tombstoneTime: WallTime?
 
     package init(record: Record, sequence: UInt64, tombstoneTime: WallTime?) {

@@ -40,7 +40,7 @@ package struct ZoneQuota: Hashable, Sendable {
     package var zone: QuotaAmount
     package var host: QuotaAmount
 
-    /// - Parameter host: nil: a quarter of what the zone may have.
+    /// - Parameter host: nil means a quarter of what the zone may have.
     package init(zone: QuotaAmount, host: QuotaAmount? = nil) {
         self.zone = zone
         self.host = host ?? QuotaAmount(bytes: zone.bytes / 4, records: zone.records / 4)

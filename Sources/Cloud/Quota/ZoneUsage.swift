@@ -91,7 +91,7 @@ package struct ZoneUsage: Hashable, Sendable {
         hosts[host] = sum == .zero ? nil : sum
     }
 
-    /// nil: the zone alone has it.
+    /// nil means the zone alone has it.
     private static func owner(of stamp: Stamp, _ bringer: HostID?) -> HostID? {
         bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }

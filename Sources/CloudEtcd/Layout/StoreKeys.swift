@@ -95,12 +95,12 @@ struct StoreKeys: Sendable {
     func aliases(of zone: String) -> [UInt8] { key("a/\(zone)") }
     func leaseGeneration(_ zone: String) -> [UInt8] { key("g/\(zone)") }
 
-    // MARK: Waiting lines
+    // MARK: Lease queues
 
-    var allLines: [UInt8] { key("w/q/") }
-    func line(at place: MeterPlace) -> [UInt8] { key("w/q/\(place.zone)/\(place.meter)") }
+    var allQueues: [UInt8] { key("w/q/") }
+    func queue(at place: MeterPlace) -> [UInt8] { key("w/q/\(place.zone)/\(place.meter)") }
     var allCopies: [UInt8] { key("c/") }
-    func copy(_ copy: CopyID) -> [UInt8] { key("c/\(copy)") }
+    func copy(_ copy: ReplicaID) -> [UInt8] { key("c/\(copy)") }
 
     // MARK: Credentials
 
@@ -117,12 +117,12 @@ struct StoreKeys: Sendable {
         case credential
         case lease(zone: String, meter: String)
         case renewals
-        case line(MeterPlace)
+        case queue(MeterPlace)
     }
 
     var watched: [UInt8] { key("w/") }
 
-    /// nil for a key that is none of these.
+    /// nil for any other key.
     func watched(_ key: [UInt8]) -> Watched? {
         guard key.starts(with: watched) else { return nil }
         let parts = key.dropFirst(watched.count).split(
@@ -134,12 +134,12 @@ struct StoreKeys: Sendable {
         case ("h", 2): return .head(zone: texts[1])
         case ("k", 2): return .credential
         case ("l", 3): return .lease(zone: texts[1], meter: texts[2])
-        case ("q", 3): return .line(MeterPlace(zone: texts[1], meter: texts[2]))
+        case ("q", 3): return .queue(MeterPlace(zone: texts[1], meter: texts[2]))
         default: return nil
         }
     }
 
-    /// What follows a prefix, as a text. nil where it is none.
+    /// What follows a prefix, as a text. nil where it is not one.
     static func text(of key: [UInt8], after prefix: [UInt8]) -> String? {
         guard key.starts(with: prefix) else { return nil }
         return String(validating: key.dropFirst(prefix.count), as: UTF8.self)

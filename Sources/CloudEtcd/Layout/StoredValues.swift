@@ -48,7 +48,7 @@ struct StoredTerms: StoredValue, Hashable {
     var ttl: Int64
     var lockDelay: Int64
     var policy: String
-    /// Of a zone; nil: the standard one.
+    /// Of a zone; nil means the standard one.
     var quota: StoredQuota?
 
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
@@ -58,7 +58,7 @@ struct StoredTerms: StoredValue, Hashable {
         policy = terms.policy.rawValue
     }
 
-    /// nil for a policy that is none.
+    /// nil for an unknown policy.
     var terms: LeaseTerms? {
         LeasePolicy(rawValue: policy).map {
             LeaseTerms(timeToLive: .milliseconds(ttl), lockDelay: .milliseconds(lockDelay), policy: $0)
@@ -73,7 +73,7 @@ struct StoredHead: StoredValue, Hashable {
     var accepted: UInt64 = 0
     /// The greatest sequence of a purged tombstone.
     var floor: UInt64 = 0
-    /// What the zone's records count. nil: nobody counted them since a copy of a version without quotas wrote.
+    /// What the zone's records count. nil means nobody counted them since a copy of a version without quotas wrote.
     var used: StoredAmount?
     /// The sequence before the last change, and the types that it was of.
     var before: UInt64 = 0
@@ -101,7 +101,7 @@ extension TimelineMark {
     init(_ entry: EtcdEntry) throws(EtcdError) {
         let stored = try StoredMark(entry)
         guard let id = UInt64(stored.id, radix: 16) else {
-            throw EtcdError(damaged: entry.key, "\"\(stored.id)\" is no id of a mark")
+            throw EtcdError(damaged: entry.key, "\"\(stored.id)\" is not a mark's id")
         }
         self.init(number: stored.number, id: id, first: stored.first)
     }
@@ -120,7 +120,7 @@ extension UniqueID<Zone> {
     /// - Throws: `damaged`.
     init(_ entry: EtcdEntry) throws(EtcdError) {
         guard let id = String(validating: entry.value, as: UTF8.self).flatMap({ Zone.ID($0) }) else {
-            throw EtcdError(damaged: entry.key, "it is no UUID")
+            throw EtcdError(damaged: entry.key, "it is not a UUID")
         }
         self = id
     }
@@ -130,7 +130,7 @@ extension UniqueID<Zone> {
 struct StoredRecord: Hashable, Sendable {
     var record: Record
     var sequence: UInt64
-    /// From when a tombstone's age counts; nil for a record that is none.
+    /// From when a tombstone's age counts; nil for what is not a record of that kind.
     var tombstoneTime: WallTime?
 
     /// A line of numbers, then the record as it travels.
@@ -153,7 +153,7 @@ struct StoredRecord: Hashable, Sendable {
         else { throw EtcdError(damaged: entry.key, "its first line is missing") }
         let words = line.split(separator: " ")
         guard words.count == 3, words[0] == "1", let sequence = UInt64(words[1]) else {
-            throw EtcdError(damaged: entry.key, "\"\(line.prefix(64))\" is no first line of this version")
+            throw EtcdError(damaged: entry.key, "\"\(line.prefix(64))\" is not a first line that this version knows")
         }
         self.sequence = sequence
         tombstoneTime = Int64(words[2]).map { WallTime(millisecondsSince1970: $0) }

@@ -5,10 +5,10 @@ import MeterModel
 /// A lease as this copy saw it last.
 ///
 /// `record.renewedAt` is when this copy saw, on its own clock, that the lease or its pulse had changed, or later. The
-/// copy gives it away only by comparing both revisions: whatever another copy did since makes that fail (rule 3 of
-/// leases-and-sync.md, section 1).
+/// copy gives it away only by comparing both revisions: whatever another copy did since makes that fail
+/// (Docs/Leases.md#rule-3).
 struct SeenLease: Hashable, Sendable {
-    /// nil: there never was a lease.
+    /// nil means there never was a lease.
     var record: LeaseRecord?
     /// Of the lease's key; 0: it is not there.
     var revision: Int64 = 0
@@ -24,7 +24,7 @@ struct LeaseJob: Sendable {
     /// The id under which the request came.
     let meter: String
     struct Step: Sendable {
-        /// nil: leave it as it is.
+        /// nil means leave it as it is.
         var record: LeaseRecord?
         /// Called once that is stored, or, where there is nothing to store, once it is sure that nothing has changed.
         var deliver: @Sendable () -> Void

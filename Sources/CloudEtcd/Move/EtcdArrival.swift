@@ -31,7 +31,7 @@ package struct EtcdArrival: Hashable, Sendable {
         let attempt = UniqueID<Never>(using: &dice).description
         let result: Result<EtcdArrival, any Error>
         do {
-            let gate = ArrivalGate(client: client, keys: StoreKeys(prefix: settings.prefix), prefix: settings.prefix)
+            let gate = MigrationLock(client: client, keys: StoreKeys(prefix: settings.prefix), prefix: settings.prefix)
             result = .success(try await bring(store, through: gate, attempt: attempt, at: now, progress))
         } catch {
             result = .failure(error)
@@ -41,7 +41,7 @@ package struct EtcdArrival: Hashable, Sendable {
     }
 
     private static func bring(
-        _ store: some DepartingStore, through gate: ArrivalGate, attempt: String, at now: WallTime,
+        _ store: some DepartingStore, through gate: MigrationLock, attempt: String, at now: WallTime,
         _ progress: @Sendable (EtcdArrival) -> Void
     ) async throws -> EtcdArrival {
         let contents = try await store.contents()
@@ -75,7 +75,7 @@ package struct EtcdArrival: Hashable, Sendable {
             guard let end = page.last else { return }
             try await load.put(
                 page.map { meter, record in
-                    let value = try StoredLease(record, writer: ArrivalGate.writer).bytes
+                    let value = try StoredLease(record, writer: MigrationLock.writer).bytes
                     return EtcdPut(key: keys.lease(of: meter, in: zone), value: value)
                 })
             last = end.meter
@@ -107,7 +107,7 @@ extension StoreContents {
         for zone in zones {
             var head = StoredHead(sequence: zone.zone.sequence, accepted: zone.accepted, floor: zone.floor)
             head.before = head.sequence
-            head.writer = ArrivalGate.writer
+            head.writer = MigrationLock.writer
             let terms = StoredTerms(zone.zone.terms, quota: zone.zone.quota)
             puts.append(EtcdPut(key: keys.zone(zone.zone.name), value: try terms.bytes))
             puts.append(EtcdPut(key: keys.head(zone.zone.name), value: try head.bytes))
@@ -121,7 +121,7 @@ extension StoreContents {
         }
         var bindings: [[UInt8]: StoredBindings] = [:]
         for credential in credentials {
-            let value = try StoredCredential(credential, writer: ArrivalGate.writer).bytes
+            let value = try StoredCredential(credential, writer: MigrationLock.writer).bytes
             puts.append(EtcdPut(key: keys.credential(hash: credential.hash), value: value))
             puts.append(EtcdPut(key: keys.credentialID(credential.id), value: credential.hash))
             guard let host = credential.binding?.host else { continue }

@@ -49,7 +49,7 @@ struct AliasBasis: Sendable {
         }
 
         /// It is in force since `revision`.
-        func note(_ revision: Int64, in zone: String, _ aliases: AliasSights, _ sights: LeaseSights) {
+        func note(_ revision: Int64, in zone: String, _ aliases: AliasCache, _ sights: LeaseCache) {
             aliases.note(SeenAliases(book: book, revision: revision), in: zone)
             for (meter, record) in freed {
                 let seen = SeenLease(record: record, revision: revision, pulse: leases[meter]?.pulse ?? 0)

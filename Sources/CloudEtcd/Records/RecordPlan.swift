@@ -150,7 +150,7 @@ struct RecordPlan: Sendable {
 }
 
 extension RecordPlan {
-    /// What a tombstone's entry says of which record it is. nil where it is none.
+    /// What a tombstone's entry says of which record it is. nil where it is not one.
     static func recordKey(ofTombstone value: [UInt8]) -> RecordKey? {
         guard let end = value.firstIndex(of: 0), let type = String(validating: value[..<end], as: UTF8.self),
             let name = String(validating: value[(end + 1)...], as: UTF8.self)

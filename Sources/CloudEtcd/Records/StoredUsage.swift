@@ -72,7 +72,7 @@ extension ZoneUsage {
     }
 }
 
-extension RecordDesk {
+extension RecordBatcher {
     /// Counts all records of a zone that was not counted yet: one from before there were quotas, that moved here, or that
     /// a copy of an older version wrote to.
     func count(_ zone: String) async throws(EtcdError) {

@@ -51,7 +51,7 @@ extension EtcdTransactionAnswer {
 protocol EtcdReadable: Decodable, Sendable {
     /// 0: it tells none.
     var storeRevision: Int64 { get }
-    /// nil: it tells nothing of that.
+    /// nil means it tells nothing of that.
     var reign: EtcdReign? { get }
 }
 
@@ -77,7 +77,7 @@ struct EtcdNumber: Decodable, Sendable {
         if let text = try? container.decode(String.self) {
             guard let value = Int64(text) else {
                 throw DecodingError.dataCorruptedError(
-                    in: container, debugDescription: "\"\(text.prefix(32))\" is no number")
+                    in: container, debugDescription: "\"\(text.prefix(32))\" is not a number")
             }
             self.value = value
         } else {

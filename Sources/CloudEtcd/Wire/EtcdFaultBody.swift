@@ -73,6 +73,6 @@ extension EtcdError {
 
     /// An answer with the status 200 that cannot be read.
     init(unreadable error: any Error, from member: String) {
-        self.init(.garbage, "the answer of \(member) is none of etcd's (\(error)). Is another program on that port?")
+        self.init(.garbage, "the answer of \(member) is not etcd's (\(error)). Is another program on that port?")
     }
 }

@@ -12,7 +12,7 @@ indirect enum EtcdOperation: Hashable, Sendable {
 
 struct EtcdRange: Hashable, Sendable {
     var key: [UInt8]
-    /// The first key after the range; nil: this one key.
+    /// The first key after the range; nil means this one key.
     var end: [UInt8]?
     /// 0: all.
     var limit = 0

@@ -1,4 +1,5 @@
 package import GatewayAPI
+import IOPorts
 import Logging
 import MeterModel
 
@@ -94,7 +95,7 @@ extension MeterDirectory {
     ///   it has.
     package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
         guard let alias = MeterID(text), let meter = try await edges.settings.aliases()[alias] else {
-            throw GatewayError(.refused, "\"\(text)\" is no other id of a meter", next: "meterctl alias lists them")
+            throw GatewayError(.refused, "\"\(text)\" is not another id of a meter", next: "meterctl alias lists them")
         }
         guard known[meter]?.isWanted != true else {
             throw GatewayError(
@@ -119,11 +120,10 @@ extension MeterDirectory {
 
     /// Ends the session of an id that means another meter, and gives its links to that one.
     private func merge(_ alias: MeterID, into meter: MeterID) async {
-        guard let twin = sessions.removeValue(forKey: alias) else { return }
+        guard let twin = drop(alias) else { return }
         let links = await twin.links.inOrder
         let model = await twin.knownModel
         let wasWanted = known[alias]?.isWanted ?? false
-        await twin.shutdown()
         logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
         if let forgotten = known[alias] {
             var forgotten = forgotten

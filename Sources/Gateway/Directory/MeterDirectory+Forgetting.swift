@@ -1,4 +1,5 @@
 package import GatewayAPI
+import IOPorts
 import Logging
 import MeterModel
 
@@ -18,15 +19,14 @@ extension MeterDirectory {
             return gone
         }
         try await checkUnheld(id)
-        try edges.recordings?.forget(id)
-        let session = sessions[id]
-        gone.name = await session?.displayName
+        try edges.recordings?.checkUnrecorded(id)
         let wasDeclared = known[id]?.isDeclared ?? false
         edges.ports.unwatch(id)
+        known[id] = nil
+        let session = drop(id)
+        gone.name = await session?.displayName
         let links = await session?.links.inOrder ?? []
         let model = await session?.knownModel
-        (sessions[id], known[id], settingsChanges[id]) = (nil, nil, nil)
-        await session?.shutdown()
         do {
             try await edges.repository.forget(id)
             let count = try await edges.recorder.forget(id, readings: readings)

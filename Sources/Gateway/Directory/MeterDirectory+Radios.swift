@@ -7,15 +7,15 @@ import MeterModel
 extension MeterDirectory {
     /// On the loop only, where the sessions are.
     package nonisolated func radioDemand() -> RadioDemand {
-        var demand = RadioDemand()
-        for session in roster.all {
-            session.assumeIsolated { session in
+        assumeIsolated { directory in
+            var demand = RadioDemand()
+            directory.forEach { session in
                 for transport in session.missingOver { demand.missing[transport, default: 0] += 1 }
                 if session.isDistant { demand.hasDistant = true }
                 if let adapter = session.streamsFastOver { demand.streaming.insert(adapter) }
             }
+            return demand
         }
-        return demand
     }
 }
 
@@ -46,7 +46,7 @@ extension DeviceSession {
     /// It is wanted, and another host has it. One that is connected there is not heard here.
     var isDistant: Bool {
         guard machine.isWanted, search == nil else { return false }
-        return switch gate?.lease(of: id).state {
+        return switch leaseStatus?.state {
         case .elsewhere, .waiting: true
         case .none?, .requesting, .held, .jeopardy, .lost, .unleased, .expired, nil: false
         }

@@ -29,15 +29,13 @@ extension MeterDirectory {
 
     /// What people call each meter of this host.
     var names: [(id: MeterID, name: String?)] {
-        get async {
-            var names: [(id: MeterID, name: String?)] = []
-            for (id, session) in sessions { names.append((id, await session.displayName)) }
-            return names
-        }
+        var names: [(id: MeterID, name: String?)] = []
+        forEach { names.append(($0.id, $0.displayName)) }
+        return names
     }
 
     func allNames() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
-        let here = await names
+        let here = names
         let others = try await edges.settings.meters().filter { sessions[$0.id] == nil }
         return here + others
     }
@@ -56,19 +54,11 @@ extension MeterDirectory: SettingsObserver {
         for meter in meters { await adoptSettings(of: meter) }
     }
 
-    /// Reads until nothing changed meanwhile: of two readings under way the older one may come back last.
     private func adoptSettings(of meter: MeterID) async {
-        guard let session = sessions[meter] else { return }
-        settingsChanges[meter, default: 0] += 1
-        var seen: Int?
-        while seen != settingsChanges[meter] {
-            seen = settingsChanges[meter]
-            do {
-                await session.apply(try await edges.settings.settings(of: meter))
-            } catch {
-                logger.error("settings not read", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
-                return
-            }
+        do {
+            try await sessions[meter]?.readSettings { [edges] in try await edges.settings.settings(of: meter) }
+        } catch {
+            logger.error("settings not read", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
         }
     }
 }

@@ -1,3 +1,4 @@
+package import IOPorts
 import Logging
 package import MeterModel
 
@@ -28,15 +29,14 @@ extension MeterDirectory {
         case .vanished(let sighting):
             aliasSightings[sighting.link] = nil
             await sessions[canonical(sighting.id)]?.vanished(from: sighting.link)
-            await forgetPasserBy(sighting.id)
+            forgetPasserBy(canonical(sighting.id))
         }
     }
 
     /// Drops the session of what only looked like a meter, and went as it came.
-    private func forgetPasserBy(_ id: MeterID) async {
-        guard known[id] == nil, let session = sessions[id], await session.isPasserBy, known[id] == nil else { return }
-        sessions[id] = nil
-        await session.shutdown()
+    func forgetPasserBy(_ id: MeterID) {
+        guard known[id] == nil, sessions[id]?.assumeIsolated({ $0.isPasserBy }) == true else { return }
+        drop(id)
     }
 
     /// What a session found out. `run` calls it for each, in order.

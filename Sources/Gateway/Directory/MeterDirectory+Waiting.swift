@@ -1,4 +1,5 @@
 import GatewayAPI
+import IOPorts
 import MeterModel
 
 /// What `connect` waits for before it answers.

@@ -1,14 +1,15 @@
 import GatewayAPI
+import IOPorts
 import LeaseCore
 import MeterModel
 
 /// A person's command asks the zone, not the air: a meter that another host has connected is not heard here, and who
-/// has it is known all the same (Docs/Operating, *A meter that is not heard here*).
+/// has it is known all the same (Docs/Operating.md#a-meter-that-is-not-heard-here).
 extension MeterDirectory {
     /// The meter that a person wants connected: one of this host, or one that others told of.
     func wanted(_ reference: String) async throws(GatewayError) -> MeterID {
         if let exact = exactly(reference) { return exact }
-        let here = await names
+        let here = names
         if let exact = MeterReference.exactly(reference, among: here) { return exact }
         let known = try await allNames()
         if let exact = MeterReference.exactly(reference, among: known) { return canonical(exact) }

@@ -1,4 +1,5 @@
 package import GatewayAPI
+package import IOPorts
 package import Logging
 import MeterCodec
 import MeterModel
@@ -6,6 +7,9 @@ import MeterModel
 /// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
 ///
 /// The one place that knows both the store and the sessions. A store that fails never stops a session.
+///
+/// An actor on the loop, where the sessions are: it looks at all of them in one pass, and a meter comes or goes with
+/// everything that belongs to it at once (`addSession`, `drop`). The store alone is waited for.
 package actor MeterDirectory {
     package struct Edges: Sendable {
         package var loop: any SessionLoop
@@ -45,13 +49,19 @@ package actor MeterDirectory {
         }
     }
 
-    var edges: Edges
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private(set) var edges: Edges
     let logger: Logger
-    var sessions: [MeterID: DeviceSession] = [:] {
-        didSet { roster.become(sessions) }
+    private nonisolated let loop: any SessionLoop
+    private(set) var sessions: [MeterID: DeviceSession] = [:] {
+        didSet {
+            // Ids are compared by their texts: each is made once.
+            inOrder = sessions.map { ("\($0.key)", $0.value) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
     }
-    /// The same sessions, for whoever is on the loop.
-    nonisolated let roster = SessionRoster()
+    /// The same sessions, in the order of their ids.
+    private var inOrder: [DeviceSession] = []
     var known: [MeterID: KnownMeter] = [:]
     /// What meters of this host were called before.
     private var former: [MeterID: MeterID] = [:]
@@ -59,15 +69,14 @@ package actor MeterDirectory {
     var aliases: [MeterID: MeterID] = [:]
     /// What is here and was seen under an alias, by its link.
     var aliasSightings: [LinkAddress: Sighting] = [:]
-    var isShuttingDown = false
+    private(set) var isShuttingDown = false
     /// What sessions find out about their meters, for `run` to take.
     let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)
-    /// How often the settings of a meter were said to have changed: the last reading of them is the one that counts.
-    var settingsChanges: [MeterID: Int] = [:]
 
     package init(edges: Edges, logger: Logger) {
         self.edges = edges
         self.logger = logger
+        loop = edges.loop
     }
 
     /// Brings back what was known and wanted before a restart. To be called once, before `run`.
@@ -113,23 +122,28 @@ package actor MeterDirectory {
     }
 
     /// Leaves every meter clean. After this no session does anything, and none is made.
-    package func shutdown() async {
+    package func shutdown() {
         isShuttingDown = true
-        for session in sessions.values { await session.shutdown() }
+        forEach { $0.shutdown() }
         logger.info("meters left", metadata: ["count": "\(sessions.count)"])
     }
 
     /// The host joined a cloud, or left it: from now on another gate has a say in who uses which meter, or nobody.
-    package func use(_ gate: (any LinkGate)?) async {
+    package func use(_ gate: (any LinkGate)?) {
         edges.gate = gate
-        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) { await session.use(gate) }
+        forEach { $0.use(gate) }
+    }
+
+    /// Looks at all meters in one pass, in the order of their ids: nothing happens to any of them meanwhile.
+    func forEach(_ body: (isolated DeviceSession) -> Void) {
+        for session in inOrder { session.assumeIsolated(body) }
     }
 
     // MARK: What people ask for
 
-    package func status() async -> [MeterStatus] {
+    package func status() -> [MeterStatus] {
         var all: [MeterStatus] = []
-        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) { all.append(await session.status()) }
+        forEach { all.append($0.status()) }
         return all
     }
 
@@ -142,8 +156,8 @@ package actor MeterDirectory {
     package func scan() async -> [ScanEntry] {
         await edges.radios?.sought()
         var all: [ScanEntry] = []
-        for (_, session) in sessions.sorted(by: { $0.key < $1.key }) {
-            if let entry = await session.scanEntry() { all.append(entry) }
+        forEach { session in
+            if let entry = session.scanEntry() { all.append(entry) }
         }
         return all
     }
@@ -152,7 +166,7 @@ package actor MeterDirectory {
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
         let id =
             if let exact = exactly(reference) { exact } else {
-                try MeterReference.resolve(reference, among: await names)
+                try MeterReference.resolve(reference, among: names)
             }
         guard let session = sessions[id] else {
             throw GatewayError(.noSuchMeter, "no meter is called \"\(reference)\"", next: "meterctl scan")
@@ -171,6 +185,7 @@ package actor MeterDirectory {
         let session = try await anySession(of: id)
         let model = await session.knownModel
         guard await session.canBeRead else {
+            forgetPasserBy(id)
             throw GatewayError(
                 .modelUnknown, "nothing tells which model \(session.id) is",
                 next: "name its port and model: meterctl connect /dev/… --model MODEL")
@@ -225,7 +240,7 @@ extension MeterDirectory {
     private func declare(path: String, _ request: ConnectRequest) async throws(GatewayError) {
         guard path.hasPrefix("/") else {
             throw GatewayError(
-                .badRequest, "\"\(path)\" is no device path, so it takes no model or id",
+                .badRequest, "\"\(path)\" is not a device path, so it takes no model or id",
                 next: "give the path of the port, for example /dev/ttyUSB0")
         }
         let isRawHID = Self.isRawHIDNode(path)
@@ -235,12 +250,12 @@ extension MeterDirectory {
                 .badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
         }
         guard let model = ModelName(text) else {
-            throw GatewayError(.badRequest, "\"\(text)\" is no model", next: "the models are \(models)")
+            throw GatewayError(.badRequest, "\"\(text)\" is not a model", next: "the models are \(models)")
         }
         var id: MeterID?
         if let text = request.id {
             guard let parsed = MeterID(text) else {
-                throw GatewayError(.badRequest, "\"\(text)\" is no meter id", next: "give a MAC address or usb:… id")
+                throw GatewayError(.badRequest, "\"\(text)\" is not a meter id", next: "give a MAC address or usb:… id")
             }
             id = parsed
         }
@@ -302,7 +317,7 @@ extension MeterDirectory {
         guard let wish = LinkWish(kind) else {
             let kinds = LinkAddress.Transport.allCases.map(\.rawValue) + [LinkWish.anyWord]
             throw GatewayError(
-                .badRequest, "\"\(kind)\" is no kind of link", next: "there are \(kinds.joined(separator: ", "))")
+                .badRequest, "\"\(kind)\" is not a kind of link", next: "there are \(kinds.joined(separator: ", "))")
         }
         let there = await session.transports
         guard wish != .any, !there.contains(kind) else { return }
@@ -344,6 +359,19 @@ extension MeterDirectory {
             recording: edges.recordings?.track(for: meter.id), dice: edges.makeDice(), logger: logger,
             gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
+        return session
+    }
+
+    /// Ends a meter's session, and with it all that belongs to the meter: what `addSession` made for it, and its entry
+    /// with the gate. What this host remembers of it stays; readings that are not stored yet will be.
+    ///
+    /// - Returns: the session, which does nothing any more.
+    @discardableResult
+    func drop(_ id: MeterID) -> DeviceSession? {
+        guard let session = sessions.removeValue(forKey: id) else { return nil }
+        session.assumeIsolated { $0.leave() }
+        edges.recorder.remove(session.track)
+        edges.recordings?.remove(id)
         return session
     }
 

@@ -2,7 +2,7 @@ import GatewayAPI
 package import MeterModel
 
 /// What a person typed to mean a meter: an id or MAC in any form, a name, or an unambiguous prefix of either
-/// (spec/cli.md).
+/// (Docs/CommandLine.md#meters).
 package enum MeterReference {
     /// Finds the one meter that is meant.
     ///

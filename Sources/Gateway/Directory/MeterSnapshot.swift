@@ -1,8 +1,8 @@
 import ConnectionCore
 package import GatewayAPI
+import IOPorts
 package import MeterCodec
 package import MeterModel
-import Synchronization
 
 /// One meter as it is now, for somebody who looks often: values as they are kept, none of them put into words.
 package struct MeterSnapshot: Sendable {
@@ -33,25 +33,15 @@ package struct MeterSnapshot: Sendable {
     }
 }
 
-/// The sessions of a directory, for those on the loop who look at all of them and cannot wait.
-final class SessionRoster: Sendable {
-    private let sessions = Mutex<[DeviceSession]>([])
-
-    /// In the order of their ids.
-    var all: [DeviceSession] { sessions.withLock { $0 } }
-
-    func become(_ present: [MeterID: DeviceSession]) {
-        // Ids are compared by their texts: each is made once.
-        let inOrder = present.map { ("\($0.key)", $0.value) }.sorted { $0.0 < $1.0 }.map(\.1)
-        sessions.withLock { $0 = inOrder }
-    }
-}
-
 extension MeterDirectory {
     /// All meters of this host, in the order of their ids. On the loop only, where the sessions are: nobody waits, and no
     /// thread is changed.
     package nonisolated func snapshots() -> [MeterSnapshot] {
-        roster.all.map { session in session.assumeIsolated { $0.snapshot() } }
+        assumeIsolated { directory in
+            var all: [MeterSnapshot] = []
+            directory.forEach { all.append($0.snapshot()) }
+            return all
+        }
     }
 }
 
@@ -62,11 +52,9 @@ extension DeviceSession {
         snapshot.model = device?.model ?? model
         snapshot.device = device
         snapshot.transport = link?.transport
-        snapshot.lease = gate?.lease(of: id)
+        snapshot.lease = leaseStatus
         snapshot.error = lastError
-        snapshot.reading = latest.map {
-            TimedReading(wallTime: $0.wallTime, time: $0.time, reading: whole($0, at: loop.now))
-        }
+        snapshot.reading = wholeReading(at: loop.now)
         snapshot.commands = driver?.profile.commands ?? []
         return snapshot
     }

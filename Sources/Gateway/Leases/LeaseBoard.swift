@@ -1,8 +1,7 @@
 package import LeaseCore
 package import MeterModel
 
-/// All leases of the zone as this host last heard of them, counted down on its own clock (leases-and-sync.md, section
-/// 1, rule 3).
+/// All leases of the zone as this host last heard of them, counted down on its own clock (Docs/Leases.md#rule-3).
 ///
 /// Renewals are no events, so a foreign lease seems to run out even while it is renewed. `listAt` says when to ask for
 /// the list anew because of that.

@@ -1,34 +1,21 @@
 package import GatewayAPI
+import IOPorts
 package import LeaseCore
 package import MeterModel
 
 /// The sessions' side. Sessions and keeper share the loop, so each call takes effect at once.
 extension LeaseKeeper: LinkGate {
     package nonisolated func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) {
-        assumeIsolated { keeper in
-            keeper.entries[meter, default: keeper.entry(meter)].tell = tell
-            guard tell == nil else { return }
-            keeper.react(meter) { machine, now, _ in machine.unwanted(at: now) }
-        }
+        assumeIsolated { $0.attached(meter, tell) }
     }
 
     package nonisolated func ask(
         for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool
     ) {
-        assumeIsolated { keeper in
-            keeper.entries[meter, default: keeper.entry(meter)].transport = transport
-            keeper.react(meter) { machine, now, _ in
-                isUp ? machine.foundOpen(wish, at: now) : machine.wanted(wish, at: now)
-            }
-        }
+        assumeIsolated { $0.asked(for: meter, wish, over: transport, isUp: isUp) }
     }
 
-    package nonisolated func linkUp(_ meter: MeterID) {
-        assumeIsolated { keeper in
-            keeper.entries[meter]?.machine.linkUp()
-            keeper.arm()
-        }
-    }
+    package nonisolated func linkUp(_ meter: MeterID) { assumeIsolated { $0.linkCameUp(meter) } }
 
     package nonisolated func channelClosed(_ meter: MeterID, _ end: ChannelEnd) {
         assumeIsolated { $0.react(meter) { machine, now, _ in machine.channelClosed(end, at: now) } }

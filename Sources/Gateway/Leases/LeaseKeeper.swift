@@ -1,6 +1,8 @@
+package import IOPorts
 package import LeaseCore
 package import Logging
 package import MeterModel
+import SyncCore
 
 /// Holds this host's leases: one machine a meter, and one conversation with the authority for all of them.
 ///
@@ -34,7 +36,10 @@ package actor LeaseKeeper {
         var leasedAs: MeterID
         /// Since its grant; see `searchTime(for:)`.
         var searchTime = LeaseTiming.searchTime
+        /// nil: no session uses it. Then it goes as soon as it is of no use (`forgetUnused`).
         var tell: (@Sendable (LinkVerdict) -> Void)?
+        /// That were handed to `run` for it and have not ended.
+        var callsUnderWay = 0
     }
 
     package nonisolated let identity: Identity
@@ -53,17 +58,17 @@ package actor LeaseKeeper {
     nonisolated let authority: any LeaseAuthority
     nonisolated let calls: AsyncStream<Call>
     nonisolated let callSink: AsyncStream<Call>.Continuation
-    let hostPolicy: LeasePolicy
-    let timeToLive: Duration
+    private let hostPolicy: LeasePolicy
+    private let timeToLive: Duration
     private let earlierTokens: [MeterID: FencingToken]
-    var zonePolicy: LeasePolicy
-    var entries: [MeterID: Entry] = [:]
-    var board: LeaseBoard
+    private var zonePolicy: LeasePolicy
+    private(set) var entries: [MeterID: Entry] = [:]
+    private(set) var board: LeaseBoard
     /// Calls that were handed to `run` and have not ended.
     package private(set) var callsUnderWay = 0
     /// Why the authority could not be asked the last time; nil since it answered.
-    package var lastFailure: String?
-    var logger: Logger
+    package private(set) var lastFailure: String?
+    private let logger: Logger
     private var dice: any RandomNumberGenerator & Sendable
     private var alarm: (timer: LoopTimer, time: MonotonicTime)?
     private var isListing = false
@@ -126,6 +131,30 @@ package actor LeaseKeeper {
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
     }
 
+    // MARK: What the sessions say
+
+    /// - Parameter tell: hears the verdicts on the meter from now on; nil: nobody does, and nobody wants it here.
+    func attached(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
+        guard let tell else {
+            entries[meter]?.tell = nil
+            react(meter) { machine, now, _ in machine.unwanted(at: now) }
+            return forgetUnused(meter)
+        }
+        entries[meter, default: entry(meter)].tell = tell
+    }
+
+    func asked(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool) {
+        entries[meter, default: entry(meter)].transport = transport
+        react(meter) { machine, now, _ in
+            isUp ? machine.foundOpen(wish, at: now) : machine.wanted(wish, at: now)
+        }
+    }
+
+    func linkCameUp(_ meter: MeterID) {
+        entries[meter]?.machine.linkUp()
+        arm()
+    }
+
     // MARK: The end
 
     /// Gives everything back. Sessions have closed their channels before; whatever still has one is told to.
@@ -157,9 +186,10 @@ package actor LeaseKeeper {
 
     // MARK: Machines
 
-    var meters: [MeterID] { entries.keys.sorted() }
+    /// Those that a session uses, or that ever were leased.
+    package var meters: [MeterID] { entries.keys.sorted() }
 
-    func die() -> UInt64 { dice.next() }
+    private func die() -> UInt64 { dice.next() }
 
     /// Tells a meter's machine of an event and does what it says.
     func react(_ meter: MeterID, _ event: (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action) {
@@ -171,9 +201,18 @@ package actor LeaseKeeper {
         arm()
     }
 
+    /// Drops the entry of a meter that no session uses, and of which no lease was ever heard: a grant that is on its way
+    /// has to be given back, and what is known of tokens counts as long as this runs.
+    private func forgetUnused(_ meter: MeterID) {
+        guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,
+            entry.machine.greatestToken == nil, entry.machine.phase(at: loop.now) == .none
+        else { return }
+        entries[meter] = nil
+    }
+
     package func greatestToken(of meter: MeterID) -> FencingToken? { entries[meter]?.machine.greatestToken }
 
-    func entry(_ meter: MeterID) -> Entry {
+    private func entry(_ meter: MeterID) -> Entry {
         Entry(
             machine: LeaseMachine(
                 host: identity.host, policy: zonePolicy.stricter(hostPolicy), greatestToken: earlierTokens[meter]),
@@ -251,11 +290,12 @@ package actor LeaseKeeper {
     // MARK: Calls
 
     private func call(_ call: Call) {
+        if case .terminated = callSink.yield(call) { return }
         callsUnderWay += 1
-        if case .terminated = callSink.yield(call) { callsUnderWay -= 1 }
+        for meter in call.meters { entries[meter]?.callsUnderWay += 1 }
     }
 
-    func list() {
+    private func list() {
         guard !isListing, !isShuttingDown else { return }
         isListing = true
         call(.list)
@@ -284,8 +324,118 @@ package actor LeaseKeeper {
             endListWaits()
         }
         callsUnderWay -= 1
+        for meter in call.meters {
+            entries[meter]?.callsUnderWay -= 1
+            forgetUnused(meter)
+        }
         arm()
         if callsUnderWay == 0 { endQuietWait() }
+    }
+
+    // MARK: What came of the calls
+
+    func leasedAs(_ meter: MeterID) -> MeterID { entries[meter]?.leasedAs ?? meter }
+
+    func acquired(_ outcome: Result<AcquireOutcome, SyncFailure>, _ meter: MeterID, sentAt: MonotonicTime) {
+        noted(outcome)
+        switch outcome {
+        case .success(.granted(let lease)):
+            board.take(lease, at: loop.now)
+            entries[meter]?.leasedAs = lease.meter
+            entries[meter]?.searchTime = LeaseTiming.searchTime(after: lease)
+            grants.yield(lease.token)
+            if hostPolicy == .keep, lease.terms.policy != zonePolicy { policyIs(lease.terms.policy) }
+            logger.info(
+                "lease granted", metadata: ["meter.id": "\(meter)", "lease.token": "\(lease.token.rawValue)"])
+            react(meter) { $0.granted(lease, sentAt: sentAt, at: $1, dice: $2) }
+        case .success(.refused(let reason, let lease, let retryAfter)):
+            if let lease { board.take(lease, at: loop.now) }
+            react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, dice: $2) }
+            tellRefusal(meter, reason, lease)
+        case .failure(let failure):
+            react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, dice: $2) }
+        }
+    }
+
+    /// Only while the request still stands: an answer that came too late refuses nothing.
+    private func tellRefusal(_ meter: MeterID, _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?) {
+        guard let entry = entries[meter], case .waiting = entry.machine.phase(at: loop.now) else { return }
+        let holder = lease?.holder == identity.host ? "an earlier run of this host" : lease?.holderName
+        logger.info(
+            "lease refused",
+            metadata: ["meter.id": "\(meter)", "reason": "\(reason.rawValue)", "holder": "\(holder ?? "nobody")"])
+        entry.tell?(.refused(LinkRefusal(reason: reason, holder: holder, remaining: lease?.remaining)))
+    }
+
+    func renewed(
+        _ outcome: Result<[RenewOutcome], SyncFailure>, _ leases: [HeldLease], of meters: [MeterID],
+        sentAt: MonotonicTime
+    ) {
+        noted(outcome)
+        let answers: [RenewOutcome] = if case .success(let answers) = outcome { answers } else { [] }
+        for (index, meter) in meters.enumerated() {
+            // An authority that answers fewer than it was asked has not answered the rest.
+            guard index < answers.count else {
+                react(meter) { machine, now, _ in machine.renewalFailed(at: now) }
+                continue
+            }
+            switch answers[index] {
+            case .renewed(let lease):
+                board.take(lease, at: loop.now)
+                // A stricter zone is heeded at once, for all of this host's meters; a laxer one at the next acquire.
+                if lease.terms.policy == .strict, hostPolicy == .keep, zonePolicy == .keep { policyIs(.strict) }
+                react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, dice: $2) }
+            case .lost(let loss, let lease):
+                if let lease { board.take(lease, at: loop.now) }
+                react(meter) { $0.renewalLost(loss, of: leases[index].token, lease, at: $1, dice: $2) }
+            }
+        }
+    }
+
+    func released(_ outcome: Result<Void, SyncFailure>, _ lease: HeldLease, of meter: MeterID) {
+        noted(outcome)
+        switch outcome {
+        case .success:
+            logger.info("lease released", metadata: ["meter.id": "\(meter)", "lease.token": "\(lease.token.rawValue)"])
+            board.released(lease)
+            react(meter) { machine, now, _ in machine.released(lease.token, at: now) }
+        case .failure:
+            react(meter) { $0.releaseFailed(lease.token, at: $1, dice: $2) }
+        }
+    }
+
+    func enqueued(_ outcome: Result<Void, SyncFailure>, _ meter: MeterID) {
+        noted(outcome)
+        if case .failure = outcome { entries[meter]?.machine.queueLost() }
+    }
+
+    func listed(_ outcome: Result<[LeaseView], SyncFailure>) {
+        noted(outcome)
+        switch outcome {
+        case .success(let leases):
+            board.list(leases, at: loop.now)
+            // What was told while no event stream was open, nobody heard.
+            for meter in meters {
+                guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
+                react(meter) { $0.leaseSeen(lease, at: $1, dice: $2) }
+            }
+        case .failure: board.listFailed(at: loop.now)
+        }
+    }
+
+    /// Keeps what the authority's last answer, or its absence, says of the authority.
+    func noted(_ outcome: Result<some Sendable, SyncFailure>) {
+        switch outcome {
+        case .success:
+            if lastFailure != nil {
+                logger.notice("the cloud answers again")
+                recoveries.yield(loop.now)
+            }
+            lastFailure = nil
+        case .failure(let failure):
+            if lastFailure == nil { logger.warning("the cloud does not answer", metadata: ["cause": "\(failure)"]) }
+            lastFailure = failure.message
+        }
     }
 
     // MARK: Time

@@ -54,7 +54,7 @@ package enum RenewOutcome: Hashable, Sendable {
 package enum CloudEvent: Hashable, Sendable {
     /// The stream is open: what happened before it must be fetched.
     case opened
-    /// Records of these types changed. `host` wrote them, nil: several did.
+    /// Records of these types changed. `host` wrote them, nil means several did.
     case changed(types: [RecordType], host: HostID?)
     case lease(LeaseView)
     /// A meter is reserved for this host.

@@ -8,7 +8,7 @@ package import MeterModel
 /// to one attempt and the link that comes of it; from the moment it is given until `channelClosed`, the gate takes the
 /// channel for open.
 package protocol LinkGate: Sendable {
-    /// From now on `tell` hears the verdicts on this meter; nil: nobody does, and what is permitted is over.
+    /// From now on `tell` hears the verdicts on this meter; nil means nobody does, and what is permitted is over.
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?)
     /// A link is to be attempted, or with `isUp` is there already and needs permission to stay.
     func ask(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool)

@@ -21,7 +21,7 @@ package struct KnownMeter: Hashable, Sendable {
     package var isDeclared: Bool
     /// It is to be connected, now and after a restart. Of this host only, never shared.
     package var isWanted: Bool
-    /// The kind of link that a person asked for, now and after a restart; nil: the usual one. Of this host only.
+    /// The kind of link that a person asked for, now and after a restart; nil means the usual one. Of this host only.
     package var preferred: LinkAddress.Transport?
     package var lastSeen: WallTime?
 

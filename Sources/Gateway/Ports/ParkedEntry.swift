@@ -52,7 +52,7 @@ package struct ParkedEntry: Hashable, Sendable {
 package enum ParkedRestore: Hashable, Sendable {
     /// No entry has this id.
     case unknown
-    /// So many properties wait to be told now that did not.
+    /// So many properties wait to be sent now that did not.
     case restored(properties: Int, MergeOutcome)
     /// All that was set aside is older than what stands here, or still cannot be kept. The entry stays.
     case nothing(because: String)

@@ -22,10 +22,10 @@ package protocol SettingsRepository: Sendable {
     func delete(_ key: RecordKey, at moment: HostMoment) async throws -> MergeOutcome
     /// What was overwritten, the latest loss first.
     ///
-    /// - Parameter property: of this one only; nil: of all.
+    /// - Parameter property: of this one only; nil means of all.
     func history(of key: RecordKey, property: String?, limit: Int) async throws -> [HistoryEntry]
 
-    // MARK: Rebuild (leases-and-sync.md, section 4)
+    // MARK: Rebuild (Docs/SettingsAndRebuild.md#rebuild)
 
     /// How far the rebuild by `RebuildPlan.version` has come. A stored one of another version counts as not begun.
     func rebuildProgress() async throws -> RebuildProgress

@@ -1,4 +1,5 @@
 import GatewayAPI
+package import IOPorts
 package import Logging
 package import MeterModel
 package import RecordingCore
@@ -12,9 +13,18 @@ import Synchronization
 package final class RecordingService: Sendable {
     private struct State {
         var tracks: [MeterID: RecordingTrack] = [:]
+        /// Those of them that no session uses. They stay until their recording is over.
+        var left: Set<MeterID> = []
         /// What began or ended and is not written yet, the latest of each.
         var unwritten: [RecordingID: Recording] = [:]
         var formerIDs: [MeterID: MeterID] = [:]
+
+        mutating func dropEnded() {
+            for meter in left where tracks[meter]?.recording == nil {
+                tracks[meter] = nil
+                left.remove(meter)
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -62,22 +72,38 @@ package final class RecordingService: Sendable {
             var machine = RecordingMachine(host: host, meter: meter, rules: RecordingRules())
             machine.resumed(recording)
             let track = makeTrack(machine)
-            state.withLock { $0.tracks[meter] = track }
+            state.withLock { state in
+                state.tracks[meter] = track
+                state.left.insert(meter)
+            }
             logger.notice(
                 "recording goes on",
                 metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
         }
     }
 
-    /// Where one meter's readings go in.
+    /// Where one meter's readings go in, until `remove`.
     package func track(for meter: MeterID) -> RecordingTrack {
         let new = makeTrack(RecordingMachine(host: host, meter: meter, rules: RecordingRules()))
         return state.withLock { state in
             let track = state.tracks[meter] ?? new
             state.tracks[meter] = track
+            state.left.remove(meter)
             return track
         }
     }
+
+    /// The meter's session is over. What is recorded of it goes on until it ends by itself or by a person.
+    func remove(_ meter: MeterID) {
+        state.withLock { state in
+            guard state.tracks[meter] != nil else { return }
+            state.left.insert(meter)
+            state.dropEnded()
+        }
+    }
+
+    /// Those whose readings come in here, or of which something is recorded.
+    package var meters: [MeterID] { state.withLock { $0.tracks.keys.sorted() } }
 
     private func makeTrack(_ machine: RecordingMachine) -> RecordingTrack {
         RecordingTrack(machine) { [weak self] recording in self?.changed(recording) }
@@ -85,7 +111,10 @@ package final class RecordingService: Sendable {
 
     /// One began or ended by itself.
     private func changed(_ recording: Recording) {
-        state.withLock { $0.unwritten[recording.id] = recording }
+        state.withLock { state in
+            state.unwritten[recording.id] = recording
+            if recording.end != nil { state.dropEnded() }
+        }
         logger.info(
             recording.end == nil ? "recording begun" : "recording ended",
             metadata: [
@@ -143,7 +172,7 @@ package final class RecordingService: Sendable {
 
     /// Begins to record a meter, whether it is connected or not.
     ///
-    /// - Parameter name: 1 to 64 printable characters; nil: none.
+    /// - Parameter name: 1 to 64 printable characters; nil means none.
     /// - Throws: `refused` while it is recorded already, `badRequest` for a name that cannot be one.
     package func start(_ meter: MeterID, name: String?) async throws(GatewayError) -> Recording {
         try Self.check(name: name)
@@ -162,7 +191,7 @@ package final class RecordingService: Sendable {
     ///
     /// - Throws: `refused` where nothing is.
     package func stop(_ meter: MeterID) async throws(GatewayError) -> Recording {
-        guard let recording = track(for: meter).stop(at: loop.wallNow, loop.now) else {
+        guard let recording = present(meter)?.stop(at: loop.wallNow, loop.now) else {
             throw GatewayError(
                 .refused, "\(meter) is not being recorded", next: "meterctl record start \(meter) begins it")
         }
@@ -194,7 +223,7 @@ package final class RecordingService: Sendable {
                 next: "it may have 1,000 characters")
         }
         if recording.end == nil,
-            let running = track(for: entry.meter).describe(name: recording.name, note: recording.note)
+            let running = present(entry.meter)?.describe(name: recording.name, note: recording.note)
         {
             try await writeNow(running, "it is called that, and would not be after a restart")
         } else {
@@ -230,17 +259,16 @@ package final class RecordingService: Sendable {
         return entry
     }
 
-    /// The meter is forgotten: nothing of it is recorded any more.
-    ///
-    /// - Throws: `refused` while it is recorded.
-    package func forget(_ meter: MeterID) throws(GatewayError) {
-        if let recording = state.withLock({ $0.tracks[meter] })?.recording {
+    /// - Throws: `refused` while it is recorded, so that it cannot be forgotten.
+    package func checkUnrecorded(_ meter: MeterID) throws(GatewayError) {
+        if let recording = present(meter)?.recording {
             throw GatewayError(
                 .refused, "\(meter) is being recorded, since \(recording.started)",
                 next: "end that first: meterctl record stop \(meter)")
         }
-        state.withLock { $0.tracks[meter] = nil }
     }
+
+    private func present(_ meter: MeterID) -> RecordingTrack? { state.withLock { $0.tracks[meter] } }
 
     private func writeNow(_ recording: Recording, _ consequence: String) async throws(GatewayError) {
         changed(recording)
@@ -253,7 +281,7 @@ package final class RecordingService: Sendable {
 
     /// All recordings of all hosts, the latest first.
     ///
-    /// - Parameter meter: of this one only; nil: of all.
+    /// - Parameter meter: of this one only; nil means of all.
     package func recordings(of meter: MeterID? = nil) async throws(GatewayError) -> [RecordingEntry] {
         var all: [RecordingID: Recording] = [:]
         for recording in try await settings.recordings() { all[recording.id] = recording }
@@ -302,7 +330,7 @@ package struct RecordingEntry: Hashable, Sendable {
     package var recording: Recording
     /// What its meter is called now.
     package var meter: MeterID
-    /// As the host that made it calls itself; nil: nobody told.
+    /// As the host that made it calls itself; nil means nobody told.
     package var hostName: String?
     /// This host made it: its readings are here.
     package var isMine: Bool

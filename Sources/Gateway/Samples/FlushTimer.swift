@@ -1,3 +1,4 @@
+import IOPorts
 import MeterModel
 import Synchronization
 

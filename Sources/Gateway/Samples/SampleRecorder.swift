@@ -1,4 +1,5 @@
 package import GatewayAPI
+package import IOPorts
 package import Logging
 package import MeterModel
 import Synchronization
@@ -48,9 +49,9 @@ package final class SampleRecorder: Sendable {
     private let wakeUp: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - tiers: where readings are summed up for long times; nil: they are not.
-    ///   - space: says what takes the room where readings may not; nil: nobody says it.
-    ///   - calendar: from which ages count; nil: from the loop's own calendar, which is for tests.
+    ///   - tiers: where readings are summed up for long times; nil means they are not.
+    ///   - space: says what takes the room where readings may not; nil means nobody says it.
+    ///   - calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
     package init(
         repository: any SampleRepository, tiers: (any TierRepository)? = nil, space: (any SpaceRepository)? = nil,
         calendar: RetentionCalendar? = nil, loop: any SessionLoop, limits: Limits = Limits(), logger: Logger
@@ -71,6 +72,17 @@ package final class SampleRecorder: Sendable {
         state.withLock { $0.tracks.append(track) }
         return track
     }
+
+    /// Its session is over: what is in it is stored with the next batch.
+    func remove(_ track: SampleTrack) {
+        state.withLock { state in
+            state.pending += track.takeAll()
+            state.tracks.removeAll { $0 === track }
+        }
+    }
+
+    /// Those whose readings come in here, one after the other; twice while a former session of one ends.
+    package var meters: [MeterID] { state.withLock { $0.tracks.map(\.meter) } }
 
     /// Writes until `finish`, then writes the rest.
     package func run() async {
@@ -162,13 +174,11 @@ package final class SampleRecorder: Sendable {
         logger.error("readings not stored yet", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
     }
 
-    /// Its session is over for good. What is not stored yet is stored, or dropped with all that is.
+    /// The meter was removed and is not wanted again. What is not stored yet is stored, or dropped with all that is.
     ///
     /// - Returns: how many stored readings went.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         state.withLock { state in
-            for track in state.tracks where track.meter == meter { state.pending += track.takeAll() }
-            state.tracks.removeAll { $0.meter == meter }
             if isDropped { state.unwanted.insert(meter) }
         }
         wakeUp.yield()

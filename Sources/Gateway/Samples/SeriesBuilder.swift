@@ -15,7 +15,7 @@ package struct SeriesBuilder: Sendable {
     package let end: WallTime
     /// Milliseconds that a point spans.
     package let width: Int64
-    /// Where to read: buckets of this length do. nil: single readings, and seconds of what is older than those.
+    /// Where to read: buckets of this length do. nil means single readings, and seconds of what is older than those.
     package let tier: SampleTier?
     package let quantities: [Quantity]
     /// The time of the latest reading or bucket in it, nil while there is none.
@@ -160,7 +160,7 @@ package struct Series: Hashable, Sendable {
     package var origin: WallTime
     /// How long a point is.
     package var width: Duration
-    /// What it was made of; nil: single readings, and seconds where those are gone.
+    /// What it was made of; nil means single readings, and seconds where those are gone.
     package var tier: SampleTier?
     /// Silence longer than this has a point without values in it.
     package var gap: Duration

@@ -1,5 +1,6 @@
 import ConnectionCore
 package import GatewayAPI
+import IOPorts
 package import MeterCodec
 package import MeterModel
 
@@ -16,9 +17,9 @@ extension DeviceSession {
         status.port = link?.display
         status.transports = transports
         status.rssi = link.flatMap { links.rssi(of: $0) }
-        if let latest {
-            status.reading = ReadingBody(whole(latest, at: now))
-            status.age_ms = (now - latest.time).milliseconds
+        if let reading = wholeReading(at: now) {
+            status.reading = ReadingBody(reading.reading)
+            status.age_ms = (now - reading.time).milliseconds
         }
         if let device, device != DeviceInfo(model: device.model) {
             status.device = DeviceBody(
@@ -28,20 +29,14 @@ extension DeviceSession {
         if case .poll? = driver?.profile.rhythm { status.poll_interval_ms = expectedInterval?.milliseconds }
         status.retry_in_ms = machine.retryAt.map { max(0, ($0 - now).milliseconds) }
         status.searching_ms = search.flatMap { $0.patience == nil ? nil : max(0, ($0.endsAt - now).milliseconds) }
-        status.lease = gate?.lease(of: id) ?? LeaseStatus(.none)
+        status.lease = leaseStatus ?? LeaseStatus(.none)
         status.error = lastError
         return status
     }
 
     /// The last reading with what other frames held, unless that is stale.
-    func whole(_ latest: TimedReading, at now: MonotonicTime) -> Reading {
-        guard latestParts.count > 1 else { return latest.reading }
-        var all = Reading()
-        for part in latestParts.sorted(by: { $0.time < $1.time }) where now - part.time <= machine.timing.staleAfter {
-            part.reading.forEach { all[$0] = $1 }
-        }
-        latest.reading.forEach { all[$0] = $1 }
-        return all
+    func wholeReading(at now: MonotonicTime) -> TimedReading? {
+        latest.whole(at: now, staleAfter: machine.timing.staleAfter)
     }
 
     /// The meter's place in a scan; nil while it is not there.
@@ -53,7 +48,7 @@ extension DeviceSession {
         entry.transports = transports
         entry.rssi = links.rssi(of: link)
         entry.adapter = link.adapter?.description
-        entry.holder = gate?.lease(of: id).holder
+        entry.holder = leaseStatus?.holder
         entry.flags = link.addressFlags
         return entry
     }

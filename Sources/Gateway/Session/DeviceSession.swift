@@ -1,8 +1,9 @@
 import ConnectionCore
 import GatewayAPI
+package import IOPorts
 import LeaseCore
 package import Logging
-import MeterCodec
+package import MeterCodec
 package import MeterModel
 
 /// Runs one meter: its states, its requests, its channel, its readings.
@@ -19,74 +20,49 @@ package actor DeviceSession {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     nonisolated let loop: any SessionLoop
-    nonisolated let opener: any ChannelOpener
-    let track: SampleTrack
+    private nonisolated let opener: any ChannelOpener
+    nonisolated let track: SampleTrack
     /// nil: nobody records charge sessions.
-    let recording: RecordingTrack?
+    private let recording: RecordingTrack?
     /// Hears what is found out about the meter.
-    nonisolated let tell: @Sendable (MeterDiscovery) -> Void
-    var logger: Logger
-    var dice: any RandomNumberGenerator & Sendable
+    private nonisolated let tell: @Sendable (MeterDiscovery) -> Void
+    private var logger: Logger
+    private var dice: any RandomNumberGenerator & Sendable
 
-    var machine: ConnectionMachine
-    var exchange: ExchangeMachine?
-    var driver: (any MeterDriver)?
-    var model: ModelName?
+    private(set) var machine: ConnectionMachine
+    private(set) var model: ModelName?
+    /// What it said of itself over the present link, or the last one.
+    private(set) var device: DeviceInfo?
+    private(set) var deviceName: String?
+    private(set) var driver: (any MeterDriver)?
+    private(set) var settings: MeterSettings
+    /// How often they were said to have changed.
+    private var settingsChanges = 0
+
     /// What leads to the meter now.
-    var links = LinkChoice()
+    private(set) var links = LinkChoice()
     /// The link in use, or the one that is tried next; the last one while there is none.
-    var link: LinkAddress?
+    private(set) var link: LinkAddress?
     /// Of the link over which it was last seen before a restart.
     let lastTransport: LinkAddress.Transport?
-    var deviceName: String?
-    var settings: MeterSettings
-
-    var channel: (any ByteChannel)?
-    /// The channel is open: leaving it says goodbye to the meter, and losing it is counted.
-    var isLinkUp = false
-    /// Rises with each channel, so that a late event of an old one is known as such.
-    var channelNumber = 0
-    var openingSteps: [Outgoing] = []
-    var openingTimer: LoopTimer?
-    var commandQueue: [QueuedCommand] = []
+    private var line = MeterLine()
+    private var commands = CommandQueue()
     /// While logs are read, the exchange rests.
-    var download: Download?
-    /// What the meter was set to over this link (`tellSettings`).
-    var toldNumbers: [MeterCommand.Kind: Int] = [:]
-    var alarm: (timer: LoopTimer, time: MonotonicTime)?
-
-    /// Who has a say in whether the link may be used; nil: nobody.
-    var gate: (any LinkGate)?
-    /// For the present attempt or link. nil without a gate, and while there is none.
-    var permission: LinkPermission?
-    /// How the next permission is to be asked for.
-    var wish = LeaseWish.resume
-    /// A person wants it connected without asking the gate.
-    var isExempt = false
-    /// Through what whoever waits for this meter goes on waiting.
-    var patience = Patience.none
-    /// Who has it instead, since the gate said so.
-    var refusal: LinkRefusal?
+    private var download: LogDownload?
+    private let claim: LinkClaim
     /// It is asked for, or its lease is kept, while it is not heard here.
-    var search: Search?
+    private(set) var search: Search?
     /// When a search last ended without a sign of it.
-    var notHeardAt: MonotonicTime?
+    private var notHeardAt: MonotonicTime?
 
-    var latest: TimedReading?
-    /// The last one of each kind of frame: some meters tell what they measure in several, each with other quantities.
-    var latestParts: [TimedReading] = []
-    /// The present link brought a reading.
-    var hasReadingOfLink = false
-    /// Links in a row that were up and brought none.
-    var silentLinks = 0
-    var device: DeviceInfo?
-    var stateSince: WallTime
-    var lastError: String?
-    var counters = MeterStatus.Counters()
-    var past = SessionPast()
-    var waiters: [UInt64: Waiter] = [:]
-    var nextWaiterID: UInt64 = 0
-    private(set) var isShutDown = false
+    private(set) var latest = LatestReadings()
+    private(set) var stateSince: WallTime
+    private(set) var lastError: String?
+    private(set) var counters = MeterStatus.Counters()
+    private(set) var past = SessionPast()
+    private var waits = SessionWaits()
+    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+    private var isShutDown = false
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
@@ -107,7 +83,7 @@ package actor DeviceSession {
         self.dice = dice
         self.logger = logger
         self.logger[metadataKey: "meter.id"] = "\(id)"
-        self.gate = gate
+        claim = LinkClaim(on: id, gate: gate)
         machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: gate != nil)
         stateSince = loop.wallNow
         driver = model.flatMap { MeterCatalogue.driver(for: $0) }
@@ -140,18 +116,12 @@ package actor DeviceSession {
     package func vanished(from goneLink: LinkAddress) {
         guard links.vanished(goneLink), goneLink == link else { return }
         guard links.isEmpty else {
-            if channel != nil { channelClosed(ChannelFailure(.lost, "\(goneLink.display) is gone.")) }
+            if line.channel != nil { channelClosed(ChannelFailure(.lost, "\(goneLink.display) is gone.")) }
             return chooseLink()
         }
-        if isLinkUp { counters.disconnects += 1 }
-        let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
         let wasAsking = machine.awaitsPermission
-        switch note("device gone", { machine.vanished() }) {
-        case .closeChannel: dropChannel()
-        case .none: break
-        }
-        returnPermission(end)
-        if wasAsking { gate?.cancel(id) }
+        endLink(.deviceGone, because: "device gone") { machine.vanished() == .closeChannel }
+        if wasAsking { claim.cancel() }
         arm()
     }
 
@@ -167,7 +137,18 @@ package actor DeviceSession {
     package func disconnect() {
         lastError = nil
         letGo("disconnect asked for")
-        endWaits(with: .disconnected)
+        waits.endAll(with: .disconnected)
+    }
+
+    /// Settings changed, here or on another host: reads them until nothing changed meanwhile. Of two readings under way
+    /// the older one may come back last.
+    func readSettings(_ read: @Sendable () async throws -> MeterSettings) async throws {
+        settingsChanges += 1
+        var seen: Int?
+        while seen != settingsChanges {
+            seen = settingsChanges
+            apply(try await read())
+        }
     }
 
     package func apply(_ settings: MeterSettings) {
@@ -180,15 +161,21 @@ package actor DeviceSession {
     package func shutdown() {
         isShutDown = true
         letGo("shutting down")
-        endWaits(with: .shuttingDown)
+        waits.endAll(with: .shuttingDown)
         readings.finish()
         traffic.finish()
     }
 
+    /// The meter is no longer one of this host's: as `shutdown`, and the gate forgets it too.
+    func leave() {
+        shutdown()
+        claim.detach()
+    }
+
     // MARK: What happens on the loop
 
-    func channelEvent(_ event: ChannelEvent, number: Int) {
-        guard number == channelNumber, channel != nil else { return }
+    private func channelEvent(_ event: ChannelEvent, number: Int) {
+        guard line.isCurrent(number) else { return }
         switch event {
         case .opened: channelOpened()
         case .received(let bytes): received(bytes)
@@ -197,16 +184,18 @@ package actor DeviceSession {
     }
 
     /// Time passed, or something may be due.
-    func wake() {
+    private func wake() {
         stopAtHardStop()
         endSearchInVain()
         let action = note(nil) { machine.woke(at: loop.now, dice: dice.next()) }
         switch action {
         case .openChannel: openChannel()
-        case .requestPermission: requestPermission()
+        case .requestPermission: claim.ask(over: leaseTransport)
         case .closeChannel(let overdue):
             lastError = timeCause(from: overdue == .connecting ? .connecting : .communicating)
-            giveUpLink(overdue)
+            if overdue == .silent { line.wasSilent() }
+            // The machine has said it by itself.
+            endLink(.overdue, because: nil) { true }
         case .none: break
         }
         takeTurns()
@@ -215,64 +204,99 @@ package actor DeviceSession {
 
     /// Takes another model's driver. A link that is open was set up for the old one, so it is made anew.
     private func change(to seen: ModelName) {
-        if channel != nil {
-            leaveCleanly()
-            note("another model") { machine.channelClosed(at: loop.now, dice: dice.next()) }
-            returnPermission(.linkLost)
-        }
+        if line.channel != nil { replaceLink("another model") }
         model = seen
         device = nil
-        latestParts = []
+        latest.forgetParts()
         adoptDriver()
     }
 
     private func letGo(_ cause: String) {
         search = nil
-        switch note(cause, { machine.disconnectWanted() }) {
-        case .closeChannel: leaveCleanly()
-        case .none: break
-        }
-        returnPermission(.letGo)
+        endLink(.letGo, because: cause) { machine.disconnectWanted() == .closeChannel }
         // Also a lease that is kept for a reconnect.
-        gate?.cancel(id)
+        claim.cancel()
         arm()
     }
 
     private func channelOpened() {
         switch note("link up", { machine.channelOpened(at: loop.now) }) {
         case .setUpLine:
-            isLinkUp = true
-            hasReadingOfLink = false
+            line.cameUp()
             past.forgetTraffic()
-            past.gatt = channel?.gatt ?? past.gatt
+            past.gatt = line.channel?.gatt ?? past.gatt
             counters.connects += 1
-            gate?.linkUp(id)
+            claim.linkUp()
             device = nil
             narrowQuestions()
-            openingSteps = driver?.opening() ?? []
-            nextOpeningStep(number: channelNumber)
+            line.beginOpening(driver?.opening() ?? [])
+            nextOpeningStep(number: line.number)
         case .closeChannel:
-            dropChannel()
+            closeLine(hasFarewell: false)
         }
         arm()
     }
 
     private func channelClosed(_ failure: ChannelFailure) {
-        if isLinkUp { counters.disconnects += 1 }
         lastError = failure.message
-        past.gatt = channel?.gatt ?? past.gatt
-        let end = isLinkUp ? ChannelEnd.linkLost : .attemptFailed
-        if let link { links.failed(link) }
-        dropChannel()
-        note(failure.message) { machine.channelClosed(at: loop.now, dice: dice.next()) }
-        returnPermission(end)
-        if failure.code == .permission { endWaits(with: .forbidden(failure)) }
+        past.gatt = line.channel?.gatt ?? past.gatt
+        endLink(.closed, because: failure.message) {
+            machine.channelClosed(at: loop.now, dice: dice.next())
+            return true
+        }
+        if failure.code == .permission { waits.endAll(with: .forbidden(failure)) }
         arm()
+    }
+
+    // MARK: The end of a link
+
+    /// Ends the link, or the attempt at one: the only way in which a session does, whatever the cause.
+    ///
+    /// 1. What it was worth is counted, as long as that is known.
+    /// 2. The machine is told. It knows whether there is a channel to close.
+    /// 3. The channel is closed, and all that hung on it ends: commands, a download, the exchange.
+    /// 4. The permission is given back. Last, because the gate may answer before that returns: it finds a session that is
+    ///    ready for another attempt.
+    ///
+    /// What the cause alone asks for follows at the caller's, and `arm` after that.
+    ///
+    /// - Parameter event: tells the machine, and returns whether the channel is to be closed.
+    private func endLink(_ ending: LinkEnding, because cause: String?, _ event: () -> Bool) {
+        let wasUp = line.isUp
+        if ending.isLoss, wasUp { counters.disconnects += 1 }
+        if ending.isFault, let link { links.failed(link) }
+        if note(cause, event) { closeLine(hasFarewell: ending.hasFarewell) }
+        claim.giveBack(ending.end ?? (wasUp ? .linkLost : .attemptFailed))
+    }
+
+    /// Another link is to take the place of the one in use.
+    private func replaceLink(_ cause: String) {
+        endLink(.replaced, because: cause) {
+            machine.channelClosed(at: loop.now, dice: dice.next())
+            return true
+        }
+    }
+
+    private func closeLine(hasFarewell: Bool) {
+        var pause: Duration?
+        if hasFarewell, line.isUp, let channel = line.channel, var driver {
+            let farewell = driver.closing()
+            for outgoing in farewell { send(outgoing.bytes, over: channel) }
+            self.driver = driver
+            pause = farewell.map(\.pause).reduce(.zero, +)
+        }
+        let wasUp = line.isUp
+        line.close(after: pause, on: loop)
+        if wasUp { recording?.linkLost() }
+        commands.dropAll()
+        _ = driver?.discardPartial()
+        endDownload(
+            .failure(GatewayError(.notConnected, "the link was lost before the logs were read", next: "try again")))
     }
 
     /// Tells the machine of an event, and logs a change of state with its cause. nil: the cause is the time that passed.
     @discardableResult
-    func note<Action>(_ cause: String?, _ event: () -> Action) -> Action {
+    private func note<Action>(_ cause: String?, _ event: () -> Action) -> Action {
         let before = machine.state
         let action = event()
         if machine.state != before { stateChanged(from: before, because: cause ?? timeCause(from: before)) }
@@ -299,15 +323,15 @@ package actor DeviceSession {
         if machine.state == .dataAvailable {
             lastError = nil
             if let link { links.broughtData(link) }
-            endWaits(with: .data)
+            waits.endAll(with: .data)
         }
     }
 
     /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm, so a later
     /// need leaves it as it is.
-    func arm() {
-        let exchangeWake = download == nil ? exchange?.nextWake : nil
-        let due = [machine.nextWake, exchangeWake, hardStop, search?.endsAt].compactMap { $0 }.min()
+    private func arm() {
+        let exchangeWake = download == nil ? line.exchange?.nextWake : nil
+        let due = [machine.nextWake, exchangeWake, claim.hardStop, search?.endsAt].compactMap { $0 }.min()
         guard let due else { return disarm() }
         if let alarm {
             guard due < alarm.time else { return }
@@ -326,5 +350,606 @@ package actor DeviceSession {
     private func disarm() {
         if let alarm { loop.cancel(alarm.timer) }
         alarm = nil
+    }
+
+    // MARK: The channel: opening it, setting the meter up
+
+    /// Takes the link that is next, unless one is in use.
+    private func chooseLink() {
+        guard line.channel == nil, let next = links.next, next != link || driver == nil else { return }
+        let isOtherKind = next.transport != link?.transport
+        link = next
+        if isOtherKind || driver == nil { adoptDriver() }
+    }
+
+    /// The driver for the link that is next: the model's, or one that finds out which model it is.
+    private func adoptDriver() {
+        if let link, link.isRadio, model == nil || doubtsModel {
+            driver = IdentifyingDriver(over: link.transport, suspecting: model)
+        } else if let model {
+            driver =
+                if let link { MeterCatalogue.driver(for: model, over: link.transport) } else {
+                    MeterCatalogue.driver(for: model)
+                }
+        }
+        adoptSettings()
+    }
+
+    /// An open link may rule families out, and so allow questions that would be orders to them.
+    private func narrowQuestions() {
+        guard let asking = driver as? IdentifyingDriver, let families = line.channel?.families else { return }
+        driver = IdentifyingDriver(among: families, guess: asking.profile.model)
+    }
+
+    /// A radio's name may lie: after a link on which the model that it tells gave no good frame, the next one asks.
+    private var doubtsModel: Bool { !line.silentLinks.isMultiple(of: 2) }
+
+    /// The meter turned out to be of a model. The link stays: only who speaks to it changes.
+    private func identified(as found: ModelName) {
+        if found != model {
+            logger.notice("the meter was identified", metadata: ["model": "\(found.displayName)"])
+            tell(.model(found, of: id))
+        }
+        model = found
+        device = nil
+        latest.forgetParts()
+        line.wasIdentified()
+        adoptDriver()
+        line.beginOpening(driver?.opening() ?? [])
+        nextOpeningStep(number: line.number)
+    }
+
+    private func openChannel() {
+        chooseLink()
+        if link?.isRadio ?? false { adoptDriver() }
+        guard let link, let driver else {
+            lastError = noDriverCause
+            endLink(.impossible, because: "no model") {
+                machine.channelClosed(at: loop.now, dice: dice.next())
+                return false
+            }
+            return
+        }
+        line.open { number in
+            opener.open(link, baudRate: driver.profile.baudRate) { [weak self] event in
+                self?.assumeIsolated { $0.channelEvent(event, number: number) }
+            }
+        }
+    }
+
+    private var noDriverCause: String {
+        guard let model, let link else {
+            return "nothing says how to talk to it: name its port and model, meterctl connect /dev/… --model MODEL"
+        }
+        return "a \(model.displayName) cannot be read over \(link.transport.rawValue)"
+    }
+
+    /// Sends what is left of the opening, one step at a time, then starts to ask.
+    private func nextOpeningStep(number: Int) {
+        guard number == line.number, let channel = line.channel else { return }
+        while let step = line.nextStep() {
+            send(step.bytes, over: channel)
+            guard step.pause > .zero else { continue }
+            line.pauseOpening(
+                with: loop.schedule(at: loop.now + step.pause) { [weak self] in
+                    self?.assumeIsolated { $0.nextOpeningStep(number: number) }
+                })
+            return
+        }
+        startExchange()
+    }
+
+    private func startExchange() {
+        let now = loop.now
+        // Nothing to the machine where another driver takes over a link that was set up already.
+        _ = note("line set up") { machine.lineReady(at: now) }
+        guard line.isUp, let rhythm = times?.rhythm else { return }
+        line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
+        if !rhythm.requestsAreAnswered { markCommunicating(at: now) }
+        tellSettings()
+        wake()
+    }
+
+    private func send(_ bytes: [UInt8], over channel: any ByteChannel) {
+        // Looked at right before each send: no exchange begins after the hard stop, however late a timer is.
+        guard !bytes.isEmpty, !claim.isPastHardStop(at: loop.now) else { return }
+        crossed(TrafficRecord(time: loop.now, direction: .outward, bytes: bytes))
+        channel.send(bytes)
+    }
+
+    /// Until the link brings a reading, a maintainer may want to know what crossed it.
+    private func crossed(_ record: TrafficRecord) {
+        if traffic.hasListeners { traffic.yield(record) }
+        if !line.hasReading { past.note(record) }
+    }
+
+    /// The times that follow from the model and from what a person set.
+    private func adoptSettings() {
+        guard let times else { return }
+        line.exchange?.rhythmChanged(times.rhythm, at: loop.now)
+        let timing = times.timing(from: machine.timing)
+        note("other times were set") { machine.timingChanged(timing, at: loop.now) }
+        driver?.temperatureUnit = settings.temperatureUnit
+        recording?.apply(settings.recordingRules(staleAfter: timing.staleAfter))
+        tellSettings()
+    }
+
+    private var times: MeterTimes? {
+        driver.map { MeterTimes($0.profile, settings, isRadio: link?.isRadio ?? false) }
+    }
+
+    /// How often readings should come.
+    var expectedInterval: Duration? { times?.expectedInterval }
+
+    // MARK: Requests, commands, answers
+
+    /// Sends a command as soon as the line is free. Returns when it went out; meters of most families do not answer.
+    package func perform(_ command: MeterCommand) async throws(GatewayError) {
+        guard line.exchange != nil, var driver else {
+            throw GatewayError(
+                .notConnected, "\(id) is \(machine.state.rawValue), so it takes no command",
+                next: "meterctl connect \(id)")
+        }
+        guard !isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
+        let bytes: [UInt8]
+        do throws(CodecError) {
+            bytes = try driver.encode(command)
+        } catch {
+            throw GatewayError(.badRequest, "\(error)", next: driver.profile.commandHelp)
+        }
+        self.driver = driver
+        guard !commands.isFull else {
+            throw GatewayError(
+                .refused, "\(commands.count) commands wait for \(id) already", next: "wait until they are sent")
+        }
+        let wasSent = await withCheckedContinuation { continuation in
+            commands.append(CommandQueue.Entry(command: command, bytes: bytes, sent: continuation))
+            line.exchange?.commandQueued()
+            wake()
+        }
+        guard wasSent else {
+            guard !isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
+            throw GatewayError(.notConnected, "the link was lost before \(command) was sent", next: "try again")
+        }
+    }
+
+    /// Does whatever is due now.
+    private func takeTurns() {
+        while let channel = line.channel, line.exchange != nil, download == nil {
+            let now = loop.now
+            switch line.exchange?.turn(at: now) {
+            case .sendRequest:
+                send(driver?.poll() ?? [], over: channel)
+                markCommunicating(at: now)
+            case .sendCommand:
+                guard let next = commands.next() else { continue }
+                guard !isInJeopardy else {
+                    commands.drop(next)
+                    continue
+                }
+                send(next.bytes, over: channel)
+                logger.info("command sent", metadata: ["command": "\(next.command)"])
+                commands.sent(next)
+            case .giveUpAnswer:
+                counters.timeouts += 1
+                counters.skipped_bytes += driver?.discardPartial() ?? 0
+            case .wait, nil:
+                return
+            }
+        }
+    }
+
+    private func markCommunicating(at now: MonotonicTime) {
+        note("request sent") { machine.requestSent(at: now) }
+    }
+
+    private func received(_ bytes: [UInt8]) {
+        let now = loop.now
+        let wallNow = loop.wallNow
+        crossed(TrafficRecord(time: now, direction: .inward, bytes: bytes))
+        if download != nil {
+            downloadReceived(bytes)
+            return arm()
+        }
+        guard var driver = self.driver.take() else { return }
+        var found: ModelName?
+        driver.receive(bytes) { event in
+            if case .identified(let model) = event { found = model } else { take(event, at: now, wallNow) }
+        }
+        self.driver = driver
+        if let found { identified(as: found) }
+        takeTurns()
+        arm()
+    }
+
+    private func take(_ event: MeterEvent, at now: MonotonicTime, _ wallNow: WallTime) {
+        switch event {
+        case .frame(let frame):
+            line.exchange?.answered()
+            if device == nil { learn(from: frame) }
+            take(frame, at: now, wallNow)
+        case .acknowledged:
+            line.exchange?.answered()
+        case .rejected:
+            line.exchange?.answered()
+            counters.rejected += 1
+            if machine.state != .dataAvailable { lastError = "the meter refused what it was asked" }
+        case .identified:
+            break
+        case .skipped(let count, let error):
+            counters.skipped_bytes += count
+            counters.resynchronisations += 1
+            logger.debug("bytes skipped", metadata: ["count": "\(count)", "cause": "\(error)"])
+        case .filtered(let samples):
+            counters.filtered_samples = (counters.filtered_samples ?? 0) + samples
+        }
+    }
+
+    /// A frame without a measurement, such as "ok", answers a request but is no data.
+    private func take(_ frame: Frame, at now: MonotonicTime, _ wallNow: WallTime) {
+        var hasData = false
+        frame.forEachReading { reading in
+            if !hasData {
+                hasData = true
+                note("valid frame") { machine.frameReceived(at: now) }
+            }
+            publish(TimedReading(wallTime: wallNow, time: now, reading: reading))
+        }
+    }
+
+    private func publish(_ reading: TimedReading) {
+        counters.readings += 1
+        latest.take(reading)
+        if !line.hasReading { past.forgetTraffic() }
+        line.broughtReading()
+        track.append(reading.wallTime, reading.reading)
+        recording?.append(reading)
+        if readings.hasListeners { readings.yield(reading) }
+    }
+
+    /// Takes over what the meter says of itself; a model other than the one expected is told to a person, not hidden.
+    private func learn(from frame: Frame) {
+        device = frame.content.device
+        if let device { tell(.device(device, of: id)) }
+        guard let seen = device?.model, let model, seen.family == model.family, seen != model else { return }
+        logger.warning(
+            "the meter says it is another model",
+            metadata: ["expected": "\(model.displayName)", "found": "\(seen.displayName)"])
+    }
+
+    // MARK: Whether the meter may be used
+
+    /// Has another gate from now on, or none. A link that is up under the old one is made anew; one that nobody had a
+    /// say in is told to the new one.
+    package func use(_ newGate: (any LinkGate)?) {
+        guard !isShutDown else { return }
+        if claim.hasGate {
+            if claim.permission != nil {
+                endLink(.letGo, because: "another cloud") { machine.permissionLost(at: loop.now) == .closeChannel }
+            }
+            endSearch(with: .unanswered)
+            claim.detach()
+        }
+        claim.use(newGate)
+        machine.asksFirst = claim.asksFirst
+        attachToGate()
+        if machine.awaitsPermission {
+            if machine.asksFirst {
+                claim.ask(over: leaseTransport)
+            } else if note("no permission needed", { machine.permitted(at: loop.now) }) == .openChannel {
+                openChannel()
+            }
+        } else if line.channel != nil, machine.asksFirst {
+            claim.askToStay(over: leaseTransport)
+        }
+        wake()
+    }
+
+    private func attachToGate() {
+        claim.attach { [weak self] verdict in self?.assumeIsolated { $0.take(verdict) } }
+    }
+
+    private func take(_ manner: ConnectManner) {
+        prefer(manner.link)
+        claim.adopt(manner, isPresent: machine.isPresent)
+        machine.asksFirst = claim.asksFirst
+        // A link may be up already that nobody permitted, or that another host is in the way of a lease for.
+        if line.channel != nil, manner.isTakeover || claim.permission == nil, machine.asksFirst {
+            claim.askToStay(over: leaseTransport, manner.wish)
+        }
+    }
+
+    /// A link of another kind than the one asked for is made anew, where the meter has one of that kind.
+    private func prefer(_ wish: LinkWish?) {
+        if let wish { links.preferred = wish.transport }
+        links.beginAnew()
+        takePreferredLink()
+    }
+
+    /// Goes over to the kind of link that a person asked for, where one of another kind is in use.
+    private func takePreferredLink() {
+        guard line.channel != nil, let transport = links.preferred, let link, link.transport != transport,
+            links.next?.transport == transport
+        else { return chooseLink() }
+        replaceLink("\(transport.rawValue) asked for")
+        chooseLink()
+    }
+
+    private func take(_ verdict: LinkVerdict) {
+        switch verdict {
+        case .permitted(let permission): permitted(permission)
+        case .refused(let refusal): refused(refusal)
+        case .withdrawn(let cause): withdrawn(cause)
+        }
+    }
+
+    private func permitted(_ permission: LinkPermission) {
+        claim.permitted(permission)
+        if case .leased(let permit) = permission {
+            recording?.leased(permit.token.rawValue)
+        } else {
+            recording?.leased(0)
+        }
+        if search != nil { return granted(permission) }
+        if line.channel == nil {
+            switch note("permitted", { machine.permitted(at: loop.now) }) {
+            case .openChannel:
+                waits.endAll(with: .permitted, of: .permission)
+                openChannel()
+            case .none:
+                // Nobody waits for it any more.
+                claim.giveBack(.attemptFailed)
+            }
+        }
+        // What was held back in jeopardy.
+        tellSettings()
+        arm()
+    }
+
+    private func refused(_ refusal: LinkRefusal) {
+        guard machine.awaitsPermission || search != nil else { return }
+        switch refusal.reason {
+        case .held, .revoking, .reserved:
+            claim.refused(refusal)
+            lastError = "\(refusal.holder ?? "another host") has it"
+            if let refusal = claim.lastWord { waits.endAll(with: .elsewhere(refusal)) }
+        case .restoring:
+            lastError = "the cloud was restored from a backup and gives out nothing new for some minutes"
+        case .released, .exhausted:
+            lastError = "the cloud gives no lease: \(refusal.reason.rawValue)"
+        }
+    }
+
+    private func withdrawn(_ cause: String) {
+        lastError = cause
+        let wasPermitted = claim.permission != nil
+        endLink(.letGo, because: cause) { machine.permissionLost(at: loop.now) == .closeChannel }
+        if !wasPermitted { claim.giveWay() }
+        endSearch(with: .elsewhere(LinkRefusal(reason: .held, holder: claim.lease?.holder, remaining: nil)))
+        wake()
+    }
+
+    private var isInJeopardy: Bool { claim.isInJeopardy(at: loop.now) }
+
+    /// The watchdog: it needs no word from whoever renews the lease.
+    private func stopAtHardStop() {
+        guard claim.isPastHardStop(at: loop.now) else { return }
+        lastError = "its lease could not be renewed in time, and another host may use it soon"
+        endLink(.leaseOver, because: "lease over") {
+            _ = machine.permissionLost(at: loop.now)
+            return true
+        }
+        endSearch(with: .unanswered)
+    }
+
+    var isLinkUp: Bool { line.isUp }
+
+    /// Who has the meter instead, since the gate said so.
+    var refusal: LinkRefusal? { claim.refusal }
+
+    /// nil: no gate has a say in who uses the meter.
+    var leaseStatus: LeaseStatus? { claim.lease }
+
+    private var leaseTransport: LeaseTransport {
+        switch link?.transport {
+        case .ble: .ble
+        case .spp: .spp
+        case .serial, .hid, .bulk: .usb
+        // Not here: an address is a radio's, whatever else leads to the meter.
+        case nil: if case .mac = id { .ble } else { .usb }
+        }
+    }
+
+    // MARK: A meter that is not heard here
+
+    /// After a search in vain, this host's next take-over of the meter takes a person who is sure, for so long.
+    private static let doubtAfterSearch = Duration.seconds(600)
+
+    /// As `connect`, and asks for a meter that is not here.
+    package func seek(_ manner: ConnectManner, patience: Duration) {
+        connect(manner)
+        guard !isShutDown, machine.asksFirst, !machine.isPresent, claim.permission == nil else { return }
+        search = Search(endsAt: loop.now + patience)
+        claim.ask(over: leaseTransport, manner.wish)
+        arm()
+    }
+
+    /// The last search ended in vain, a short while ago.
+    var wasNotHeard: Bool { notHeardAt.map { loop.now < $0 + Self.doubtAfterSearch } ?? false }
+
+    /// The zone answered a search.
+    private func granted(_ permission: LinkPermission) {
+        guard case .leased = permission else {
+            // A link without a lease is of no use: there is none.
+            claim.giveBack(.letGo)
+            claim.cancel()
+            return endSearch(with: .unanswered)
+        }
+        // A permission that replaces another one is a renewal.
+        guard search?.patience == nil else { return arm() }
+        let patience = claim.searchTime
+        search = Search(endsAt: loop.now + patience, patience: patience)
+        logger.info("looking for the meter", metadata: ["for": "\(patience)"])
+        waits.endAll(with: .permitted, of: .permission)
+        arm()
+    }
+
+    /// The meter is here: from now on all goes as ever, with the lease kept for the first attempts at a link.
+    private func found() {
+        guard search != nil else { return }
+        search = nil
+        notHeardAt = nil
+        claim.giveBack(.linkLost)
+    }
+
+    /// Gives up a search whose time is over.
+    private func endSearchInVain() {
+        guard let search, loop.now >= search.endsAt else { return }
+        guard let patience = search.patience else {
+            claim.cancel()
+            return endSearch(with: .timedOut)
+        }
+        lastError = "it was not heard here for \(patience.components.seconds) s, so its lease was given back"
+        notHeardAt = loop.now
+        logger.notice("the meter is not heard: its lease is given back", metadata: ["after": "\(patience)"])
+        claim.giveBack(.letGo)
+        endSearch(with: .notHeard(patience))
+    }
+
+    private func endSearch(with outcome: DataWait) {
+        guard search != nil else { return }
+        search = nil
+        waits.endAll(with: outcome)
+        arm()
+    }
+
+    // MARK: What the meter is set to
+
+    /// Tells the meter what is set and what it was not told over this link; in jeopardy nothing. A setting that was taken
+    /// back leaves the meter as it is: nobody knows what it came with.
+    private func tellSettings() {
+        guard line.exchange != nil, !isInJeopardy, var driver else { return }
+        for command in settings.commands(for: driver.profile) where !commands.wasTold(command) {
+            do throws(CodecError) {
+                commands.append(setting: command, try driver.encode(command))
+                line.exchange?.commandQueued()
+            } catch {
+                logger.warning("a setting is not for this meter", metadata: ["cause": "\(error)"])
+            }
+        }
+        self.driver = driver
+    }
+
+    // MARK: What a meter recorded by itself
+
+    /// Reads the catalogue of a KM003C's logs, or one of them.
+    ///
+    /// - Throws: `notConnected`, `refused` for a model without logs and while another one is read, `notFound` for a log
+    ///   that is not there.
+    package func logs(_ wish: KM003CLogDownload.Wish) async throws(GatewayError) -> KM003CLogDownload.Outcome {
+        guard model?.family == .km003c else {
+            throw GatewayError(
+                .refused, "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and keeps no logs",
+                next: "the models that do are the KM003C and KM002C")
+        }
+        guard line.exchange != nil, line.isUp else {
+            throw GatewayError(
+                .notConnected, "\(id) is \(machine.state.rawValue), so it tells no logs", next: "meterctl connect \(id)"
+            )
+        }
+        guard !isInJeopardy else {
+            throw .jeopardy(id, "it is asked for nothing more")
+        }
+        guard download == nil else {
+            throw GatewayError(.refused, "logs of \(id) are being read already", next: "wait until they are there")
+        }
+        let result = await withCheckedContinuation { continuation in
+            var begun = LogDownload(KM003CLogDownload(wish, model: model ?? .km003c), continuation)
+            let first = begun.start()
+            download = begun
+            follow(first)
+        }
+        return try result.get()
+    }
+
+    /// Bytes came while a download is under way: they are its own.
+    private func downloadReceived(_ bytes: [UInt8]) {
+        guard let (isProgress, act) = download?.received(bytes) else { return }
+        if isProgress { note("log read") { machine.frameReceived(at: loop.now) } }
+        follow(act)
+    }
+
+    private func follow(_ act: LogDownload.Act) {
+        switch act {
+        case .wait: break
+        case .send(let bytes, let pause):
+            guard let channel = line.channel else { return }
+            if let timer = download?.timer { loop.cancel(timer) }
+            send(bytes, over: channel)
+            download?.timer = loop.schedule(at: loop.now + pause) { [weak self] in
+                self?.assumeIsolated { $0.downloadPaused() }
+            }
+        case .finished(let outcome):
+            let model = device?.model
+            device = outcome.device
+            device?.model = outcome.device.model ?? model
+            endDownload(.success(outcome))
+        case .failed(let failure):
+            let code: ErrorCode = if case .missing = failure { .notFound } else { .refused }
+            endDownload(.failure(GatewayError(code, "\(id): \(failure)", next: remedy(of: failure))))
+        }
+    }
+
+    /// Nobody has shown that a serial port gives logs: its maker's interface does (Docs/Protocols/KM003C.md#link).
+    private func remedy(of failure: TransferFailure) -> String {
+        switch failure {
+        case .silent, .refused:
+            let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
+            return isElsewhere
+                ? "meterctl connect \(id) --over bulk takes its maker's interface, which gives logs"
+                : "meterctl logs \(id) lists them"
+        case .missing, .unreadable: return "meterctl logs \(id) lists them"
+        }
+    }
+
+    private func downloadPaused() {
+        download?.timer = nil
+        if let act = download?.paused() { follow(act) }
+    }
+
+    private func endDownload(_ result: Result<KM003CLogDownload.Outcome, GatewayError>) {
+        guard let finished = download.take() else { return }
+        if let timer = finished.timer { loop.cancel(timer) }
+        finished.outcome.resume(returning: result)
+        // What was asked before is not answered any more, and the next question is due.
+        _ = driver?.discardPartial()
+        line.exchange?.answered()
+        takeTurns()
+        arm()
+    }
+
+    // MARK: Those who wait
+
+    /// Returns when data is available, somebody disconnects, another host turns out to have it, or the time is over.
+    package func waitForData(_ patience: Duration) async -> DataWait {
+        if machine.state == .dataAvailable { return .data }
+        return await wait(for: .data, patience)
+    }
+
+    /// The same for the permission to use a link.
+    package func waitForPermission(_ patience: Duration) async -> DataWait {
+        if !machine.asksFirst || claim.permission != nil { return .permitted }
+        return await wait(for: .permission, patience)
+    }
+
+    private func wait(for goal: SessionWaits.Goal, _ time: Duration) async -> DataWait {
+        guard !isShutDown else { return .shuttingDown }
+        if let refusal = claim.lastWord { return .elsewhere(refusal) }
+        let number = waits.number()
+        let timer = loop.schedule(at: loop.now + time) { [weak self] in
+            self?.assumeIsolated { $0.waits.end(number, with: .timedOut) }
+        }
+        defer { loop.cancel(timer) }
+        return await withCheckedContinuation { waits.add(number, for: goal, $0) }
     }
 }

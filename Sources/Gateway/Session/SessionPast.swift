@@ -1,5 +1,6 @@
 import ConnectionCore
 package import GatewayAPI
+import IOPorts
 import MeterModel
 
 /// What happened to a session lately, for a maintainer. Bounded, and off the way of readings.

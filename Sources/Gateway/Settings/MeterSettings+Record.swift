@@ -7,7 +7,7 @@ package import SettingsCore
 /// A property has the key as its name, and one type for ever: times are milliseconds, numbers are numbers, the rest is
 /// text. A text is read for any key, as an earlier version kept them all.
 extension MeterSettings {
-    /// - Parameter record: the meter's; nil: nothing was ever set.
+    /// - Parameter record: the meter's; nil means nothing was ever set.
     package init(record: Record?) { self.init(stored: Self.texts(of: record)) }
 
     /// What is set, as people type it. Properties that only a newer version knows are shown as they are.

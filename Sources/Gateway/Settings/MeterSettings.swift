@@ -21,7 +21,7 @@ package struct MeterSettings: Hashable, Sendable {
         /// What values are legal, in the words of the error message.
         package var legal: String {
             switch self {
-            case .name: "text of 1 to 64 characters that is no id and no path, without blanks at either end"
+            case .name: "text of 1 to 64 characters that is neither an id nor a path, without blanks at either end"
             case .notes: "text of at most 1000 characters, line ends allowed"
             case .pollInterval: "a time from 10ms to 1h, such as 500ms, 2s or 1m"
             case .staleAfter: "a time such as 3s, from 1s to 1h"
@@ -47,17 +47,17 @@ package struct MeterSettings: Hashable, Sendable {
 
     package var name: String?
     package var notes: String?
-    /// nil: the model's own default.
+    /// nil means the model's own default.
     package var pollInterval: Duration?
-    /// nil: three poll intervals, at least 3 s.
+    /// nil means three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
     /// What the meter itself is set to: by command, the number that goes with it, in the model's own unit. One that the
     /// model does not know, or not with this number, is not sent.
     package var numbers: [MeterCommand.Kind: Int] = [:]
-    /// Amperes: a current this large begins a recording by itself. nil: recordings begin by hand alone.
+    /// Amperes: a current this large begins a recording by itself. nil means recordings begin by hand alone.
     package var recordAbove: Double?
-    /// How long the current must be on the other side of that to count. nil: the recorder's own default, as below.
+    /// How long the current must be on the other side of that to count. nil means the recorder's own default, as below.
     package var recordHold: Duration?
     /// A recording that began by itself ends where nothing comes for longer than this.
     package var recordGap: Duration?
@@ -101,7 +101,7 @@ package struct MeterSettings: Hashable, Sendable {
 
     /// Checks changes from outside and gives back what the store is to write.
     ///
-    /// - Parameter profile: the model's abilities; nil: not known yet, so whatever some model takes is legal.
+    /// - Parameter profile: the model's abilities; nil means not known yet, so whatever some model takes is legal.
     /// - Throws: `badRequest`, naming the first key or value that is not legal, and what is.
     package static func validated(
         _ changes: [String: String?], for profile: MeterProfile?

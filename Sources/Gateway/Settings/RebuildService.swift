@@ -4,7 +4,7 @@ package import MeterModel
 package import SettingsCore
 import SyncCore
 
-/// Brings the stored records to the present rule of names (leases-and-sync.md, section 4): step by step, each one
+/// Brings the stored records to the present rule of names (Docs/SettingsAndRebuild.md#rebuild): step by step, each one
 /// transaction with its progress, so that it can be stopped between any two and goes on there.
 package actor RebuildService {
     /// The progress, after each step.

@@ -6,9 +6,9 @@ import SettingsCore
 package struct SettingLoss: Hashable, Sendable {
     /// As people type it; a property that only a newer version knows has its own name.
     package var key: String
-    /// nil: it was not set.
+    /// nil means it was not set.
     package var old: String?
-    /// nil: it was taken back to its default, or the record was deleted.
+    /// nil means it was taken back to its default, or the record was deleted.
     package var new: String?
     /// All settings of the meter were deleted.
     package var wasDeleted: Bool
@@ -20,9 +20,9 @@ package struct SettingLoss: Hashable, Sendable {
     /// Who wrote, and when by their own (corrected) calendar.
     package struct Author: Hashable, Sendable {
         package var at: WallTime
-        /// nil: nobody; the rebuild or the cloud's clean-up did it.
+        /// nil means nobody; the rebuild or the cloud's clean-up did it.
         package var host: HostID?
-        /// As that host calls itself; nil: nobody told.
+        /// As that host calls itself; nil means nobody told.
         package var hostName: String?
         /// The host that brought it to the cloud, where that is another one: the cloud's word, and not the author's.
         package var bringer: HostID?
@@ -34,7 +34,7 @@ extension SettingsService {
     /// What was overwritten of a meter's settings, the latest first.
     ///
     /// - Parameters:
-    ///   - key: of this setting only; nil: of all.
+    ///   - key: of this setting only; nil means of all.
     ///   - limit: at most so many.
     package func history(
         of meter: MeterID, key: String? = nil, limit: Int = 100

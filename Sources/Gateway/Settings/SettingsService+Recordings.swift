@@ -5,7 +5,7 @@ import SettingsCore
 import SyncCore
 
 /// Recordings as records that all hosts see. Each is written only by the host that made it, so nobody's lease has a say
-/// in it (leases-and-sync.md, section 1, rule 7).
+/// in it (Docs/Leases.md#rule-7).
 extension SettingsService {
     /// Writes what is not yet so. Properties that a newer version wrote stay.
     package func publish(_ recording: Recording) async throws(GatewayError) {
@@ -49,7 +49,7 @@ extension SettingsService {
             })
     }
 
-    /// All that are known, in no order. A record that makes no sense here is passed over.
+    /// All that are known, in no order. A record that makes no sense here is skipped.
     package func recordings() async throws(GatewayError) -> [Recording] {
         let records = try await asking("reading the recordings") { [repository] in
             try await repository.records(of: .recording)

@@ -127,7 +127,7 @@ package actor SettingsService {
         await merged(outcome)
     }
 
-    /// What was parked is back, and waits to be told.
+    /// What was parked is back, and waits to be sent.
     func restored(_ outcome: MergeOutcome) async {
         guard outcome.changed.isEmpty else { return await wrote(outcome) }
         localChanges.yield(refreshVersion + 1)

@@ -1,3 +1,4 @@
+import IOPorts
 import Logging
 import MeterModel
 import SettingsCore

@@ -1,3 +1,4 @@
+package import IOPorts
 package import Logging
 package import MeterModel
 package import SettingsCore
@@ -15,7 +16,7 @@ package actor SyncEngine {
         package var repository: any SyncRepository
         /// For time and timers.
         package var loop: any SessionLoop
-        /// nil: nobody tells when the network is back, and only time heals.
+        /// nil means nobody tells when the network is back, and only time heals.
         package var network: (any NetworkMonitor)?
         /// Records that a merge changed, after the store has them and before anything else is synced.
         package var changed: @Sendable ([RecordKey]) async -> Void
@@ -27,7 +28,7 @@ package actor SyncEngine {
         /// and then nothing ages.
         package var confirmedToday: @Sendable () async -> WallTime?
         package var dice: any RandomNumberGenerator & Sendable
-        /// From which date the ages of history and tombstones count; nil: from the loop's calendar.
+        /// From which date the ages of history and tombstones count; nil means from the loop's calendar.
         package var today: (@Sendable () async throws -> WallTime)?
 
         package init(
@@ -55,7 +56,7 @@ package actor SyncEngine {
         /// Of the stream with this number.
         case stream(Int, SyncEvent)
         case network(NetworkPath)
-        case alarm(MonotonicTime)
+        case alarm
         /// Stopping took too long.
         case stopIsDue
     }
@@ -73,7 +74,7 @@ package actor SyncEngine {
     private var machine: SyncMachine
     private var debounce = NetworkDebounce()
     private var dice: any RandomNumberGenerator & Sendable
-    private var alarm: (timer: LoopTimer, time: MonotonicTime)?
+    private var alarm: Alarm
     private var stopTimer: LoopTimer?
     private var isStopping = false
     private var isOver = false
@@ -95,6 +96,7 @@ package actor SyncEngine {
         self.logger = logger
         self.host = host
         dice = edges.dice
+        alarm = Alarm(on: edges.loop)
         machine = SyncMachine(zone: zone, host: host, timing: timing, bringsAll: bringsAll)
         (inputs, inbox) = AsyncStream.makeStream()
     }
@@ -131,7 +133,8 @@ package actor SyncEngine {
     private func finish() {
         isOver = true
         inbox.finish()
-        for timer in [alarm?.timer, stopTimer].compactMap({ $0 }) { edges.loop.cancel(timer) }
+        alarm.cancel()
+        if let stopTimer { edges.loop.cancel(stopTimer) }
         events.finish()
         results.finish()
         answerWaiters(nil)
@@ -142,7 +145,7 @@ package actor SyncEngine {
     /// Something happened that is worth a run. Returns at once.
     package nonisolated func trigger(_ trigger: SyncTrigger) { inbox.yield(.event(.triggered(trigger))) }
 
-    /// What halted the session was mended.
+    /// What halted the session was fixed.
     package nonisolated func resume() { inbox.yield(.event(.resumed)) }
 
     /// Ends the present run after its page. Without one nothing happens.
@@ -187,8 +190,8 @@ package actor SyncEngine {
         case .network(let path):
             debounce.pathChanged(to: path, at: edges.loop.now, dice: dice.next())
             arm()
-        case .alarm(let time):
-            if alarm?.time == time { alarm = nil }
+        case .alarm:
+            alarm.rang()
             if debounce.woke(at: edges.loop.now) == .synchronise { send(.triggered(.networkGained), &group) }
             send(.woke, &group)
         case .stopIsDue: exchange?.interrupt()
@@ -276,18 +279,8 @@ package actor SyncEngine {
 
     private var nextWake: MonotonicTime? { [machine.nextWake, debounce.nextWake].compactMap { $0 }.min() }
 
-    /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm.
     private func arm() {
-        guard let due = nextWake else {
-            if let alarm { edges.loop.cancel(alarm.timer) }
-            alarm = nil
-            return
-        }
-        if let alarm {
-            guard due < alarm.time else { return }
-            edges.loop.cancel(alarm.timer)
-        }
-        alarm = (edges.loop.schedule(at: due) { [inbox] in inbox.yield(.alarm(due)) }, due)
+        alarm.set(to: nextWake) { [inbox] in inbox.yield(.alarm) }
     }
 }
 

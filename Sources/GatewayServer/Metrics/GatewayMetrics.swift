@@ -28,7 +28,7 @@ package enum GatewayMetrics {
     static let decodeErrors = MetricDefinition.counter(
         "meterd_meter_decode_errors_total", meter, "Times that a good frame had to be searched for.")
     static let skippedBytes = MetricDefinition.counter(
-        "meterd_meter_skipped_bytes_total", meter, "Bytes passed over to find a good frame.")
+        "meterd_meter_skipped_bytes_total", meter, "Bytes skipped to find a good frame.")
     static let timeouts = MetricDefinition.counter(
         "meterd_meter_timeouts_total", meter, "Requests that no answer came to.")
     static let rejected = MetricDefinition.counter(
@@ -74,7 +74,7 @@ package enum GatewayMetrics {
     static let clockBehind = MetricDefinition.gauge(
         "meterd_cloud_clock_behind_seconds", "What this host's calendar is behind the cloud's.")
     static let pending = MetricDefinition.gauge(
-        "meterd_sync_pending_changes", "Changes that wait to be told to the cloud.")
+        "meterd_sync_pending_changes", "Changes that wait to be sent to the cloud.")
     static let heldBack = MetricDefinition.gauge(
         "meterd_sync_held_back_records", "Records of which something waits until the cloud has room for it.")
     static let parked = MetricDefinition.gauge(

@@ -69,7 +69,7 @@ export function meterView(place, id, shown) {
     }
     if (meter.poll_interval_ms) rows.push(["Asked every", `${meter.poll_interval_ms} ms`]);
     rows.push(["Since meterd started", `${counts.readings} readings, ${counts.timeouts} time-outs, ` +
-      `${counts.disconnects} links lost, ${counts.skipped_bytes} bytes passed over`]);
+      `${counts.disconnects} links lost, ${counts.skipped_bytes} bytes skipped`]);
     const text = JSON.stringify(rows);
     if (about.dataset.rows === text) return;
     about.dataset.rows = text;

@@ -43,7 +43,7 @@ package struct WebConnection: Hashable, Sendable {
         self.serverPort = serverPort
     }
 
-    /// nil where it is none of the internet protocols.
+    /// nil where it is not an internet protocol's.
     init?(_ channel: any Channel) {
         guard let remote = channel.remoteAddress, let local = channel.localAddress,
             let client = remote.ipAddress, let clientPort = remote.port, let server = local.ipAddress,

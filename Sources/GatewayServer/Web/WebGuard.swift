@@ -23,7 +23,7 @@ package struct WebGuard: Sendable {
         }
         guard names.admits(authority: head.authority, localAddress: localAddress) else {
             throw GatewayError(
-                .permission, "\(Self.shown(head.authority)) is no name of this host",
+                .permission, "\(Self.shown(head.authority)) is not a name of this host",
                 next: "ask by its address, or add the name to [web] names in meterd.toml")
         }
         guard !isFile else { return }

@@ -3,7 +3,7 @@ import ServerKit
 /// The names under which the web page may be asked for: the guard against DNS rebinding.
 ///
 /// A hostile page can make its own name mean this machine's address, and is then of one origin with whatever answers
-/// there. Its requests still carry its own name in `Host`, which is none of these.
+/// there. Its requests still carry its own name in `Host`, which is not among these.
 package struct WebNames: Hashable, Sendable {
     private let names: Set<String>
 

@@ -1,4 +1,4 @@
-/// The check byte of Atorch messages, as far as it is known (protocols.md 6.4).
+/// The check byte of Atorch messages, as far as it is known (Docs/Protocols/Atorch.md#check-byte).
 package enum AtorchCheck {
     /// Where the sum begins that a report's check byte is made of. One meter follows one rule, or none.
     package enum Rule: Sendable, CaseIterable {

@@ -1,6 +1,7 @@
 package import MeterModel
 
-/// What a host tells an Atorch meter: 10 bytes, `FF 55 11 <type> <code> <u32 value> <check>` (protocols.md 6.3).
+/// What a host tells an Atorch meter: 10 bytes, `FF 55 11 <type> <code> <u32 value> <check>`
+/// (Docs/Protocols/Atorch.md#commands-and-replies).
 package struct AtorchCommand: Hashable, Sendable {
     package static let length = 10
 

@@ -3,9 +3,10 @@ import MeterModel
 /// Cuts an Atorch meter's bytes into reports and replies, whatever pieces Bluetooth made of them.
 ///
 /// Messages start with FF 55 and a byte that says which: 01 a report, 02 a reply. A reply needs its check byte. A
-/// report's check byte cannot decide alone, since several models send one that nobody has worked out (protocols.md
-/// 6.4). The shape does: a known type, values that can be, nothing in the unused bytes, and no further message starting
-/// before the end of this one. From a meter that has proved to send the known check byte it is asked for besides.
+/// report's check byte cannot decide alone, since several models send one that nobody has worked out
+/// (Docs/Protocols/Atorch.md#check-byte). The shape does: a known type, values that can be, nothing in the unused
+/// bytes, and no further message starting before the end of this one. From a meter that has proved to send the known
+/// check byte it is asked for besides.
 package struct AtorchDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 256)
     private var score = CheckScore()

@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// Listens to an Atorch meter, which pushes a report a second by itself, and tells it what a person wants
-/// (protocols.md 6.1 and 6.3).
+/// (Docs/Protocols/Atorch.md#links and Docs/Protocols/Atorch.md#commands-and-replies).
 ///
 /// A J7-C sometimes says nothing before a key press or a command. Which command would do no harm is not known, so none
 /// is sent unasked.

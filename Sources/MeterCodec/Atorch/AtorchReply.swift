@@ -1,6 +1,7 @@
 package import MeterModel
 
-/// What an Atorch meter says to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>` (protocols.md 6.3).
+/// What an Atorch meter says to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>`
+/// (Docs/Protocols/Atorch.md#commands-and-replies).
 ///
 /// A J7-H puts its own type into the fourth byte (fawno/ATORCH-HiDANCE, docs/J7-H), a UD18 and a DL24P always 01
 /// whatever they are, so that only the fifth says anything.

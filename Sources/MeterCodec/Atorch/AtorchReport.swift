@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// The 36-byte report that an Atorch meter pushes once a second. Numbers big-endian (protocols.md 6.2).
+/// The 36-byte report that an Atorch meter pushes once a second. Numbers big-endian (Docs/Protocols/Atorch.md#reports).
 package struct AtorchReport: Sendable {
     package static let length = 36
 
@@ -14,7 +14,7 @@ package struct AtorchReport: Sendable {
     }
 
     /// The rule that the last byte follows. Several models send something there that nobody has worked out, so nil does
-    /// not mean that the report is wrong (protocols.md 6.4).
+    /// not mean that the report is wrong (Docs/Protocols/Atorch.md#check-byte).
     package var checkRule: AtorchCheck.Rule? { bytes.withRawBytes(AtorchCheck.rule(ofReport:)) }
     package var checkMatches: Bool { checkRule != nil }
 

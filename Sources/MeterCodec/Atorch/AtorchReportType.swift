@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// The three kinds of Atorch meter, by the byte that names them in every message, and where each keeps its fields
-/// (protocols.md 6.2): the table to extend when a fourth appears.
+/// (Docs/Protocols/Atorch.md#reports): the table to extend when a fourth appears.
 package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     case ac = 1
     case dc = 2
@@ -42,7 +42,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Charge and energy count in tens: a DL24's 92.30 Ah at 12 V are its 1110 Wh (protocols.md 6.2).
+    /// Charge and energy count in tens: a DL24's 92.30 Ah at 12 V are its 1110 Wh (Docs/Protocols/Atorch.md#reports).
     private static let dcFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 20_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(1000), max: 2_000_000),
@@ -53,7 +53,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     ]
 
     /// The charge counts single milliampere-hours, as the steps of a recorded UD18 show; a reader that multiplies by
-    /// ten is wrong (protocols.md 6.2).
+    /// ten is wrong (Docs/Protocols/Atorch.md#reports).
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
@@ -87,7 +87,7 @@ package struct AtorchField: Sendable {
     package let width: Int
     package let scale: Scale
     /// The highest raw value that a report of this type is taken with: several times what the meters can measure, low
-    /// enough to tell a report from rubbish.
+    /// enough to tell a report from noise.
     package let rawMax: UInt32
 
     package enum Scale: Sendable {

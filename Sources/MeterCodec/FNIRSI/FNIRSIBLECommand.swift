@@ -1,5 +1,5 @@
-/// What a host tells a FNIRSI meter over Bluetooth LE, framed as the meter frames (protocols.md 3.5).
-/// The commands 86 to 8A, which one reader guesses at, are left out.
+/// What a host tells a FNIRSI meter over Bluetooth LE, framed as the meter frames
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le). The commands 86 to 8A, which one reader guesses at, are left out.
 package enum FNIRSIBLECommand: UInt8, CaseIterable, Sendable {
     /// A frame of type 03 answers.
     case info = 0x81

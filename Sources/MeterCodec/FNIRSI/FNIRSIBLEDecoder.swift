@@ -1,7 +1,7 @@
 import MeterModel
 
 /// Cuts a FNIRSI meter's notifications into frames. A notification may hold several or a part of one, so it reads them
-/// as one stream and after rubbish goes on at the next AA whose check is right (protocols.md 3.5).
+/// as one stream and after noise goes on at the next AA whose check is right (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
 /// The check is one byte, so a known type must also have its known length and possible values, and a type that nobody
 /// has described is short and holds no good frame of a known one.

@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// Talks to an FNB48S, FNB58 or C1 over Bluetooth LE (protocols.md 3.5): asks who is there, starts the stream once, and
-/// starts it again when nothing came for a while.
+/// Talks to an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): asks who is there, starts
+/// the stream once, and starts it again when nothing came for a while.
 package struct FNIRSIBLEDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = FNIRSIBLEDecoder()
@@ -30,7 +30,7 @@ package struct FNIRSIBLEDriver: MeterDriver {
         return heardSincePoll ? [] : FNIRSIBLECommand.start.bytes
     }
 
-    /// Frames alone show that the stream goes on; rubbish does not.
+    /// Frames alone show that the stream goes on; noise does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         decoder.append(bytes)

@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// One frame of a FNIRSI meter over Bluetooth LE: `AA type length payload check`, numbers little-endian
-/// (protocols.md 3.5).
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
 /// The meter spreads a measurement over several frames, so a reading here has the frame's own quantities and no others.
 package struct FNIRSIBLEFrame: Sendable {

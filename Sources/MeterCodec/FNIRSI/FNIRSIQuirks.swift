@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// What a FNIRSI meter on USB needs to keep streaming, by model and firmware (protocols.md 3.2 and 3.4): the table to
-/// extend when another one misbehaves.
+/// What a FNIRSI meter on USB needs to keep streaming, by model and firmware (Docs/Protocols/FNIRSI.md#commands): the
+/// table to extend when another one misbehaves.
 package struct FNIRSIQuirks: Hashable, Sendable {
     /// What follows the first `start` at the opening.
     package var secondStart: FNIRSIUSBCommand

@@ -1,4 +1,5 @@
-/// What a host tells a FNIRSI meter on USB: 64 bytes, AA, the command, zeros, CRC-8 over bytes 1-62 (protocols.md 3.2).
+/// What a host tells a FNIRSI meter on USB: 64 bytes, AA, the command, zeros, CRC-8 over bytes 1-62
+/// (Docs/Protocols/FNIRSI.md#commands).
 package enum FNIRSIUSBCommand: UInt8, CaseIterable, Sendable {
     /// Asks who is there; a packet of type 03 answers. The stream works without it.
     case hello = 0x81

@@ -3,8 +3,8 @@ import MeterModel
 /// Cuts a FNIRSI meter's bytes on USB into packets of 64.
 ///
 /// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder takes any pieces, and after
-/// rubbish goes on at the next AA whose check is right. A packet that is whole and yet holds an impossible value, as
-/// the first after an unclean stop does, is passed over as a whole.
+/// noise goes on at the next AA whose check is right. A packet that is whole and yet holds an impossible value, as
+/// the first after an unclean stop does, is skipped as a whole.
 package struct FNIRSIUSBDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool

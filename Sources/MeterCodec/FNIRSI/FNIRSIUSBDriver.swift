@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// Talks to an FNB48, FNB48S, FNB58 or C1 on USB (protocols.md 3.2): the meter streams for a second at a time, and
-/// `poll` renews that second.
+/// Talks to an FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a second at
+/// a time, and `poll` renews that second.
 package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
@@ -43,7 +43,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return FNIRSIUSBCommand.start.bytes
     }
 
-    /// Packets alone show that the stream goes on; rubbish does not.
+    /// Packets alone show that the stream goes on; noise does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         var filter = self.filter
@@ -73,7 +73,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     }
 
     /// Nothing to say, and a lease's length to read on: a meter whose last packets nobody takes may freeze
-    /// (protocols.md 3.4).
+    /// (Docs/Protocols/FNIRSI.md#commands).
     package mutating func closing() -> [Outgoing] { [Outgoing([], pause: .milliseconds(1100))] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// One 64-byte HID report of a FNIRSI meter on USB. Numbers little-endian (protocols.md 3.3).
+/// One 64-byte HID report of a FNIRSI meter on USB. Numbers little-endian (Docs/Protocols/FNIRSI.md#packet).
 package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
     /// The first byte of every packet, either way.
@@ -60,7 +60,8 @@ package struct FNIRSIUSBPacket: Sendable {
     static let currentOffset = 4
 
     /// The highest values that a sample may hold, in hundred-thousandths of a volt and of an ampere in either direction.
-    /// The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen (protocols.md 3.4).
+    /// The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen
+    /// (Docs/Protocols/FNIRSI.md#packet).
     package static let voltageMax: UInt32 = 15_000_000
     package static let currentMax: UInt32 = 1_050_000
     /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.

@@ -1,8 +1,8 @@
 package import MeterModel
 
 /// Finds out which meter is at the other end of a radio link, where neither its name nor its characteristics tell or
-/// where they may lie (protocols.md section 5): it listens for one that pushes, then asks as each family is asked, and
-/// the first good answer decides.
+/// where they may lie (Docs/Protocols/Identification.md): it listens for one that pushes, then asks as each family is
+/// asked, and the first good answer decides.
 ///
 /// It reads nothing and commands nothing: all it ever hands out is `.identified`, upon which the caller goes on with
 /// that model's own driver.
@@ -21,7 +21,7 @@ package struct IdentifyingDriver: MeterDriver {
     private var unprovedReports = 0
 
     /// - Parameters:
-    ///   - families: who may be there; those without a radio are passed over.
+    ///   - families: who may be there; those without a radio are skipped.
     ///   - guess: what the meter seems to be, for whoever asks the profile meanwhile.
     package init(among families: Set<MeterFamily>, guess: ModelName) {
         self.families = families.intersection(Self.askedInOrder)

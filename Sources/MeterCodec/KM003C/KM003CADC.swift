@@ -1,6 +1,7 @@
 package import MeterModel
 
-/// The measurements of a KM003C or KM002C, 44 or 40 bytes, little-endian (protocols.md 4.4).
+/// The measurements of a KM003C or KM002C, 44 or 40 bytes, little-endian
+/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 ///
 /// The vendor's paper has 40 bytes, of which the last three and six bits before them are spare and not zeroed; KM003C
 /// with newer firmware send 44. Both have the same in the first 36, and the rate in the two bits behind them.

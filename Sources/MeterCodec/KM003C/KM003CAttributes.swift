@@ -1,4 +1,5 @@
-/// What can be asked of a KM003C, one bit each; an answer carries one payload for each (protocols.md 4.3).
+/// What can be asked of a KM003C, one bit each; an answer carries one payload for each
+/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -1,6 +1,7 @@
 import MeterModel
 
-/// Cuts a KM003C's bytes into messages by their headers, since a serial line carries no lengths (protocols.md 4.2).
+/// Cuts a KM003C's bytes into messages by their headers, since a serial line carries no lengths
+/// (Docs/Protocols/KM003C.md#where-a-message-ends).
 ///
 /// Measurements have no check sum: a header that no meter sends, or a value that no meter measures, is what shows that
 /// bytes were lost, and the search goes on at the next byte.
@@ -82,8 +83,8 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(KM003CMessage(memoryPiece: length)))
     }
 
-    /// Takes a sample more than the header of the last queue said, as a captured answer has them; what is none is
-    /// rubbish.
+    /// Accepts one sample beyond the count in the header of the last queue, as a captured answer has it; anything else
+    /// is noise.
     private mutating func nextQueueRest(because error: CodecError) -> DecodeStep? {
         guard let rest = queueRest else { return skipRubbish(because: error) }
         switch buffer.withBytes(rest.judge) {

@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// What the meter says of itself, out of three places in its memory (protocols.md 4.7; the places of the texts are
-/// those of captured blocks).
+/// What the meter says of itself, out of three places in its memory (Docs/Protocols/KM003C.md#logs; the places of the
+/// texts are those of captured blocks).
 package enum KM003CDeviceBlock {
     /// Adds what a block says.
     ///

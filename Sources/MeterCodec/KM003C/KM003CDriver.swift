@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Talks to a KM003C or KM002C: each request has a number that its answer repeats (protocols.md 4.3).
+/// Talks to a KM003C or KM002C: each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///
 /// It connects, asks for data, disconnects, and knows no message that could change the meter.
 package struct KM003CDriver: MeterDriver {
@@ -22,7 +22,7 @@ package struct KM003CDriver: MeterDriver {
     private static let rememberedMax = 8
 
     /// - Parameter graphRate: also starts the graph and asks for the samples it buffers. A real meter fills the buffer
-    ///   only for a host that has authenticated (protocols.md 4.5).
+    ///   only for a host that has authenticated (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package init(model: ModelName, graphRate: KM003CRate? = nil) {
         profile = Self.profile(of: model)
         decoder = KM003CDecoder(graphRate: graphRate)
@@ -105,11 +105,11 @@ package struct KM003CDriver: MeterDriver {
         let id = nextID()
         awaited.append(id)
         if awaited.count > Self.rememberedMax { awaited.removeFirst() }
-        // Two requests in one packet could be read as one; answers come in under 1 ms (protocols.md 4.1).
+        // Two requests in one packet could be read as one; answers come in under 1 ms (Docs/Protocols/KM003C.md#link).
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// No answer has a check, so rubbish can look like one: it counts only with the number of a request that waits for
+    /// No answer has a check, so noise can look like one: it counts only with the number of a request that waits for
     /// it.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
@@ -122,7 +122,8 @@ package struct KM003CDriver: MeterDriver {
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
         case .disconnect:
-            // Seen from a meter that an earlier program had left (protocols.md 4.3); it answers nothing of ours.
+            // Seen from a meter that an earlier program had left (Docs/Protocols/KM003C.md#link); it answers nothing of
+            // ours.
             return passedOver
         case .data:
             isLastDataOurs = takeAsked(message.id)
@@ -151,8 +152,9 @@ package struct KM003CDriver: MeterDriver {
         return true
     }
 
-    /// Rhythm from protocols.md 4.1 and 4.5: the vendor's program asks about five times a second, a queue wants to be
-    /// emptied every 40 to 200 ms, answers come in under 1 ms, and readers wait 2 s for one.
+    /// Rhythm from Docs/Protocols/KM003C.md#link and Docs/Protocols/KM003C.md#what-becomes-of-the-payloads: the
+    /// vendor's program asks about five times a second, a queue wants to be emptied every 40 to 200 ms, answers come in
+    /// under 1 ms, and readers wait 2 s for one.
     private static func profile(of model: ModelName) -> MeterProfile {
         MeterProfile(
             model: model,

@@ -1,14 +1,14 @@
-/// Where one message ends, which on a serial line only the message itself can tell (protocols.md 4.2 to 4.6).
+/// Where one message ends, which on a serial line only the message itself can tell (Docs/Protocols/KM003C.md).
 package struct KM003CFraming: Sendable {
-    /// Longer than any message of a meter; a header that asks for more is none.
+    /// Longer than any message of a meter; a header that asks for more is not believed.
     package static let longest = 4096
-    /// A memory answer comes in pieces of up to this many bytes (protocols.md 4.7).
+    /// A memory answer comes in pieces of up to this many bytes (Docs/Protocols/KM003C.md#logs).
     package static let longestMemoryPiece = 2544
 
     /// Whose messages are looked for.
     package enum Side: Sendable {
         /// What a meter sends to a driver, which neither reads memory nor authenticates: fewer kinds, so that it is
-        /// harder to see a message in rubbish.
+        /// harder to see a message in noise.
         case meter
         /// What a meter sends to a transfer, which does both.
         case transfer
@@ -142,7 +142,8 @@ package struct KM003CFraming: Sendable {
         _ header: KM003CPayloadHeader, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) -> PayloadExtent {
         guard header.attribute == .pdTrace, header.size == 0 else { return .whole(length: header.payloadLength) }
-        // Two lists of 5-byte records, each behind its length in one byte (protocols.md 4.6).
+        // Two lists of 5-byte records, each behind its length in one byte
+        // (Docs/Protocols/KM003C.md#usb-power-delivery).
         var length = 0
         for _ in 0..<2 {
             guard bytes.count > offset + length else { return .incomplete }
@@ -167,7 +168,8 @@ package struct KM003CFraming: Sendable {
 /// What a memory answer says was read.
 package struct KM003CMemoryRange: Hashable, Sendable {
     package static let answerLength = 20
-    /// As many log samples of 16 bytes as a catalogue entry can count; nothing else is as long (protocols.md 4.7, 4.8).
+    /// As many log samples of 16 bytes as a catalogue entry can count; nothing else is as long
+    /// (Docs/Protocols/KM003C.md#logs).
     package static let longest: UInt32 = 65_535 * 16
 
     package let address: UInt32

@@ -1,4 +1,4 @@
-/// The first four bytes of a message, a little-endian word (protocols.md 4.2).
+/// The first four bytes of a message, a little-endian word (Docs/Protocols/KM003C.md#where-a-message-ends).
 package struct KM003CHeader: Hashable, Sendable {
     package static let length = 4
 
@@ -30,8 +30,8 @@ package struct KM003CHeader: Hashable, Sendable {
     }
 }
 
-/// What a message is, by its first byte (protocols.md 4.3). The meter knows more; what could reset it, start its loader
-/// or change it has no case, so that nothing here can send it.
+/// What a message is, by its first byte (Docs/Protocols/KM003C.md#link). The meter knows more; what could reset it,
+/// start its loader or change it has no case, so that nothing here can send it.
 package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case connect = 0x02
     case disconnect = 0x03
@@ -70,7 +70,8 @@ package enum KM003CKind: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// The four bytes before each payload of a data message, a little-endian word (protocols.md 4.2).
+/// The four bytes before each payload of a data message, a little-endian word
+/// (Docs/Protocols/KM003C.md#where-a-message-ends).
 package struct KM003CPayloadHeader: Hashable, Sendable {
     package static let length = 4
 
@@ -95,7 +96,7 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
 
     /// Whether it is a header that a meter could have sent: one known attribute, a size that fits it.
     ///
-    /// The limits are generous and still matter: whatever size is believed, so many good bytes rubbish can swallow. A
+    /// The limits are generous and still matter: whatever size is believed, so many good bytes noise can swallow. A
     /// PD status of 88 bytes is the longest captured, and 8 bytes of attribute 80.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
@@ -113,7 +114,7 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
     }
 
     /// The payload's length in bytes. A PD trace is the exception: with size 0 its length stands in its own bytes
-    /// (protocols.md 4.6), for which see `KM003CFraming`.
+    /// (Docs/Protocols/KM003C.md#usb-power-delivery), for which see `KM003CFraming`.
     package var payloadLength: Int {
         switch attribute {
         case .queue: size * chunk

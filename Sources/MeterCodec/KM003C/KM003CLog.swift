@@ -1,6 +1,7 @@
 package import MeterModel
 
-/// One line of the catalogue of what the meter recorded by itself, 48 bytes, little-endian (protocols.md 4.8).
+/// One line of the catalogue of what the meter recorded by itself, 48 bytes, little-endian
+/// (Docs/Protocols/KM003C.md#logs).
 package struct KM003CLogEntry: Hashable, Sendable {
     package static let length = 48
 
@@ -48,7 +49,7 @@ extension KM003CLogEntry: CustomStringConvertible {
     }
 }
 
-/// One sample of a log, 16 bytes, little-endian (protocols.md 4.7).
+/// One sample of a log, 16 bytes, little-endian (Docs/Protocols/KM003C.md#logs).
 package struct KM003CLogSample: Hashable, Sendable {
     package static let length = 16
 

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Reads what a KM003C says of itself, the catalogue of its logs, or one of them (protocols.md 4.7, 4.8).
+/// Reads what a KM003C says of itself, the catalogue of its logs, or one of them (Docs/Protocols/KM003C.md#logs).
 ///
 /// ```
 ///   connect ─▶ read hardware, firmware, serial ─▶ read hardware id ─▶ prove ─▶ list ─▶ read the log

@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// What may be read from a meter's memory. There is no other way to make a request, since a read anywhere else can
-/// crash the meter (protocols.md 4.7).
+/// crash the meter (Docs/Protocols/KM003C.md#logs).
 package enum KM003CMemory: Hashable, Sendable {
     /// Model, hardware version and its date.
     case hardware
@@ -36,7 +36,7 @@ package enum KM003CMemory: Hashable, Sendable {
     /// Where the logs begin.
     package static let logs: UInt32 = 0x9810_0000
 
-    /// Readers leave so much time between two reads (protocols.md 4.7).
+    /// Readers leave so much time between two reads (Docs/Protocols/KM003C.md#logs).
     package static let pause = Duration.milliseconds(50)
 
     /// The request to read it.
@@ -79,7 +79,7 @@ package struct KM003CLogRange: Hashable, Sendable {
 }
 
 extension ECBCipher {
-    /// Over what is read from memory, and the requests for it (protocols.md 4.7).
+    /// Over what is read from memory, and the requests for it (Docs/Protocols/KM003C.md#logs).
     package static let km003cMemory = ECBCipher(fixedKey: Array("Lh2yfB7n6X7d9a5Z".utf8))
     /// Over a host's proof of itself.
     package static let km003cProof = ECBCipher(fixedKey: Array("Fa0b4tA25f4R038a".utf8))
@@ -87,7 +87,7 @@ extension ECBCipher {
     package static let km003cGrant = ECBCipher(fixedKey: Array("FX0b4tA25f4R038a".utf8))
 }
 
-/// How a host proves itself, so that the meter shows its queue and its logs (protocols.md 4.7).
+/// How a host proves itself, so that the meter shows its queue and its logs (Docs/Protocols/KM003C.md#logs).
 ///
 /// It asks for the first level, which only shows. There is nothing here that could ask for the second, which calibrates.
 package enum KM003CProof {

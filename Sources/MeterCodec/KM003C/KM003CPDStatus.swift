@@ -1,7 +1,7 @@
 import MeterModel
 
-/// The meter's view of USB Power Delivery: what it measures, and what happened since it was last asked (protocols.md
-/// 4.6). Little-endian.
+/// The meter's view of USB Power Delivery: what it measures, and what happened since it was last asked
+/// (Docs/Protocols/KM003C.md#usb-power-delivery). Little-endian.
 package struct KM003CPDStatus: Hashable, Sendable {
     /// What always comes first.
     package static let preambleLength = 12

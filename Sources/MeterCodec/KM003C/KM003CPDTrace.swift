@@ -1,7 +1,7 @@
 import MeterModel
 
 /// What the meter's own USB PD machine went through: two lists, each behind its length in one byte, of records of five
-/// bytes (protocols.md 4.6).
+/// bytes (Docs/Protocols/KM003C.md#usb-power-delivery).
 ///
 /// The names are those of okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9; a message
 /// does not say the firmware, so the codes are kept beside the names.

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// How often the meter samples; the raw value is the index on the wire (protocols.md 4.3).
+/// How often the meter samples; the raw value is the index on the wire (Docs/Protocols/KM003C.md#link).
 package enum KM003CRate: UInt8, CaseIterable, Sendable {
     case two, ten, fifty, thousand
 
@@ -9,7 +9,8 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
         self.init(rawValue: index)
     }
 
-    /// As the vendor counts; the real rates are 1.8, 9.6, 47 and 956 (protocols.md 4.5).
+    /// As the vendor counts; the real rates are 1.8, 9.6, 47 and 956
+    /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package var samplesPerSecond: Int {
         switch self {
         case .two: 2
@@ -23,7 +24,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
     package var sequenceStep: UInt16 { UInt16(1000 / samplesPerSecond) }
 }
 
-/// One buffered sample, 20 bytes, little-endian (protocols.md 4.5).
+/// One buffered sample, 20 bytes, little-endian (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CQueueSample: Hashable, Sendable {
     package static let length = 20
 
@@ -90,7 +91,8 @@ package struct KM003CQueueSample: Hashable, Sendable {
     }
 }
 
-/// The unit of the four line voltages in a queue sample: it is not the same at all rates (protocols.md 4.5).
+/// The unit of the four line voltages in a queue sample: it is not the same at all rates
+/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package enum KM003CLineStep: Sendable {
     /// 0.1 mV, at 2 samples a second.
     case tenthMillivolt

@@ -1,4 +1,4 @@
-/// Tells a sample that follows its queue from rubbish.
+/// Tells a sample that follows its queue from noise.
 ///
 /// A captured answer at 50 samples a second holds five samples where its header says two. On a serial line nothing but
 /// the sequence number shows that the other three belong to it.

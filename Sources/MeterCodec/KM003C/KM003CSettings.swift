@@ -1,4 +1,5 @@
-/// The meter's settings, 180 bytes, little-endian, two check sums (protocols.md 4.8).
+/// The meter's settings, 180 bytes, little-endian, two check sums
+/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CSettings: Hashable, Sendable {
     package static let length = 180
     /// The two checked parts and where the CRC-32 of each stands.

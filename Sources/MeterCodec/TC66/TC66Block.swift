@@ -1,6 +1,7 @@
 package import MeterModel
 
-/// The answer to `getva`, decrypted: `pac1`, `pac2`, `pac3` in this order, all little-endian (protocols.md 2.3).
+/// The answer to `getva`, decrypted: `pac1`, `pac2`, `pac3` in this order, all little-endian
+/// (Docs/Protocols/TC66.md#the-answer).
 package struct TC66Block: Sendable {
     package static let length = 192
 

@@ -4,8 +4,9 @@ package import MeterModel
 ///
 /// An answer is 192 encrypted bytes without start mark or length, but each of its three pieces decrypts alone to text
 /// that begins `pac1`, `pac2` or `pac3` and ends in a check sum. Pieces of one answer are taken in whatever order they
-/// come (protocols.md 2.4), save the two orders that the end of one answer and the beginning of the next make. Pieces
-/// that are whole and contradict one another are those of two answers (`TC66Agreement`).
+/// come (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), save the two orders that the end of one answer and the
+/// beginning of the next make. Pieces that are whole and contradict one another are those of two answers
+/// (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
     /// The unit set on the meter, for the answers that come from now on.
@@ -82,7 +83,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         case block(TC66Block)
         /// Passing over so many bytes gets rid of what is wrong.
         case bad(count: Int, CodecError)
-        /// The first piece is none.
+        /// The first piece is not one.
         case noPiece
     }
 

@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// Talks to a TC66 or TC66C: `getva` asks, three encrypted pieces answer, page commands are never answered
-/// (protocols.md 2.1, 2.2). `update` would start the loader and is in no table here.
+/// (Docs/Protocols/TC66.md#links). `update` would start the loader and is in no table here.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile
     private let link: TC66Link
@@ -56,8 +56,8 @@ package struct TC66Driver: MeterDriver {
         set { decoder.temperatureUnit = newValue }
     }
 
-    /// Rhythm from protocols.md 2.4: values renew every 80 to 100 ms, the fastest reader asks each 100 ms, and an answer
-    /// takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s (2.2).
+    /// Rhythm from Docs/Protocols/TC66.md#links: values renew every 80 to 100 ms, the fastest reader asks each 100 ms,
+    /// and an answer takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s.
     private static func profile(of model: ModelName, over link: TC66Link) -> MeterProfile {
         let shortest: Duration = link == .usb ? .milliseconds(100) : .milliseconds(500)
         return MeterProfile(
@@ -71,7 +71,7 @@ package struct TC66Driver: MeterDriver {
     }
 }
 
-/// Over what a TC66 is talked to, which decides how a request is spelt (protocols.md 2.1, 2.2).
+/// Over what a TC66 is talked to, which decides how a request is spelt (Docs/Protocols/TC66.md#links).
 package enum TC66Link: Hashable, Sendable {
     case usb
     case ble

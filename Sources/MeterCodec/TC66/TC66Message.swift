@@ -8,7 +8,8 @@ package enum TC66Message: Sendable {
     case mode(TC66Mode)
 }
 
-/// Which program the meter runs, as it says in plain text. The raw value is what stands on the wire (protocols.md 2.1).
+/// Which program the meter runs, as it says in plain text. The raw value is what stands on the wire
+/// (Docs/Protocols/TC66.md#links).
 package enum TC66Mode: String, CaseIterable, Sendable {
     /// The meter measures.
     case firmware = "firm"

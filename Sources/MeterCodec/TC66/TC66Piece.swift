@@ -1,4 +1,5 @@
-/// One of the three 64-byte parts of an answer, which arrive as packets of their own (protocols.md 2.3, 2.4).
+/// One of the three 64-byte parts of an answer, which arrive as packets of their own (Docs/Protocols/TC66.md#the-answer
+/// and Docs/Protocols/TC66.md#finding-the-answer-in-a-stream).
 package enum TC66Piece: Int, CaseIterable, Sendable {
     case pac1 = 0
     case pac2, pac3

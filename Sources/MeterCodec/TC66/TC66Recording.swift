@@ -1,5 +1,5 @@
 /// The answer to `gtrec`: what the meter recorded by itself. Plain, without count or end mark; it ends by silence
-/// (protocols.md 2.1), so the caller gathers the bytes and says when they are all there.
+/// (Docs/Protocols/TC66.md#links), so the caller gathers the bytes and says when they are all there.
 package struct TC66Recording: Hashable, Sendable {
     package static let recordLength = 8
     /// No meter keeps more records.

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields big-endian, unsigned (protocols.md 1.3).
+/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields big-endian, unsigned (Docs/Protocols/UM.md#block).
 package struct UMBlock: Sendable {
     package static let length = 130
 
@@ -82,7 +82,7 @@ extension UMBlock: FrameContent {
     }
 }
 
-/// What the meter makes of the voltages on D+ and D- (protocols.md 1.3).
+/// What the meter makes of the voltages on D+ and D- (Docs/Protocols/UM.md#block).
 package struct UMChargingMode: Hashable, Sendable {
     package let code: Int
     /// nil for 65535, the meter's own "unknown", and for a code that nobody has described.

@@ -3,9 +3,9 @@ package import MeterModel
 /// Cuts a UM meter's bytes into blocks.
 ///
 /// A block has neither length nor start mark: it begins with a word that names the model, and ends in a trailer that
-/// proves it (protocols.md 1.4). One XOR byte proves little, and a constant nothing about the bytes before it, so the
-/// values must be possible as well (`UMPlausibility`) and agree with one another (`UMAgreement`). Whatever does not fit
-/// is passed over byte by byte until a model word comes.
+/// proves it (Docs/Protocols/UM.md#finding-the-block-again). One XOR byte proves little, and a constant nothing about
+/// the bytes before it, so the values must be possible as well (`UMPlausibility`) and agree with one another
+/// (`UMAgreement`). Whatever does not fit is skipped byte by byte until a model word comes.
 ///
 /// A decoder for one link holds to one model: a counter that happens to read as another model's word, behind bytes
 /// that got lost, opens no block then. It holds from the first block on if that is of the expected model, and from the

@@ -1,8 +1,8 @@
 package import MeterModel
 
 /// Talks to a UM24C, UM25C, UM34C or A3-B: one byte asks, a block answers, commands are one byte and never answered
-/// (protocols.md 1.2). An A3-B takes each byte in an Atorch's frame over LE (moormaster/python3-um24c-ble), and alone
-/// over Classic (dernasherbrezon.github.io).
+/// (Docs/Protocols/UM.md#commands). An A3-B takes each byte in an Atorch's frame over LE
+/// (moormaster/python3-um24c-ble), and alone over Classic (dernasherbrezon.github.io).
 package struct UMDriver: MeterDriver {
     package let profile: MeterProfile
     private let isWrapped: Bool
@@ -61,8 +61,8 @@ package struct UMDriver: MeterDriver {
     /// Milliamperes in one step of the recorder's threshold.
     private static let thresholdStep = 10
 
-    /// Rhythm from protocols.md 1.5: the meter renews its values twice a second; commands closer than half a second
-    /// apart may be lost, and so may a request that follows one.
+    /// Rhythm from Docs/Protocols/UM.md#asking: the meter renews its values twice a second; commands closer than half a
+    /// second apart may be lost, and so may a request that follows one.
     private static func profile(of model: ModelName) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.nextScreen), .init(.rotate), .init(.clearGroup), .init(.brightness, 0...5),

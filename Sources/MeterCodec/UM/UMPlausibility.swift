@@ -1,7 +1,7 @@
 import MeterModel
 
-/// Which values a UM block can hold (protocols.md 1.3 and 1.5), with a margin for a meter out of its range. Bytes that
-/// belong to two blocks, because some between got lost, do not hold such values.
+/// Which values a UM block can hold (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter out of
+/// its range. Bytes that belong to two blocks, because some between got lost, do not hold such values.
 enum UMPlausibility {
     /// One field, and the highest value it is taken with.
     private struct Bound {

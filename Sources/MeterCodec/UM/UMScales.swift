@@ -1,12 +1,12 @@
 package import MeterModel
 
-/// What differs between the three models (protocols.md 1.3 and 1.4): the table to extend when a new one appears.
+/// What differs between the three models (Docs/Protocols/UM.md#block): the table to extend when a new one appears.
 package struct UMScales: Sendable {
     /// Steps of the voltage field in one volt.
     package let voltage: Double
     /// Steps of the current field in one ampere.
     package let current: Double
-    /// The most that the model measures, amperes (protocols.md 1.5).
+    /// The most that the model measures, amperes (Docs/Protocols/UM.md#finding-the-block-again).
     package let currentMax: Double
     package let trailer: Trailer
     /// By which share of itself the power may be off the product of voltage and current, and the resistance off the
@@ -37,7 +37,7 @@ package struct UMScales: Sendable {
 
     package static func model(word: UInt16) -> ModelName? { modelWords.first { $0.word == word }?.model }
 
-    /// The bytes that the UM34C's check byte covers (protocols.md 1.4, recomputed on a captured block).
+    /// The bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
     package static let xorPositions = [
         1, 3, 7, 9, 15, 17, 19, 23, 31, 39, 41, 45, 49, 53, 55, 57, 59, 63, 67, 69, 73, 79, 83, 89, 97, 99, 109, 111,
         113, 119, 121, 127,

@@ -9,7 +9,7 @@ package enum UMWrapping {
         return body + [AtorchCheck.byte(over: body.dropFirst(2))]
     }
 
-    /// The byte in a frame; nil where it is none, or not whole.
+    /// The byte in a frame; nil where it is not a frame, or not whole.
     package static func byte(in frame: [UInt8]) -> UInt8? {
         guard frame.count == length, frame.starts(with: head) else { return nil }
         return self.frame(around: frame[4]) == frame ? frame[4] : nil

@@ -1,7 +1,7 @@
 import MeterCodec
 package import MeterModel
 
-/// An Atorch meter of any of the three types (protocols.md sections 6 and 11): pushes a report a second, counts energy,
+/// An Atorch meter of any of the three types (Docs/Protocols/Atorch.md): pushes a report a second, counts energy,
 /// charge and time, and replies to commands.
 package struct SimulatedAtorch: SimulatedMeter {
     package let model: ModelName

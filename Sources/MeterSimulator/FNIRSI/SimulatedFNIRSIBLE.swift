@@ -1,8 +1,9 @@
 import MeterCodec
 package import MeterModel
 
-/// An FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (protocols.md 3.5 and section 11): says nothing before it is told to start, then sends
-/// volts and amperes ten times a second and the rest twice, cut into notifications without regard to frames.
+/// An FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): says nothing
+/// before it is told to start, then sends volts and amperes ten times a second and the rest twice, cut into
+/// notifications without regard to frames.
 package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none

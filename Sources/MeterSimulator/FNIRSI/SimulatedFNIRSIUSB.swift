@@ -1,8 +1,9 @@
 import MeterCodec
 package import MeterModel
 
-/// An FNB48, FNB48S, FNB58 or C1 on USB (protocols.md sections 3 and 11): streams four samples each 40 ms as long as its lease of one second
-/// is renewed, does not hear a `keepOn` once it has stopped, and hangs when two commands come too close together.
+/// An FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md): streams four samples each 40 ms as long as its
+/// lease of one second is renewed, does not hear a `keepOn` once it has stopped, and hangs when two commands come too
+/// close together.
 ///
 /// What it says to a hello is a packet of type 03 with nothing in it: nobody has described a real one.
 package struct SimulatedFNIRSIUSB: SimulatedMeter {

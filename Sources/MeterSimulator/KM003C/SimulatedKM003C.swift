@@ -1,7 +1,7 @@
 import MeterCodec
 package import MeterModel
 
-/// A KM003C or KM002C on its serial interface (protocols.md sections 4 and 11): repeats each request's number, answers
+/// A KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md): repeats each request's number, answers
 /// only what a host without authentication may see, and fills a queue while the graph runs. A host that proves to know
 /// its hardware id sees the queue and the logs too, until it leaves.
 package struct SimulatedKM003C: SimulatedMeter {
@@ -95,8 +95,9 @@ package struct SimulatedKM003C: SimulatedMeter {
         return nil
     }
 
-    /// How long the request is that such a header begins, nil when no host sends it (protocols.md 4.2, 4.3). Those that
-    /// have no name in `KM003CKind` are requests too, and are refused.
+    /// How long the request is that such a header begins, nil when no host sends it
+    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). Those that have no name in
+    /// `KM003CKind` are requests too, and are refused.
     private static func requestLength(_ header: KM003CHeader) -> Int? {
         switch (header.kind, UInt8(truncatingIfNeeded: header.word)) {
         case (.memoryRead, _): header.rawWord == 0x0101 ? encryptedLength : nil
@@ -157,9 +158,10 @@ package struct SimulatedKM003C: SimulatedMeter {
         return accept
     }
 
-    /// The number is 0, and what the host wrote comes back under another key (protocols.md 4.2, 4.7 and a captured
-    /// answer). 0203 grants level 1 and 0201 nothing, on a KM002C 0204 and 0202. What a KM002C takes for its hardware id
-    /// opens a KM003C's second level, 0205 (okhsunrog/km003c-rs).
+    /// The number is 0, and what the host wrote comes back under another key
+    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#logs and a captured answer). 0203
+    /// grants level 1 and 0201 nothing, on a KM002C 0204 and 0202. What a KM002C takes for its hardware id opens a
+    /// KM003C's second level, 0205 (okhsunrog/km003c-rs).
     private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
         let plain = ECBCipher.km003cProof.decrypted(body) ?? []
         let credential = Array(plain.dropFirst(8).prefix(KM003CProof.hardwareIDLength))

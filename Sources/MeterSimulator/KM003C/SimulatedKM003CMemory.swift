@@ -1,7 +1,7 @@
 import MeterCodec
 import MeterModel
 
-/// What a KM003C keeps: its name, its processor's id, its logs (protocols.md 4.7, 4.8).
+/// What a KM003C keeps: its name, its processor's id, its logs (Docs/Protocols/KM003C.md#logs).
 struct SimulatedKM003CMemory: Sendable {
     static let hardwareID: [UInt8] = Array("SIMULATED".utf8) + [0x00, 0x10, 0x20]
 

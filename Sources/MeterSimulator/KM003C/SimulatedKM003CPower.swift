@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 
 /// What goes on between a charger and a phone at the ends of a KM003C: the plug goes in a moment after the meter was
-/// switched on, they agree on 5 V, and that is that (protocols.md 4.6).
+/// switched on, they agree on 5 V, and that is that (Docs/Protocols/KM003C.md#usb-power-delivery).
 struct SimulatedKM003CPower: Sendable {
     /// Events that wait to be asked for, oldest first; a real meter keeps about as much.
     private static let longest = 200

@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 
 /// The buffer that a running graph fills: samples at the graph's rate, about one second of them, the oldest pushed out
-/// first (protocols.md 4.5).
+/// first (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 struct SimulatedKM003CQueue: Sendable {
     /// As many as the largest real answer held.
     static let longestAnswer = 48

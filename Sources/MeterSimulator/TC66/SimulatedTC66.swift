@@ -1,7 +1,7 @@
 package import MeterCodec
 package import MeterModel
 
-/// A TC66 or TC66C (protocols.md sections 2 and 11): on USB it answers `getva` at once with three encrypted 64-byte
+/// A TC66 or TC66C (Docs/Protocols/TC66.md): on USB it answers `getva` at once with three encrypted 64-byte
 /// writes, and in its loader nothing but `query`; over the radio it takes its time for one write of 192 bytes.
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
@@ -32,8 +32,9 @@ package struct SimulatedTC66: SimulatedMeter {
 
     /// - Parameters:
     ///   - link: how requests are spelt, and how long an answer takes.
-    ///   - answerTime: over the radio; half a second with the newer one and 0.8 s with the older (protocols.md 2.2).
-    ///   - refresh: how often the values renew; 80 to 100 ms on the real thing (protocols.md 2.4).
+    ///   - answerTime: over the radio; half a second with the newer one and 0.8 s with the older
+    ///     (Docs/Protocols/TC66.md#links).
+    ///   - refresh: how often the values renew; 80 to 100 ms on the real thing (Docs/Protocols/TC66.md#links).
     ///   - temperatureUnit: the unit set on the meter, which changes the number on the wire.
     ///   - mode: `boot` for a meter plugged in with its button held.
     package init(

@@ -1,7 +1,7 @@
 import MeterCodec
 package import MeterModel
 
-/// A UM24C, UM25C, UM34C or A3-B (protocols.md sections 1 and 11): renews its values twice a second, answers F0 with a block,
+/// A UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md): renews its values twice a second, answers F0 with a block,
 /// obeys commands silently, and loses a command that follows another within half a second.
 package struct SimulatedUM: SimulatedMeter {
     package let model: ModelName

@@ -17,7 +17,7 @@ package struct Machine: Hashable, Sendable {
     }
 }
 
-/// Who this host is (leases-and-sync.md, section 1, rule 11).
+/// Who this host is (Docs/Leases.md#rule-11).
 package struct HostIdentity: Hashable, Sendable {
     package var host: HostID
     /// The id that the file came with, where it was made on another machine: this one has to join the cloud anew.
@@ -65,7 +65,7 @@ struct HostRow {
 
     /// Gives a new file's host the id and the clock of the damaged file before it. What that file had read of a cloud is
     /// read anew.
-    func bequeath(_ db: Database) throws {
+    func restoreIdentity(_ db: Database) throws {
         try db.inDurableTransaction { db in
             var row = try HostRow(db)
             (row.id, row.machine, row.clock, row.cloudMark) = (id, machine, clock, cloudMark)

@@ -48,7 +48,7 @@ extension MeterStore {
 }
 
 extension SettingsLedger {
-    /// Every property and every deletion waits to be told, where it does not already.
+    /// Every property and every deletion waits to be sent, where it does not already.
     func queueEverything() throws {
         try queueAll(where: "1", [])
     }

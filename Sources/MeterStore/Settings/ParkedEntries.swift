@@ -122,7 +122,7 @@ extension SettingsLedger {
     /// What could not be kept may be kept by a newer version.
     private mutating func keepAgain(_ form: ParkedForm) throws -> ParkedRestore {
         guard let record = form.record else {
-            return .nothing(because: "what was kept of it is no record that this version can read")
+            return .nothing(because: "what was kept of it is not a record that this version can read")
         }
         if let fault = record.fault { return .nothing(because: "\(fault)") }
         var outcome = MergeOutcome()

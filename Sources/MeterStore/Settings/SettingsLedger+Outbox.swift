@@ -49,7 +49,7 @@ extension SettingsLedger {
 
     /// Queues what a merge made, where it does not wait already.
     ///
-    /// - Parameter sinceBoot: when this host wrote it; nil: it did not, and no calendar can be wrong about it.
+    /// - Parameter sinceBoot: when this host wrote it; nil means it did not, and no calendar can be wrong about it.
     mutating func tell(_ merge: RecordMerge, written sinceBoot: MonotonicTime? = nil) throws {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)

@@ -7,7 +7,7 @@ import struct SettingsCore.Record
 
 // A type is read anew after its token expired, or because nobody knows how far it was read: what the cloud sends then is
 // all that it has. What it does not send was deleted long ago, or forgotten: nobody knows, so nothing is deleted. It is set
-// aside, but for what waits to be told or was refused, which is this host's own word still.
+// aside, but for what waits to be sent or was refused, which is this host's own word still.
 
 extension SettingsLedger {
     /// The number of the refetch that is under way, nil for none.

@@ -20,7 +20,7 @@ struct SettingsLedger {
     private var rows: [RecordKey: Int64] = [:]
     /// Types of which it was asked whether they are read anew, with the number of the refetch.
     var refetches: [RecordType: Int64?] = [:]
-    /// nil: not asked yet.
+    /// nil means not asked yet.
     var hasParked: Bool?
     var hasAside: Bool?
     var hasTold: Bool?
@@ -95,7 +95,7 @@ extension SettingsLedger {
         }
     }
 
-    /// Writes what a merge changed. What waited to be told of it and is no more is taken out of the outbox; what was
+    /// Writes what a merge changed. What waited to be sent of it and is no more is taken out of the outbox; what was
     /// overwritten goes to the history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
@@ -152,7 +152,7 @@ extension SettingsLedger {
         try drop(property, of: row)
     }
 
-    /// The record goes as if it had never been. Fails where something of it waits to be told.
+    /// The record goes as if it had never been. Fails where something of it waits to be sent.
     mutating func forget(_ row: Int64, _ key: RecordKey) throws {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
         rows[key] = nil

@@ -17,7 +17,8 @@ extension Stamp {
     init(_ row: Row, at column: Int) throws {
         let text: String = row[column + 2]
         guard let host = HostID(text) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a stamp has the host \"\(text)\", which is none")
+            throw DatabaseError(
+                resultCode: .SQLITE_CORRUPT, message: "a stamp has the host \"\(text)\", which is not a UUID")
         }
         self.init(milliseconds: UInt64(stored: row[column]), counter: UInt16(stored: row[column + 1]), host: host)
     }
@@ -33,7 +34,7 @@ extension HostID {
     init?(bringer text: String?) throws {
         guard let text else { return nil }
         guard let host = HostID(text) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\"\(text)\" brought something and is no host")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\"\(text)\" brought something and is not a host")
         }
         self = host
     }
@@ -75,7 +76,7 @@ extension SettingValue {
         case ("string", .string(let text)): self = .string(text)
         case ("string", .blob(let bytes)): self = .string(String(decoding: bytes, as: UTF8.self))
         default:
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value is of the kind \"\(kind)\" and is none")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value does not fit its kind \"\(kind)\"")
         }
     }
 }

@@ -10,7 +10,7 @@ extension CloudEngineContract {
 
     /// As a host writes that an id means a meter.
     ///
-    /// - Parameter meter: nil: it means none any more.
+    /// - Parameter meter: nil means it means none any more.
     private static func alias(
         _ engine: any CloudEngine, _ id: String, _ meter: String?, write: Int64 = 0, at time: MonotonicTime = start
     ) async throws -> RecordOutcome.Fate? {

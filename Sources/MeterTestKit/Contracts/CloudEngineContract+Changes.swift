@@ -72,6 +72,7 @@ extension CloudEngineContract {
                     group.addTask {
                         var (seen, token) = ([RecordKey: Record](), ChangeToken?.none)
                         var pages = 0
+                        var patience = Patience("the next write is seen")
                         while seen.count < writers * (rounds + 1) + 1 || pages == 0 {
                             let news = try await readAll(engine, after: token, limit: 7)
                             for record in news.records {
@@ -82,9 +83,10 @@ extension CloudEngineContract {
                             }
                             token = news.token
                             pages += 1
+                            if !news.records.isEmpty { patience = Patience("the next write is seen") }
                             // A writer that failed has cancelled the group.
                             try Task.checkCancellation()
-                            await Task.yield()
+                            try await patience.turn()
                         }
                     }
                     try await group.waitForAll()

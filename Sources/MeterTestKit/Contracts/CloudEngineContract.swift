@@ -99,7 +99,7 @@ package enum CloudEngineContract {
                     ("leases", { _ = try await engine.leases(in: zone) }),
                     ("heldLeases", { _ = try await engine.heldLeases(in: zone) }),
                     ("standing", { _ = try await engine.standing(of: "m", in: zone) }),
-                    ("changeLine", { _ = try await engine.changeLine(at: place) { $0 } }),
+                    ("changeQueue", { _ = try await engine.changeQueue(at: place) { $0 } }),
                 ]
                 for (name, call) in calls { try await requireFailure(.zoneNotFound, name, call) }
             },

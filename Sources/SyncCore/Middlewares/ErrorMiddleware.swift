@@ -1,7 +1,7 @@
 import MeterModel
 import SettingsCore
 
-/// The table of leases-and-sync.md, section 5, Errors: what each failure means to the session. Also finds answers that
+/// The table of Docs/Sync.md#errors: what each failure means to the session. Also finds answers that
 /// contradict themselves, which would otherwise keep a run busy for ever.
 package struct ErrorMiddleware: SyncMiddleware {
     package let name = "errors"

@@ -23,7 +23,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
         func validate() throws {
             if let policy, LeasePolicy(rawValue: policy) == nil {
-                throw ValidationError("\"\(policy)\" is no policy; it is keep or strict")
+                throw ValidationError("\"\(policy)\" is not a policy; it is keep or strict")
             }
             for (name, text) in [("--ttl", ttl), ("--lock-delay", lockDelay)] {
                 guard let text else { continue }

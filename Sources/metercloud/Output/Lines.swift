@@ -1,9 +1,10 @@
 import CloudAPI
 import CloudServer
+import GatewayAPI
 import MeterModel
 import SettingsCore
 
-// What the lists print with --json: keys that carry their unit, unknown as null (spec/cli.md).
+// What the lists print with --json: keys that carry their unit, unknown as null (Docs/CommandLine.md#output).
 
 struct ZoneLine: Encodable {
     var name: String
@@ -146,8 +147,8 @@ struct RecordLine: Encodable {
     var name: String
     var properties: Int
     var deleted: Bool
-    var merged_into: String?
-    var changed_at: String?
+    @NullCodable var merged_into: String? = nil
+    @NullCodable var changed_at: String? = nil
 
     init(_ record: Record) {
         type = record.key.type.rawValue
@@ -156,18 +157,6 @@ struct RecordLine: Encodable {
         deleted = record.isTombstone
         merged_into = record.deletion?.mergedInto
         changed_at = record.newestStamp.map { Words.time(of: $0) }
-    }
-
-    private enum CodingKeys: String, CodingKey { case type, name, properties, deleted, merged_into, changed_at }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(type, forKey: .type)
-        try container.encode(name, forKey: .name)
-        try container.encode(properties, forKey: .properties)
-        try container.encode(deleted, forKey: .deleted)
-        try container.encode(merged_into, forKey: .merged_into)
-        try container.encode(changed_at, forKey: .changed_at)
     }
 
     static let header = ["TYPE", "NAME", "PROPERTIES", "STATE", "CHANGED"]

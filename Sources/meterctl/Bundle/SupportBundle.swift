@@ -18,83 +18,34 @@ struct SupportBundle: Encodable {
     /// What the radios heard that is, or may be, a meter.
     var heard: [RadioRow]
     /// null where meterd uses no radio, or did not answer.
-    var strangers_heard: Int?
+    @NullCodable var strangers_heard: Int? = nil
     var adapters: [AdapterStatus]
     var adapter_details: [SupportRadios.Adapter]
     var management: [SupportRadios.Trace]
     var meters: [SupportMeter]
     /// By the kernel's log of this boot; null where it may not be read.
-    var command_timeouts: [Timeouts]?
+    @NullCodable var command_timeouts: [Timeouts]? = nil
 
     struct Programs: Encodable {
         var meterctl: VersionBody
         /// null where none answers.
-        var meterd: VersionBody?
-        var bluetoothd: String?
-
-        private enum CodingKeys: String, CodingKey { case meterctl, meterd, bluetoothd }
-
-        /// Written out so that what is unknown is `null` and not missing.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(meterctl, forKey: .meterctl)
-            try container.encode(meterd, forKey: .meterd)
-            try container.encode(bluetoothd, forKey: .bluetoothd)
-        }
+        @NullCodable var meterd: VersionBody? = nil
+        @NullCodable var bluetoothd: String? = nil
     }
 
     struct Machine: Encodable {
-        var kernel: String?
-        var system: String?
-        var architecture: String?
-        var board: String?
-        var wireless_MHz: Int?
-        var under_voltage: Bool?
-
-        private enum CodingKeys: String, CodingKey {
-            case kernel, system, architecture, board, wireless_MHz, under_voltage
-        }
-
-        /// Written out so that what is unknown is `null` and not missing.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(kernel, forKey: .kernel)
-            try container.encode(system, forKey: .system)
-            try container.encode(architecture, forKey: .architecture)
-            try container.encode(board, forKey: .board)
-            try container.encode(wireless_MHz, forKey: .wireless_MHz)
-            try container.encode(under_voltage, forKey: .under_voltage)
-        }
+        @NullCodable var kernel: String? = nil
+        @NullCodable var system: String? = nil
+        @NullCodable var architecture: String? = nil
+        @NullCodable var board: String? = nil
+        @NullCodable var wireless_MHz: Int? = nil
+        @NullCodable var under_voltage: Bool? = nil
     }
 
     struct Timeouts: Encodable {
         var adapter: String
         var count: Int
         var last_opcode: String
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case format, version, made, programs, machine, findings, usb, heard, strangers_heard, adapters, adapter_details
-        case management, meters, command_timeouts
-    }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(format, forKey: .format)
-        try container.encode(version, forKey: .version)
-        try container.encode(made, forKey: .made)
-        try container.encode(programs, forKey: .programs)
-        try container.encode(machine, forKey: .machine)
-        try container.encode(findings, forKey: .findings)
-        try container.encode(usb, forKey: .usb)
-        try container.encode(heard, forKey: .heard)
-        try container.encode(strangers_heard, forKey: .strangers_heard)
-        try container.encode(adapters, forKey: .adapters)
-        try container.encode(adapter_details, forKey: .adapter_details)
-        try container.encode(management, forKey: .management)
-        try container.encode(meters, forKey: .meters)
-        try container.encode(command_timeouts, forKey: .command_timeouts)
     }
 }
 
@@ -165,13 +116,13 @@ extension SupportBundle {
             "\(path) has:",
             "- versions of the programs, the kernel and the system, and the board's model",
             "- the \(findings.count) findings of meterctl doctor",
-            "- \(usb.count) devices on USB that are, or may be, meters: ids, texts and interfaces, no serial numbers",
-            "- \(heard.count) radios that are, or may be, meters: addresses, names and what they announce",
-            "- the last states of \(meters.count) meters (\(known) of a known model), and what a meter without data says",
-            "- \(adapters.count) Bluetooth adapters, and the last \(management.count) messages to and from the kernel about them",
+            "- devices on USB that are, or may be, meters (\(usb.count)): ids, texts and interfaces, no serial numbers",
+            "- radios that are, or may be, meters (\(heard.count)): addresses, names and what they announce",
+            "- the last states of meters (\(meters.count), \(known) of a known model), and what a meter without data says",
+            "- Bluetooth adapters (\(adapters.count)), and the last messages to and from the kernel about them (\(management.count))",
         ]
         if let strangers_heard {
-            lines.append("Of \(strangers_heard) other devices that were heard it has the number alone.")
+            lines.append("Of other devices that were heard it has the number alone (\(strangers_heard)).")
         }
         if case .none = programs.meterd { lines.append("meterd did not answer, so that what it knows is not in it.") }
         lines.append(

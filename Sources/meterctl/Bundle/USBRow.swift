@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GatewayAPI
 import LinuxIO
 import MeterModel
 import USBTransport
@@ -29,8 +30,8 @@ struct USBRow: Codable, Hashable {
 
 /// The program's verdict on a row.
 struct TakenFor: Codable, Hashable {
-    var model: String?
-    var family: String?
+    @NullCodable var model: String? = nil
+    @NullCodable var family: String? = nil
     var transport: String
     var reason: String
 
@@ -39,17 +40,6 @@ struct TakenFor: Codable, Hashable {
         family = verdict.maker?.rawValue
         transport = verdict.transport
         reason = verdict.reason
-    }
-
-    private enum CodingKeys: String, CodingKey { case model, family, transport, reason }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(model, forKey: .model)
-        try container.encode(family, forKey: .family)
-        try container.encode(transport, forKey: .transport)
-        try container.encode(reason, forKey: .reason)
     }
 }
 

@@ -93,8 +93,7 @@ struct ControlClient: Sendable {
             var splitter = LineSplitter()
             var chunks = response.body.makeAsyncIterator()
             while let chunk = try await nextChunk(&chunks) {
-                splitter.append(chunk.readableBytesView)
-                while let line = splitter.next() {
+                for line in try splitter.split([UInt8](chunk.readableBytesView)) {
                     guard try take(try JSONDecoder().decode(Line.self, from: Data(line))) else { return }
                 }
             }

@@ -41,7 +41,7 @@ struct Alias: AsyncParsableCommand {
 
 struct Unalias: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say that an id is no other meter's, on all hosts.",
+        abstract: "Say that an id no longer means another meter, on all hosts.",
         discussion: "It lasts: no host makes them one by itself again. The meter is disconnected first.")
 
     @OptionGroup var daemon: DaemonOptions

@@ -8,7 +8,7 @@ import ProgramKit
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Looks why something does not work, and says what to do.",
+        abstract: "Diagnoses what is wrong, and says what to do.",
         discussion:
             "Works without meterd too. Exit code 1 where there is a problem. --bundle writes what a maintainer needs into "
             + "one file, takes out names of hosts and people and what looks like a password, and says what is in it.")
@@ -38,7 +38,7 @@ struct Doctor: AsyncParsableCommand {
     private func write(
         _ path: String, _ machine: MachineFacts, _ facts: Checkup.DaemonFacts, _ client: ControlClient
     ) async throws {
-        // nil: no meterd answers, or one of a version that knows no such question; the bundle says so.
+        // nil means no meterd answers, or one of a version that knows no such question; the bundle says so.
         let support: SupportBody? = try? await client.call(.get, "/v1/support")
         let made = WallTime(millisecondsSince1970: Int64(Date.now.timeIntervalSince1970 * 1000)).description
         let bundle = try SupportBundle(

@@ -44,7 +44,7 @@ struct Identify: ParsableCommand {
             rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
         } catch {
             throw CommandFailure(
-                .error, "\(file) is no list of what devices say: \(Self.words(for: error))",
+                .error, "\(file) is not a list of what devices say: \(Self.words(for: error))",
                 next: "meterctl identify --help says which keys an object may have")
         }
         return zip(rows, given).map { IdentityVerdict($0, given: $1) }
@@ -54,7 +54,7 @@ struct Identify: ParsableCommand {
         switch error as? DecodingError {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context):
             "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
-        case .dataCorrupted: "it is no JSON"
+        case .dataCorrupted: "it is not JSON"
         case .some, nil: "\(error)"
         }
     }

@@ -36,7 +36,7 @@ struct PortConsole {
         if name == "none" { return .none }
         guard let kind = SimulatorFaults.Kind(rawValue: name) else {
             throw CommandFailure(
-                .usage, "\"\(name)\" is no fault",
+                .usage, "\"\(name)\" is not a fault",
                 next: "the faults are \(SimulatorFaults.Kind.allCases.map(\.rawValue).joined(separator: ", ")), none")
         }
         return SimulatorFaults(kind, every: period)
@@ -59,7 +59,7 @@ enum PortOrder: Hashable {
         case ("fault", 3):
             guard let period = Int(words[2]), period > 0 else {
                 throw CommandFailure(
-                    .usage, "\"\(words[2])\" is no number of answers", next: "for example: fault garbage 3")
+                    .usage, "\"\(words[2])\" is not a number of answers", next: "for example: fault garbage 3")
             }
             self = .faults(try PortConsole.faults(words[1], every: period))
         case ("power-cycle", 1): self = .powerCycle

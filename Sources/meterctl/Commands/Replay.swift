@@ -65,7 +65,8 @@ private struct CaptureText {
         else {
             // Which part is wrong, a person sees in the line itself.
             throw CommandFailure(
-                .error, "\(path), line \(line), is no message", next: "give a file that meterctl capture wrote, or hex")
+                .error, "\(path), line \(line), is not a message",
+                next: "give a file that meterctl capture wrote, or hex")
         }
         let time = Duration.microseconds(Int64(min(max(entry.t, 0), 1e9) * 1e6))
         return .init(time: time, direction: entry.dir == "in" ? .fromMeter : .toMeter, bytes: bytes)

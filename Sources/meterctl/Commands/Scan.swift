@@ -9,7 +9,7 @@ struct Scan: AsyncParsableCommand {
     @OptionGroup var daemon: DaemonOptions
     @Option(name: .customLong("for"), help: "How long to look. Default: 12s where a radio listens, otherwise 2s.")
     var patience: TimeArgument?
-    @Flag(help: "Also what was heard or is plugged in and is no meter here, with the reason.")
+    @Flag(help: "Also what was heard or is plugged in and is not a meter here, with the reason.")
     var all = false
     @Flag(help: "JSON on stdout.")
     var json = false

@@ -21,7 +21,8 @@ struct Set: AsyncParsableCommand {
         for change in changes {
             let parts = change.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw CommandFailure(.usage, "\"\(change)\" is no key=value", next: "for example name=Bench")
+                throw CommandFailure(
+                    .usage, "\"\(change)\" is not of the form key=value", next: "for example name=Bench")
             }
             settings[String(parts[0])] = .some(parts[1].isEmpty ? nil : String(parts[1]))
         }
@@ -49,7 +50,7 @@ struct Get: AsyncParsableCommand {
         if let value { Terminal.line(value, linesKept: true) } else { Terminal.talk("\(key) is not set") }
     }
 
-    /// nil: not set. Which settings there are, the daemon says.
+    /// nil means not set. Which settings there are, the daemon says.
     static func value(of key: String, in body: SettingsBody) throws -> String? {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }

@@ -48,7 +48,7 @@ struct Simulate: AsyncParsableCommand {
     var every = 1
 
     func validate() throws {
-        if every < 1 { throw ValidationError("--every \(every) is no number of answers: 1 is every one") }
+        if every < 1 { throw ValidationError("--every \(every) is not a number of answers: 1 is every one") }
         if pty, stdio { throw ValidationError("--pty and --stdio exclude each other") }
         if framed, !stdio { throw ValidationError("--framed is for --stdio: a pseudo-terminal carries plain bytes") }
         if let over, over != LinkAddress.Transport.serial.rawValue, LinkAddress.Transport(rawValue: over) != nil, !stdio
@@ -56,13 +56,13 @@ struct Simulate: AsyncParsableCommand {
             throw ValidationError("--over \(over) is for --stdio: a pseudo-terminal is a serial port")
         }
         if stdio, link != nil { throw ValidationError("--link is for a pseudo-terminal, and --stdio makes none") }
-        if notification < 1 { throw ValidationError("--notification \(notification) is no number of bytes") }
+        if notification < 1 { throw ValidationError("--notification \(notification) is not a number of bytes") }
     }
 
     func run() async throws {
         guard let name = ModelName(model) else {
             throw CommandFailure(
-                .usage, "\"\(model)\" is no model",
+                .usage, "\"\(model)\" is not a model",
                 next: "the models are \(Self.models.joined(separator: ", "))")
         }
         var meter = try simulator(of: name)
@@ -76,7 +76,7 @@ struct Simulate: AsyncParsableCommand {
         let transport = try over.map { text in
             guard let transport = LinkAddress.Transport(rawValue: text) else {
                 let all = LinkAddress.Transport.allCases.map(\.rawValue).joined(separator: ", ")
-                throw CommandFailure(.usage, "\"\(text)\" is no kind of link", next: "--over takes \(all)")
+                throw CommandFailure(.usage, "\"\(text)\" is not a kind of link", next: "--over takes \(all)")
             }
             return transport
         }
@@ -142,7 +142,7 @@ private func portFailure(_ error: Errno, link: String?) -> CommandFailure {
         CommandFailure(.error, "there is no folder for \(link)", next: "make it, or choose another --link")
     case EEXIST:
         CommandFailure(
-            .error, "\(link) is there already and is no link, so it is left alone",
+            .error, "\(link) is there already and is not a link, so it is left alone",
             next: "remove it, or choose another --link")
     case EACCES, EPERM, EROFS:
         CommandFailure(.error, "\(link) cannot be made: \(error)", next: "choose another --link, such as in /tmp")

@@ -74,7 +74,7 @@ struct Status: AsyncParsableCommand {
         }
         return [
             .init(meter.id), .init(meter.model ?? "–"), .init(meter.name ?? "–"),
-            .init(Words.state(of: meter), Words.colour(of: meter.state)), LeaseWords.cell(meter.lease), value(.voltage),
+            .init(Words.state(of: meter), Words.colour(of: meter.state)), LeaseText.cell(meter.lease), value(.voltage),
             value(.current), value(.power),
             .init(meter.age_ms.map { Words.age(milliseconds: $0) } ?? "–"),
         ]
@@ -90,7 +90,7 @@ struct Status: AsyncParsableCommand {
         add("name", meter.name)
         add("state", "\(Words.state(of: meter)) since \(meter.since)")
         add("wanted", meter.wanted ? "yes" : "no")
-        add("lease", LeaseWords.detail(meter.lease))
+        add("lease", LeaseText.detail(meter.lease))
         add("link", linkText(meter))
         add("device", deviceText(meter.device))
         meter.reading?.reading.forEach { quantity, value in add(quantity.key, Words.quantity(quantity, value)) }

@@ -58,7 +58,7 @@ extension Sync {
             func run() async throws {
                 let answer: ParkedAnswer = try await daemon.client.call(.post, try parkedPath(id) + "/restore")
                 if json { return Terminal.exact(try JSONOutput.pretty(answer)) }
-                Terminal.talk("restored \(answer.id): \(answer.properties ?? 0) properties wait to be told")
+                Terminal.talk("restored \(answer.id): \(answer.properties ?? 0) properties wait to be sent")
             }
         }
 

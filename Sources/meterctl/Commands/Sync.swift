@@ -64,7 +64,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "What waits to be told and fetched, what went wrong, and the last result.")
+            abstract: "What waits to be sent and fetched, what went wrong, and the last result.")
 
         @OptionGroup var daemon: DaemonOptions
         @Flag(help: "JSON on stdout.")
@@ -125,7 +125,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Go on after a halt, once what was wrong is mended.")
+            abstract: "Go on after a halt, once its cause is fixed.")
 
         @OptionGroup var daemon: DaemonOptions
         @Flag(help: "JSON on stdout.")

@@ -81,7 +81,7 @@ struct ReadingPrinter {
     }
 }
 
-/// Runs `body`, and ends well when the time is over first. nil: no limit.
+/// Runs `body`, and ends well when the time is over first. nil means no limit.
 func withTimeLimit(_ limit: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws {
     guard let limit else { return try await body() }
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -36,12 +36,12 @@ struct Who: AsyncParsableCommand {
             let holder = (lease.holder ?? lease.holder_id ?? "–") + (lease.mine ? " (this host)" : "")
             // Nobody has it, but somebody waits for it.
             let state = lease.state == "none" ? "free" : lease.state
-            let remaining = lease.remaining_ms.map { LeaseWords.countdown(milliseconds: $0) }
+            let remaining = lease.remaining_ms.map { LeaseText.countdown(milliseconds: $0) }
             let token = lease.token.map { "\($0)" }
             let waiting = lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", ")
             table.add([
                 .init(lease.meter), .init(lease.name ?? "–"), .init(lease.model ?? "–"), .init(holder),
-                .init(lease.transport ?? "–"), .init(state, LeaseWords.colour(of: lease.state)),
+                .init(lease.transport ?? "–"), .init(state, LeaseText.colour(of: lease.state)),
                 .init(remaining ?? "–"), .init(token ?? "–"), .init(waiting),
             ])
         }

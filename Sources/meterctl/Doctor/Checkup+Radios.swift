@@ -73,7 +73,7 @@ extension Checkup {
                 + "bluetoothctl disconnect ADDRESS")
     }
 
-    /// Adapters that lock up and cannot be reset (peers.md, complaint 3).
+    /// Adapters that lock up and cannot be reset.
     private var clones: [Finding] {
         machine.adapters.filter { $0.usb == MachineFacts.USBIdentity(vendor: 0x0A12, product: 0x0001) }.map { adapter in
             Finding(

@@ -10,7 +10,7 @@ struct Checkup {
         case fails(CommandFailure)
     }
 
-    /// What each of the daemon's parts said. nil: it is of a version that knows no such part.
+    /// What each of the daemon's parts said. nil means it is of a version that knows no such part.
     struct Answers {
         var version: VersionBody
         var status: GatewayStatus
@@ -81,7 +81,7 @@ struct Checkup {
     private static func store(_ store: StoreStatus) -> Finding {
         if let error = store.error {
             return Finding(
-                "store", .problem, "\(store.path): \(error)", next: "readings wait in memory until it is mended")
+                "store", .problem, "\(store.path): \(error)", next: "readings wait in memory until it is fixed")
         }
         if let crowding = store.crowding {
             return Finding(

@@ -1,3 +1,5 @@
+import GatewayAPI
+
 /// What one check of `meterctl doctor` found.
 struct Finding: Encodable, Hashable {
     enum Verdict: String, Encodable {
@@ -14,23 +16,12 @@ struct Finding: Encodable, Hashable {
     /// What is, in a sentence.
     var message: String
     /// What to do; null where there is nothing to do.
-    var next: String?
+    @NullCodable var next: String? = nil
 
     init(_ check: String, _ verdict: Verdict, _ message: String, next: String? = nil) {
         self.check = check
         self.verdict = verdict
         self.message = message
         self.next = next
-    }
-
-    private enum CodingKeys: String, CodingKey { case check, verdict, message, next }
-
-    /// Written out so that what is unknown is `null` and not missing.
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(check, forKey: .check)
-        try container.encode(verdict, forKey: .verdict)
-        try container.encode(message, forKey: .message)
-        try container.encode(next, forKey: .next)
     }
 }

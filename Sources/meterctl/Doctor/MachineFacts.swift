@@ -84,7 +84,7 @@ struct MachineFacts: Hashable {
     /// USB interfaces that the kernel's `powerz` driver has.
     var powerzInterfaces: [String] = []
     var runsModemManager = false
-    /// nil: the kernel does not say.
+    /// nil means the kernel does not say.
     var isClockSynchronised: Bool?
     /// A clock that goes on without power. A Raspberry Pi has none.
     var hasHardwareClock = false

@@ -112,7 +112,7 @@ enum GivenValue: Codable, Hashable {
 }
 
 extension IdentityRow {
-    /// The device as USB shows it; nil where its vendor id is none.
+    /// The device as USB shows it; nil where its vendor id cannot be read.
     var usbDevice: USBSelfDescription? {
         guard let vendor = vid.flatMap({ UInt16($0, radix: 16) }) else { return nil }
         let shown = shownInterfaces

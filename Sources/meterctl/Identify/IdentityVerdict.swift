@@ -44,7 +44,8 @@ extension IdentityVerdict {
 
     private init(usb row: IdentityRow, _ given: GivenValue) {
         guard let device = row.usbDevice else {
-            self.init(given: given, transport: "usb", reason: "its vendor id (vid) is no hexadecimal number of 16 bits")
+            self.init(
+                given: given, transport: "usb", reason: "its vendor id (vid) is not a hexadecimal number of 16 bits")
             return
         }
         let found = DeviceTable.builtIn.identify(device)

@@ -2,7 +2,7 @@ import GatewayAPI
 import MeterCodec
 import MeterModel
 
-/// A frame as `decode --json` prints it (spec/cli.md): one object a frame.
+/// A frame as `decode --json` prints it (Docs/CommandLine.md#output): one object a frame.
 ///
 /// `reading` is the newest measurement in it; a frame that carries several has all of them, oldest first, in
 /// `readings` too. What a model lacks is absent, what it has and does not know is null.

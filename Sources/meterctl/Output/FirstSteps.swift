@@ -26,7 +26,7 @@ enum FirstSteps {
         let live = status.meters.count { $0.hasData }
         let meters = status.meters.count == 1 ? "1 meter" : "\(status.meters.count) meters"
         return "meterd runs and knows \(meters), \(live) with data.\n\n" + table(next(meterctl))
-            + "\n\n\(meterctl) doctor looks why something does not work; \(meterctl) --help lists every command."
+            + "\n\n\(meterctl) doctor finds out why something does not work; \(meterctl) --help lists every command."
     }
 
     private static func starts(_ daemon: Daemon) -> [(String, String)] {

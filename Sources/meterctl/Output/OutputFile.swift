@@ -4,7 +4,7 @@ import ProgramKit
 
 /// A file that lines are appended to. A full disk is an error, not a short file that looks whole.
 struct OutputFile: Sendable {
-    /// nil: standard output.
+    /// nil means standard output.
     private let descriptor: Int32?
     private let path: String
 

@@ -8,28 +8,13 @@ enum ScanOthers {
     /// One device, over a radio or at a plug.
     struct Entry: Encodable, Hashable {
         var device: String
-        var name: String?
+        @NullCodable var name: String? = nil
         /// `ble`, `spp` or `usb`.
         var transport: String
         /// Adapter, or device nodes.
         var port: String
         var looks_like_meter: Bool
         var reason: String
-
-        private enum CodingKeys: String, CodingKey {
-            case device, name, transport, port, looks_like_meter, reason
-        }
-
-        /// Written out so that what is unknown is `null` and not missing.
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(device, forKey: .device)
-            try container.encode(name, forKey: .name)
-            try container.encode(transport, forKey: .transport)
-            try container.encode(port, forKey: .port)
-            try container.encode(looks_like_meter, forKey: .looks_like_meter)
-            try container.encode(reason, forKey: .reason)
-        }
     }
 
     struct Listing: Encodable {

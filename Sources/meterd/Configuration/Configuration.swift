@@ -2,6 +2,7 @@ import BluetoothCore
 import Gateway
 import GatewayAPI
 import HomeAutomation
+import IOPorts
 import LeaseCore
 import LinuxIO
 import Logging
@@ -9,7 +10,7 @@ import MeterModel
 import ServerKit
 import SyncCore
 
-/// Everything that can be set, with defaults that are good with no file at all (spec/cli.md).
+/// Everything that can be set, with defaults that are good with no file at all (Docs/CommandLine.md#configuration).
 struct Configuration: Hashable, Sendable {
     /// Where the store is.
     var stateDirectory: String
@@ -25,7 +26,7 @@ struct Configuration: Hashable, Sendable {
     var minuteDays = 1830
     /// The store is kept below this size, the oldest readings going first.
     var maxMegabytes = 2048
-    /// What other hosts call this one. nil: what the system calls it.
+    /// What other hosts call this one. nil means what the system calls it.
     var hostName: String?
     var cloud = Cloud()
     /// How much the sync engine does at once, and how long it waits.
@@ -84,11 +85,11 @@ struct Configuration: Hashable, Sendable {
 
     /// The broker that Home Assistant and others hear of the meters from.
     struct MQTT: Hashable, Sendable {
-        /// nil: none.
+        /// nil means none.
         var address: BrokerAddress?
-        /// The file with user and password; nil: the broker wants none.
+        /// The file with user and password; nil means the broker wants none.
         var credentialsPath: String?
-        /// The certificates, one of which the broker's must come from; nil: those that the system trusts.
+        /// The certificates, one of which the broker's must come from; nil means those that the system trusts.
         var certificatePath: String?
         var discoveryPrefix = "homeassistant"
         var baseTopic = "metergateway"
@@ -98,7 +99,7 @@ struct Configuration: Hashable, Sendable {
 
     struct Port: Hashable, Sendable {
         var declared: DeclaredPort
-        /// Wanted from the start; a later `disconnect` or `connect` is remembered and counts for more.
+        /// Wanted from the start; a later `disconnect` or `connect` is remembered and takes precedence.
         var connects: Bool
     }
 

@@ -1,6 +1,6 @@
 import BluetoothCore
-import Gateway
 import GatewayServer
+import IOPorts
 import LeaseCore
 import MeterModel
 import ServerKit
@@ -115,7 +115,7 @@ struct ConfigurationFile {
             for index in texts.indices {
                 guard let text = texts[index].string, IPAddress.bytes(of: text) != nil else {
                     throw ConfigurationError(
-                        "\(path): \(texts[index].debugDescription) in cloud.proxies is no address",
+                        "\(path): \(texts[index].debugDescription) in cloud.proxies is not an address",
                         next: "it takes addresses without port, as \"192.168.1.2\"")
                 }
                 configuration.cloud.proxies.append(text)
@@ -140,7 +140,7 @@ struct ConfigurationFile {
                 let text = texts[index].string ?? "\(texts[index].debugDescription)"
                 guard let address = MACAddress(text) else {
                     throw ConfigurationError(
-                        "\(path): \"\(text)\" is no address of an adapter",
+                        "\(path): \"\(text)\" is not an address of an adapter",
                         next: "meterctl status shows them; hci0 and the like change from boot to boot")
                 }
                 configuration.bluetooth.adapters.insert(address)
@@ -174,7 +174,7 @@ struct ConfigurationFile {
             for index in texts.indices {
                 guard let name = texts[index].string, WebNames.isName(name) else {
                     throw ConfigurationError(
-                        "\(path): \(texts[index].debugDescription) in web.names is no name of a host",
+                        "\(path): \(texts[index].debugDescription) in web.names is not a name of a host",
                         next: "it takes names without port, as \"meters.example.org\"")
                 }
                 configuration.web.names.append(name)
@@ -205,7 +205,7 @@ struct ConfigurationFile {
         if let text = try string("id", in: port, "port.") {
             guard let parsed = MeterID(text) else {
                 throw ConfigurationError(
-                    "\(path): \"\(text)\" is no meter id", next: "give a MAC address or a usb:… id")
+                    "\(path): \"\(text)\" is not a meter id", next: "give a MAC address or a usb:… id")
             }
             id = parsed
         }

@@ -171,7 +171,7 @@ enum ConfigurationReference {
             Key(name: "name", value: #""Bench""#),
             Key(
                 name: "connect", value: "true",
-                explanation: "From the first start; what you say with meterctl later counts for more."),
+                explanation: "From the first start; settings made with meterctl take precedence."),
         ])
 
     /// The same table again: an example of its other kind.
@@ -206,7 +206,7 @@ extension ConfigurationReference {
     }
 
     private static let introduction =
-        "meterd needs no configuration: every key is here, switched off by its \"#\", with its default or, where it has "
+        "meterd needs no configuration: every key is here, commented out by its \"#\", with its default or, where it has "
         + "none, with an example. Take away the \"#\" of a key, and of the [table] it is in, to set it; then: sudo "
         + "systemctl restart meterd. What \"meterctl web enable\", \"meterctl cloud join\" and \"meterctl set\" change is "
         + "not in this file."

@@ -15,7 +15,7 @@ import Synchronization
 final class Fleet: Sendable {
     static let hostsPerZone = 100
     static let metersEach = 10
-    /// leases-and-sync.md, section 1: how often a host renews.
+    /// Docs/Leases.md#times: how often a host renews.
     static let heartbeat = 60.0
 
     private struct State {

@@ -39,7 +39,7 @@ struct FleetBenchmark {
         private static func numbers(_ text: String?) throws -> [Int] {
             let numbers = (text ?? "").split(separator: ",").compactMap { Int($0) }
             guard !numbers.isEmpty, numbers.allSatisfy({ $0 > 0 }) else {
-                throw BenchmarkError("\"\(text ?? "")\" is no list of numbers")
+                throw BenchmarkError("\"\(text ?? "")\" is not a list of numbers")
             }
             return numbers
         }

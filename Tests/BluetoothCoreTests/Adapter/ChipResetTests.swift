@@ -67,6 +67,44 @@ struct ChipResetTests {
         #expect(probe.chipResets.isEmpty)
     }
 
+    private static let device = RadioAddress(MACAddress(bits: 7), .lePublic)
+
+    /// A link ends for the kernel when the chip says so, and a chip that has hung says nothing any more.
+    @Test func chipThatAnswersNothing_isReset_thoughTheKernelListsALink() {
+        var probe = AdapterProbe.searching()
+        probe.machine.chipReset = .serialDevice
+        probe.heard()
+        probe.machine.deviceConnected(Self.device)
+        probe.live(.seconds(600), status: .authenticationFailed)
+        #expect(probe.notes.contains(.cyclePower))
+        #expect(probe.chipResets == [.serialDevice])
+    }
+
+    @Test func chipThatAnswersNothing_isLeftAlone_whileALinkOfOursIsUp() {
+        var probe = AdapterProbe.searching()
+        probe.machine.chipReset = .serialDevice
+        let link = SlotKey(MACAddress(bits: 7), isClassic: false)
+        probe.heard()
+        _ = probe.machine.take(link, at: probe.now)
+        probe.take(probe.machine.linkUp(link, at: probe.now))
+        probe.live(.seconds(600), status: .authenticationFailed)
+        #expect(!probe.notes.contains(.cyclePower))
+        // Its session has ended it.
+        probe.take(probe.machine.giveBack(link, at: probe.now))
+        probe.live(.seconds(600), status: .authenticationFailed)
+        #expect(probe.chipResets == [.serialDevice])
+    }
+
+    /// Another program's link is worth more than the search, where only the search is silent.
+    @Test func silentSearch_endsNoLinkOfAnotherProgram() {
+        var probe = AdapterProbe.searching()
+        probe.machine.chipReset = .serialDevice
+        probe.heard()
+        probe.machine.deviceConnected(Self.device)
+        probe.live(.seconds(3000))
+        #expect(!probe.notes.contains(.cyclePower))
+    }
+
     @Test func adapterOnNeitherBus_hasTwoSteps() {
         var probe = AdapterProbe.searching()
         probe.heard()

@@ -43,7 +43,7 @@ struct PlantedCopy {
         listen(for: engine)
         let group = ServiceGroup(
             services: [
-                CloudRounds(service: service), try application.service { _ in say("running") },
+                CloudMaintenance(service: service), try application.service { _ in say("running") },
                 CloudStreamEnder(service: service),
             ], logger: logger)
         try await group.run()

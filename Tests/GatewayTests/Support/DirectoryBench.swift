@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -28,7 +29,7 @@ struct DirectoryBench {
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         let edges = MeterDirectory.Edges(
             loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
-            recorder: host.recorder, recordings: recordings, hostID: "pi", makeDice: { SimulatorNoise(seed: 7) },
+            recorder: host.recorder, recordings: recordings, hostID: "pi", makeDice: { SplitMix64(seed: 7) },
             gate: gate)
         directory = MeterDirectory(edges: edges, logger: host.log.logger)
     }

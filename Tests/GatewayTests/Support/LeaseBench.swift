@@ -30,7 +30,7 @@ struct LeaseBench {
         let zonePolicy = zonePolicy ?? zone.policy
         let keeper = LeaseKeeper(
             identity: identity, authority: link, hostPolicy: policy, zonePolicy: zonePolicy, tokens: tokens,
-            loop: loop, dice: SimulatorNoise(seed: session ?? number), logger: host.log.logger)
+            loop: loop, dice: SplitMix64(seed: session ?? number), logger: host.log.logger)
         link.listen { event in keeper.assumeIsolated { $0.take(event) } }
         return LeaseHost(host: host, link: link, keeper: keeper, run: Task { await keeper.run() })
     }
@@ -56,10 +56,11 @@ struct LeaseBench {
             _ = await task.result
             isOver.store(true, ordering: .releasing)
         }()
+        let patience = Patience("the task is over that waits for time to pass")
         while !isOver.load(ordering: .acquiring) {
             loop.advance(by: .milliseconds(50))
             await settle(hosts)
-            await Task.yield()
+            try await patience.turn()
         }
         await watching
         return try await task.value
@@ -79,7 +80,11 @@ struct LeaseBench {
     /// Returns once every call of the hosts hangs in the zone, waiting for time to pass.
     private func settle(_ hosts: [LeaseHost]) async {
         for host in hosts {
-            while await host.keeper.callsUnderWay != host.link.parkedCount { await Task.yield() }
+            await #expect(throws: Never.self) {
+                try await eventually("every call hangs in the zone") {
+                    await host.keeper.callsUnderWay == host.link.parkedCount
+                }
+            }
         }
     }
 }

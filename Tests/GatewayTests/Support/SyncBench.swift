@@ -1,4 +1,5 @@
 import Gateway
+import IOPorts
 import Logging
 import MeterModel
 import MeterTestKit
@@ -74,6 +75,7 @@ extension SyncBench {
     /// something is under way no time passes, however slow the machine is.
     @discardableResult
     func passUntilResult(_ engine: SyncEngine, _ results: inout SyncResults) async throws -> SyncResult {
+        let patience = Patience("a run is over")
         while true {
             let report = await engine.report()
             if let last = report.status.lastResult, last.run > results.lastRun { return try await results.next() }
@@ -81,16 +83,18 @@ extension SyncBench {
             if isResting, !report.status.stream.isOpening, let wake = report.nextWake, wake > loop.now {
                 loop.advance(by: wake - loop.now)
             }
-            await Task.yield()
+            try await patience.turn()
         }
     }
 }
 
 extension SyncBench {
     /// Returns once the engine has heard of it.
-    func setNetwork(isSatisfied: Bool, seenBy engine: SyncEngine) async {
+    func setNetwork(isSatisfied: Bool, seenBy engine: SyncEngine) async throws {
         network.set(isSatisfied: isSatisfied)
-        while await engine.report().network?.isSatisfied != isSatisfied { await Task.yield() }
+        try await eventually("the engine hears of the network") {
+            await engine.report().network?.isSatisfied == isSatisfied
+        }
     }
 }
 

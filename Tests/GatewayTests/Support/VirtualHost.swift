@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import IOPorts
 import Logging
 import MeterModel
 import MeterSimulator
@@ -28,7 +29,7 @@ struct VirtualHost {
     ) -> DeviceSession {
         DeviceSession(
             id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
-            opener: links, track: recorder.track(for: id), dice: SimulatorNoise(seed: 7), logger: log.logger,
+            opener: links, track: recorder.track(for: id), dice: SplitMix64(seed: 7), logger: log.logger,
             gate: gate)
     }
 

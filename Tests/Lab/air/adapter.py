@@ -7,6 +7,7 @@ of all links when the adapter is pulled, and the ways in which adapters fail.
 import asyncio
 import itertools
 
+import broadcom
 import h4
 from controller import LE_META, Controller
 from pairing import LegacyPairing
@@ -26,10 +27,14 @@ class Adapter:
     # A real controller reports a device again when the host starts a scan anew, and many do so all the time.
     REPEAT_SECONDS = 1.0
 
-    def __init__(self, index, air):
+    def __init__(self, index, air, at_serial_port=False):
         self.name = f"hci{index}"
         self.air = air
+        # A Broadcom chip at the machine's serial port, whose power is a line's; others are plugged and pulled by the guest.
+        self.at_serial_port = at_serial_port
         self.plugged = False
+        # How often the power of one at a serial port fell.
+        self.power_cuts = 0
         # Hears no advertisement and no inquiry answer, though it says that it scans.
         self.deaf = False
         # Addresses that are out of its reach, though other adapters hear them.
@@ -68,9 +73,22 @@ class Adapter:
         self._pairing.forget()
         self._end_links()
 
+    def power(self, on):
+        """The level of the line that the power of a chip at a serial port hangs on."""
+        if on == self.plugged:
+            return
+        if on:
+            self.plug()
+        else:
+            self.power_cuts += 1
+            self.unplug()
+
     def play(self, profile):
-        """Behaves like a Raspberry Pi's radio from now on, or like any other."""
-        self.pi = Pi(lambda packet: self._kernel.write(packet), self._controller.send) if profile == "pi" else None
+        """Behaves like a Raspberry Pi's radio from now on ("pi"), like one whose links all succeed ("pi, well"), or like
+        any other."""
+        self.pi = None
+        if profile:
+            self.pi = Pi(lambda packet: self._kernel.write(packet), self._controller.send, 2 if profile == "pi" else None)
 
     def _end_links(self):
         """Tells the peers, which btvirt does not when a controller is reset."""
@@ -87,6 +105,9 @@ class Adapter:
 
     def _from_kernel_packet(self, packet):
         if self.hung:
+            return
+        if self.at_serial_port and (said := broadcom.answer(packet)):
+            self._to_kernel(said)
             return
         if packet[0] == h4.COMMAND:
             self.air_time.command(int.from_bytes(packet[1:3], "little"), packet[4:])

@@ -2,8 +2,9 @@
 """The air of the laboratory, on the machine that runs the virtual one: BlueZ's virtual controllers (btvirt), the meters
 with radios, the link of one or two of those controllers to the guest, and every meter's simulator.
 
-usage: air.py --work FOLDER --meterctl PROGRAM --at FOLDER [--adapters N]
-In the folder --at it listens on the sockets hci0, hci1 … and control, and says READY.
+usage: air.py --work FOLDER --meterctl PROGRAM --at FOLDER [--adapters N | --serial-adapter]
+In the folder --at it listens on the sockets hci0, hci1 … and control, and says READY. With --serial-adapter the only
+adapter is a chip at the virtual machine's serial port, whose power line it follows (sockets qmp and qtest there).
 
 The guest's side sends lines of JSON over control: {"id": 1, "do": "set", "meter": "um25c", "on": false} and gets
 {"id": 1} or {"id": 1, "error": "why"}. Simulators of meters with plugs run here too: {"do": "plug", "simulator": 7,
@@ -21,6 +22,7 @@ sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import identities  # noqa: E402 - one folder up, shared with the guest
 import recorded_meter  # noqa: E402
 from adapter import Adapter  # noqa: E402
+from broadcom import PowerLine  # noqa: E402
 from radio_meter import ATORCH, FNIRSI, TC66_RADIO_A, TC66_RADIO_B, TRANSPARENT, Kind, RadioMeter
 from simulator import Simulator
 
@@ -48,13 +50,15 @@ class Air:
         self.plugged = {}
         self._guest = None
         self._btvirt = None
+        self._power = None
         self._controllers = None
 
     async def start(self):
         """Up to READY."""
         path = self._controllers = await self._start_btvirt()
-        for index in range(self.arguments.adapters):
-            adapter = Adapter(index, self)
+        serial = self.arguments.serial_adapter
+        for index in range(1 if serial else self.arguments.adapters):
+            adapter = Adapter(index, self, at_serial_port=serial)
             await adapter.start(path, os.path.join(self.arguments.at, adapter.name))
             self.adapters.append(adapter)
         for name, kind in KINDS.items():
@@ -68,6 +72,10 @@ class Air:
             if name in ("um25c-twin", "stranger"):
                 await meter.set_on(False)
         await asyncio.start_unix_server(self._serve_guest, os.path.join(self.arguments.at, "control"), limit=1 << 20)
+        if serial:
+            self.adapters[0].play("pi, well")
+            qmp, qtest = (os.path.join(self.arguments.at, name) for name in ("qmp", "qtest"))
+            self._power = asyncio.create_task(PowerLine(self.adapters[0].power).follow(qmp, qtest))
 
     async def _start_btvirt(self):
         """btvirt's sockets have fixed names in /tmp: it gets a /tmp of its own, and is reached through /proc."""
@@ -223,8 +231,8 @@ class Air:
 
     @staticmethod
     def _radio(adapter):
-        """What was counted at an adapter: seconds of listening, and what it did as a Pi's."""
-        said = {"listened": adapter.air_time.seconds()}
+        """What was counted at an adapter: seconds of listening, cuts of its power, and what it did as a Pi's."""
+        said = {"listened": adapter.air_time.seconds(), "power_cuts": adapter.power_cuts}
         if pi := adapter.pi:
             said |= {"timeouts": sorted(pi.timeouts.values()), "refused": pi.refused, "failed": pi.failed, "lost": pi.lost}
         return said
@@ -262,6 +270,7 @@ async def main():
     parser.add_argument("--meterctl", required=True)
     parser.add_argument("--at", required=True)
     parser.add_argument("--adapters", type=int, default=2)
+    parser.add_argument("--serial-adapter", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.DEBUG if arguments.verbose else logging.INFO, stream=sys.stderr,

@@ -80,9 +80,9 @@ class Pi:
     # As a radio that waits for the meter's next advertisement; btvirt makes a link at once.
     MAKING_SECONDS = 0.5
 
-    def __init__(self, answer, command, failing=2):
+    def __init__(self, answer, command, failing):
         self._answer, self._command = answer, command
-        # Every so many-th link over LE fails to be established.
+        # Every so many-th link over LE fails to be established; None: all succeed.
         self._failing = failing
         self._made = 0
         self._pending = False
@@ -151,7 +151,7 @@ class Pi:
 
     def _linked(self, handle):
         self._made += 1
-        if self._made % self._failing == 0:
+        if self._failing and self._made % self._failing == 0:
             self.failed += 1
             self._end(handle, NOT_ESTABLISHED)
         else:

@@ -1,11 +1,15 @@
-"""A Bluetooth adapter of this kernel (/dev/vhci), whose controller is on the other side of a port."""
+"""A Bluetooth adapter of this kernel, whose controller is on the other side of a port: of /dev/vhci, or behind the
+machine's own serial port as a Raspberry Pi's is.
+"""
 
 import errno
+import glob
 import os
 import select
 import sys
 import threading
 
+from checks import provided
 from host import LaboratoryFault, open_port
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "air"))
@@ -79,3 +83,45 @@ class Adapter:
                             # Switched off, it takes nothing, as a real one then has nothing to say.
                             if error.errno != errno.ENXIO:
                                 print(f"laboratory: vhci: {error}", flush=True)
+
+
+class SerialAdapter:
+    """A chip at the serial port that the device tree names. Its driver is what plugs and pulls it: the power of the chip
+    is a line that the driver has, which the air follows.
+    """
+
+    DRIVER = "/sys/bus/serial/drivers/hci_uart_bcm"
+    # As a Pi's is called too (rsta2/circle#203).
+    DEVICE = "serial0-0"
+
+    def __init__(self):
+        # The kernel makes it at the start, as a Pi's does.
+        provided("the driver has made an adapter", self._made, 60)
+
+    def _made(self):
+        return glob.glob(f"{self.DRIVER}/{self.DEVICE}/bluetooth/hci*")
+
+    @property
+    def plugged(self):
+        """Whether it is bound."""
+        return bool(self._made())
+
+    @property
+    def index(self):
+        """The N of hciN."""
+        return int(os.path.basename(self._made()[0]).removeprefix("hci"))
+
+    def plug(self):
+        """Binds the driver where it is not bound. Its index."""
+        if not self.plugged:
+            self._write("bind")
+        provided("the driver makes an adapter", self._made, 20)
+        return self.index
+
+    def pull(self):
+        """Unbinds the driver."""
+        self._write("unbind")
+
+    def _write(self, file):
+        with open(f"{self.DRIVER}/{file}", "w") as out:
+            out.write(self.DEVICE)

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from adapter import Adapter
+from adapter import Adapter, SerialAdapter
 from checks import Failure, wait
 from gadget import fnb58
 from host import Host
@@ -27,8 +27,10 @@ class Bench:
         self.meters = self.host.ask("meters")["meters"]
         self._trace = subprocess.Popen(["btmon", "-w", os.path.join(results, "hci.btsnoop")],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.adapter = Adapter(0, self.host)
-        self.second_adapter = Adapter(1, self.host)
+        if self.arguments["serial_adapter"]:
+            self.adapter, self.second_adapter = SerialAdapter(), None
+        else:
+            self.adapter, self.second_adapter = (Adapter(number, self.host) for number in (0, 1))
         self.adapter_address = None
         self.bluetoothd = None
         self.descriptors_before = None
@@ -50,6 +52,11 @@ class Bench:
             self.adapter_searches(40)
             self.descriptors_before = self.descriptors_before or self._program.descriptors()
         return self._program
+
+    def use(self, program):
+        """Makes the checks with this one, until somebody makes room."""
+        self.make_room()
+        self._program = program
 
     def make_room(self):
         """Stops every meterd, for one that has to have the adapters to itself."""

@@ -11,7 +11,8 @@ from program import States
 
 
 def plugged(bench):
-    """Plugs the simulated meter in: its id."""
+    """Plugs the simulated meter in: its id. The program may not yet know that it was pulled after the check before."""
+    wait("the meter is gone", lambda: not plugged_meter(bench.program, "5fc9"), 20)
     bench.km003c.plug()
     bench.after(bench.km003c.pull)
     identifier = wait("the meter is seen", lambda: plugged_meter(bench.program, "5fc9"), 30)["id"]

@@ -2,10 +2,12 @@
 reports (3). The kernel's Documentation/usb/gadget_configfs.rst has the folders.
 """
 
+import collections
 import glob
 import os
-import queue
+import select
 import threading
+import time
 
 from usb_device import REPORTS, identities
 
@@ -26,7 +28,8 @@ class ReportGadget:
         self._folder = os.path.join(GADGETS, name)
         self._storage = f"/tmp/{name}.img"
         self._simulator = None
-        self._reports = None
+        self._outgoing = collections.deque()
+        self._waker = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._make(vendor, product, strings)
 
     def _make(self, vendor, product, strings):
@@ -59,15 +62,16 @@ class ReportGadget:
         _write(f"{self._folder}/UDC", free)
         with open(f"{self._folder}/functions/hid.0/dev") as file:
             major, minor = map(int, file.read().split(":"))
-        node = f"/tmp/{os.path.basename(self._folder)}.hidg"
+        # Not in /tmp, where a system may take no devices.
+        node = f"/dev/{os.path.basename(self._folder)}.hidg"
         if os.path.exists(node):
             os.unlink(node)
         os.mknod(node, 0o600 | 0o020000, os.makedev(major, minor))
-        self._reports = os.open(node, os.O_RDWR | os.O_CLOEXEC)
+        reports = os.open(node, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
+        self._outgoing.clear()
         self._simulator, write = self._host.simulator(self._model, "hid", self._said, self._arguments)
-        self._outgoing = queue.Queue()
-        threading.Thread(target=self._listen, args=(self._reports, write), daemon=True).start()
-        threading.Thread(target=self._speak, args=(self._reports, self._outgoing), daemon=True).start()
+        self._thread = threading.Thread(target=self._serve, args=(reports, write), daemon=True)
+        self._thread.start()
 
     def pull(self):
         """From the socket."""
@@ -75,29 +79,36 @@ class ReportGadget:
             return
         number, self._simulator = self._simulator, None
         self._host.end_simulator(number)
-        self._outgoing.put(None)
+        # The node is closed before: a newer kernel leaves those waiting who read from it, and they would get what the
+        # device is sent when it is plugged again.
+        os.eventfd_write(self._waker, 1)
+        self._thread.join()
         _write(f"{self._folder}/UDC", "\n")
 
-    @staticmethod
-    def _listen(reports, write):
-        try:
-            while report := os.read(reports, 64):
-                write(report)
-        except OSError:
-            pass
-        os.close(reports)
-
     def _said(self, message):
-        self._outgoing.put(message)
+        self._outgoing.append(message)
+        os.eventfd_write(self._waker, 1)
 
-    @staticmethod
-    def _speak(reports, outgoing):
-        """A write waits until the host has polled the report before."""
-        try:
-            while message := outgoing.get():
-                os.write(reports, message.ljust(64, b"\0")[:64])
-        except OSError:
-            pass
+    def _serve(self, reports, write):
+        """Reports both ways until it is pulled. A report goes out when the host has polled the one before."""
+        while True:
+            readable, writable, _ = select.select([reports, self._waker], [reports] if self._outgoing else [], [])
+            if self._waker in readable:
+                os.eventfd_read(self._waker)
+            if self._simulator is None:
+                break
+            try:
+                if reports in readable:
+                    write(os.read(reports, 64))
+                if reports in writable:
+                    os.write(reports, self._outgoing[0].ljust(64, b"\0")[:64])
+                    self._outgoing.popleft()
+            except BlockingIOError:
+                pass
+            except OSError:
+                # The host has taken the device's configuration away, and gives it another.
+                time.sleep(0.1)
+        os.close(reports)
 
 
 def fnb58(host, serial="051772"):

@@ -27,6 +27,8 @@ import pairing_checks  # noqa: F401
 import name_checks  # noqa: F401
 import two_host_checks  # noqa: F401
 import neighbour_checks  # noqa: F401
+import situation_checks  # noqa: F401
+import installed_checks  # noqa: F401
 
 RESULTS = "/lab"
 PASSED, FAILED, LABORATORY = 0, 1, 90

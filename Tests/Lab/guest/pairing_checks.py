@@ -135,9 +135,14 @@ def a_pin_that_is_wrong(bench):
 def a_pin_beside_bluetoothd_without_an_agent(bench):
     """meterd is its agent meanwhile, and is none afterwards; pairing stays possible."""
     beside(bench, None)
+
+    def agent_is_ready():
+        return bench.program.adapter(bench.adapter_address)["pairing"]["agent"] == "ready"
+    # The bus has just come, which a machine has from its start.
+    wait("meterd to find the bus", agent_is_ready, 30)
     meter = PINMeter(bench)
     said = meter.again_and_again()
-    wait("the agent to leave", lambda: bench.program.adapter(bench.adapter_address)["pairing"]["agent"] == "ready", 10)
+    wait("the agent to leave", agent_is_ready, 10)
     wait("Bondable is on again", lambda: bondable(bench), 10)
     return said
 

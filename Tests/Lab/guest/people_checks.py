@@ -7,6 +7,18 @@ from fault_checks import connected
 from meter_checks import RADIO, plugged_meter
 
 
+def keep(bench, title, *commands, program=None):
+    """Puts what meterctl says into people.txt under a title, and returns it."""
+    said = []
+    with open(os.path.join(bench.results, "people.txt"), "a") as file:
+        file.write(f"## {title}\n\n")
+        for command in commands:
+            words = command.split() if isinstance(command, str) else command
+            said.append((program or bench.program).ctl(*words))
+            file.write(f"$ meterctl {' '.join(words)}; echo $?\n{said[-1].out}{said[-1].err}{said[-1].status}\n\n")
+    return said
+
+
 @check("people")
 def scan_status_and_doctor_read_well(bench):
     """With meters on the air and at the plugs: each is named in each, and doctor finds fault with what is missing only."""
@@ -17,11 +29,8 @@ def scan_status_and_doctor_read_well(bench):
         bench.after(plug.pull)
         wait("the meter is seen", lambda vendor=vendor: plugged_meter(bench.program, vendor), 30)
     connected(bench)
-    path = os.path.join(bench.results, "people.txt")
-    said = {words: bench.program.ctl(*words.split()) for words in ("scan --for 1s", "status", "doctor")}
-    with open(path, "w") as file:
-        for words, one in said.items():
-            file.write(f"$ meterctl {words}\n{one.out}{one.err}$ echo $?\n{one.status}\n\n")
+    commands = ("scan --for 1s", "status", "doctor")
+    said = dict(zip(commands, keep(bench, "meters on the air and at the plugs", *commands)))
     missing = [f"{bench.adapter_address} in doctor's"] if bench.adapter_address not in said["doctor"].out else []
     for identifier in [bench.meters[meter]["address"] for meter in RADIO] + [
             plugged_meter(bench.program, vendor)["id"] for vendor in ("5fc9", "2e3c")]:

@@ -150,7 +150,7 @@ class Program:
 
     def descriptors(self):
         """What its open descriptors lead to."""
-        folder = f"/proc/{self._process.pid}/fd"
+        folder = f"/proc/{self.identifier}/fd"
         found = []
         for number in os.listdir(folder):
             try:
@@ -161,7 +161,7 @@ class Program:
 
     def processor_seconds(self):
         """CPU used so far."""
-        with open(f"/proc/{self._process.pid}/stat") as file:
+        with open(f"/proc/{self.identifier}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

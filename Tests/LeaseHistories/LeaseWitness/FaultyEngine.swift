@@ -187,16 +187,16 @@ extension FaultyEngine {
         try await base.standing(of: meter, in: zone)
     }
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits { try await base.leaseLimits(at: now) }
-    package func changeLine(
+    package func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
-    ) async throws -> SharedLine {
-        try await base.changeLine(at: place, change)
+    ) async throws -> QueueState {
+        try await base.changeQueue(at: place, change)
     }
-    package func lines() async throws -> LineReading { try await base.lines() }
-    package func showLife(of copy: CopyID, isFirst: Bool) async throws -> CopySigns {
-        try await base.showLife(of: copy, isFirst: isFirst)
+    package func queues() async throws -> QueueSnapshot { try await base.queues() }
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
+        try await base.heartbeat(of: copy, isFirst: isFirst)
     }
-    package func giveUp(_ copy: CopyID, seen mark: UInt64) async throws -> Bool {
+    package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
         try await base.giveUp(copy, seen: mark)
     }
 }

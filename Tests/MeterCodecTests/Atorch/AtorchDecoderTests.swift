@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct AtorchDecoderTests {
-    /// A report by protocols.md 6.2 and 6.4, laid out here by hand.
+    /// A report by Docs/Protocols/Atorch.md#reports and Docs/Protocols/Atorch.md#check-byte, laid out here by hand.
     private func report(_ type: UInt8, _ fields: [(offset: Int, bytes: [UInt8])]) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 36)
         bytes.replaceSubrange(0..<4, with: [0xFF, 0x55, 0x01, type])
@@ -286,7 +286,7 @@ struct AtorchDecoderTests {
         }
     }
 
-    /// Replies as protocols.md 6.3 lists them.
+    /// Replies as Docs/Protocols/Atorch.md#commands-and-replies lists them.
     @Test(arguments: [
         ("ff55020101000040", AtorchReply.Outcome.done), ("ff55020102000041", .failed),
         ("ff55020103000042", .unsupported),

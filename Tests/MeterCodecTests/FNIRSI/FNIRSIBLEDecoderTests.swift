@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct FNIRSIBLEDecoderTests {
-    /// A frame by protocols.md 3.5, its payload laid out by hand.
+    /// A frame by Docs/Protocols/FNIRSI.md#bluetooth-le, its payload laid out by hand.
     private func frame(_ type: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let head = [0xAA, type, UInt8(payload.count)] + payload
         return head + [UInt8(Checksum.crc16Xmodem(head) & 0xFF)]

@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct FNIRSIUSBDecoderTests {
-    /// A packet by protocols.md 3.3, laid out here by hand. Each sample is 15 bytes.
+    /// A packet by Docs/Protocols/FNIRSI.md#packet, laid out here by hand. Each sample is 15 bytes.
     private func packet(type: UInt8 = 4, samples: [[UInt8]]) -> [UInt8] {
         var bytes: [UInt8] = [0xAA, type] + samples.joined()
         bytes += [UInt8](repeating: 0, count: 63 - bytes.count)
@@ -15,7 +15,7 @@ struct FNIRSIUSBDecoderTests {
     private let ordinary: [UInt8] = [
         0x54, 0xC4, 0x07, 0x00, 0x40, 0xE2, 0x01, 0x00, 0xBC, 0x0A, 0x98, 0x0A, 0x01, 0x24, 0x01,
     ]
-    /// 188.7437 V and 170.39408 A with D+ 51.84 V, as seen after an unclean stop (protocols.md 3.4).
+    /// 188.7437 V and 170.39408 A with D+ 51.84 V, as seen after an unclean stop (Docs/Protocols/FNIRSI.md#packet).
     private let garbage: [UInt8] = [
         0x02, 0x00, 0x20, 0x01, 0x30, 0x00, 0x04, 0x01, 0x80, 0xCA, 0x00, 0x00, 0x01, 0x24, 0x01,
     ]

@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// Command bytes and check values from protocols.md 3.2.
+/// Command bytes and check values from Docs/Protocols/FNIRSI.md#commands.
 struct FNIRSIUSBDriverTests {
     @Test(arguments: [
         (FNIRSIUSBCommand.hello, 0x81, 0x8E), (.start, 0x82, 0x96), (.keepOn, 0x83, 0x9E),
@@ -50,7 +50,7 @@ struct FNIRSIUSBDriverTests {
         #expect(driver.poll()[1] == 0x83)
     }
 
-    /// A packet by protocols.md 3.3 whose samples are all of one voltage, in hundred-thousandths.
+    /// A packet by Docs/Protocols/FNIRSI.md#packet whose samples are all of one voltage, in hundred-thousandths.
     private func packet(volts: UInt8) -> [UInt8] {
         let sample: [UInt8] = [0, 0, 0, volts, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]
         var bytes: [UInt8] = [0xAA, 0x04]

@@ -117,7 +117,7 @@ struct IdentifyingDriverTests {
     }
 
     @Test func rubbish_identifiesNobody() throws {
-        var noise = SimulatorNoise(seed: 20)
+        var noise = SplitMix64(seed: 20)
         var driver = try #require(IdentifyingDriver(over: .ble))
         var events = 0
         for _ in 0..<2000 { driver.receive(noise.bytes(20)) { _ in events += 1 } }

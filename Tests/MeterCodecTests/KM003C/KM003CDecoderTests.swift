@@ -132,8 +132,8 @@ struct KM003CDecoderTests {
         }
     }
 
-    /// As protocols.md 4.4 has them: an attach in a capture has 9.09 V with an average of 1.85 V, and D+ of 96 mV with an
-    /// average of 894 mV.
+    /// As Docs/Protocols/KM003C.md#what-becomes-of-the-payloads has them: an attach in a capture has 9.09 V with an
+    /// average of 1.85 V, and D+ of 96 mV with an average of 894 mV.
     @Test func averages_mayLagBehind() {
         var answer = KM003CSample.adc
         answer.replaceSubrange(16..<20, with: [0x02, 0x45, 0x1C, 0x00])

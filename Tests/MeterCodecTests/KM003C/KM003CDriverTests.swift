@@ -18,7 +18,7 @@ struct KM003CDriverTests {
         return names
     }
 
-    /// The bytes as protocols.md 4.3 and public test suites of other readers have them.
+    /// The bytes as Docs/Protocols/KM003C.md#link and public test suites of other readers have them.
     @Test func requests_countUp_andTheAttributeStandsOneBitUp() throws {
         var driver = KM003CDriver(model: .km003c)
         #expect(try driver.opening().map(\.bytes) == [hex("02010000"), hex("10020200")])

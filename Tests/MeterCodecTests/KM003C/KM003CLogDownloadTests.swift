@@ -202,7 +202,7 @@ struct KM003CLogDownloadTests {
     }
 
     @Test func rubbish_endsNothing() {
-        var noise = SimulatorNoise(seed: 7)
+        var noise = SplitMix64(seed: 7)
         for _ in 0..<200 {
             var transfer = KM003CLogDownload(.log(named: "A01.d"))
             _ = transfer.start()

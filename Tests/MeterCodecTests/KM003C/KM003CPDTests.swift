@@ -2,7 +2,8 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// PD status, trace and log catalogue, laid out by hand after protocols.md 4.6 and 4.8.
+/// PD status, trace and log catalogue, laid out by hand after Docs/Protocols/KM003C.md#usb-power-delivery and
+/// Docs/Protocols/KM003C.md#logs.
 struct KM003CPDTests {
     /// A PD status at 10 000 ms, 9.000 V, -1.500 A, 1.65 V and 0.029 V, with some events behind it.
     private func status(_ events: String) throws -> [UInt8] {

@@ -1,6 +1,6 @@
 import MeterCodec
 
-/// Messages laid out by hand after protocols.md 4.2 to 4.8, and not by the simulator.
+/// Messages laid out by hand after Docs/Protocols/KM003C.md, and not by the simulator.
 enum KM003CSample {
     /// Measurements: 9.000000 V, -1.500000 A, 25.5 C, CC1 1.6500 V, CC2 0.0290 V, D+ 0.6000 V, D- 0.5998 V,
     /// Vdd 3.2405 V, 50 samples a second; averages 9.001 V and -1.499 A.

@@ -96,7 +96,7 @@ struct TC66DecoderTests {
         for (text, mode) in [("firm", TC66Mode.firmware), ("boot", .boot)] {
             let frame = try #require(decodedFrames(Array(text.utf8), with: TC66Decoder()).first)
             guard case .tc66(.mode(let found)) = frame else {
-                Issue.record("\(text) is no mode")
+                Issue.record("\(text) is not a mode")
                 continue
             }
             #expect(found == mode)

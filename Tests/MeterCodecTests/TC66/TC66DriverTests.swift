@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// The commands as protocols.md 2.1 and 2.2 list them: five letters, over the radio between `b` and CR LF.
+/// The commands as Docs/Protocols/TC66.md#links list them: five letters, over the radio between `b` and CR LF.
 struct TC66DriverTests {
     @Test(arguments: [
         (MeterCommand(.nextScreen), "nextp"), (MeterCommand(.previousScreen), "lastp"),

@@ -1,7 +1,7 @@
 import MeterCodec
 import Testing
 
-/// An answer laid out by hand after the table in protocols.md 2.3, and not by the simulator.
+/// An answer laid out by hand after the table in Docs/Protocols/TC66.md#the-answer, and not by the simulator.
 struct TC66Sample {
     var pieces: [[UInt8]]
 

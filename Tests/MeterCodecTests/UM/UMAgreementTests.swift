@@ -40,7 +40,7 @@ struct UMAgreementTests {
     @Test func corruptedBlocks_showAWrongValue_atMostInTwoPerCent() throws {
         let seed: UInt64 = 20_261_123
         print("UMAgreementTests: seed \(seed)")
-        var noise = SimulatorNoise(seed: seed)
+        var noise = SplitMix64(seed: seed)
         let real = try UMRealBlocks.all.map { try hex($0.hex) }
         let right = try real.map { try #require(decode($0).first) }
         let main = [Quantity.voltage, .current, .power, .energy, .charge]
@@ -55,7 +55,7 @@ struct UMAgreementTests {
         for place in real.indices { #expect(decode(real[place]) == [right[place]], "seed \(seed)") }
     }
 
-    private static func spoilt(_ block: [UInt8], _ kind: Int, _ noise: inout SimulatorNoise) -> [UInt8] {
+    private static func spoilt(_ block: [UInt8], _ kind: Int, _ noise: inout SplitMix64) -> [UInt8] {
         var block = block
         func below(_ count: Int) -> Int { Int(noise.next() % UInt64(count)) }
         switch kind {

@@ -22,7 +22,7 @@ struct UMDecoderTests {
         ) { UMDecoder(expecting: model) }
     }
 
-    /// A worked block by protocols.md 1.3, laid out here by hand and not by the simulator.
+    /// A worked block by Docs/Protocols/UM.md#block, laid out here by hand and not by the simulator.
     private func workedBlock(word: UInt16, trailer: [UInt8]) -> [UInt8] {
         // 2034 x 593 steps: 0.1206162 W on a UM25C, a hundred times that on the others; 34.30 ohm on all.
         let power: [UInt8] = word == 0x09C9 ? [0x00, 0x00, 0x00, 0x78] : [0x00, 0x00, 0x2F, 0x1D]
@@ -69,7 +69,7 @@ struct UMDecoderTests {
     }
 
     @Test func um34c_isProvedByTheXOROfItsCheckedBytes() throws {
-        // Computed apart from this code from the positions that protocols.md 1.4 lists.
+        // Computed apart from this code from the positions that Docs/Protocols/UM.md#block lists.
         var block = workedBlock(word: 0x0D4C, trailer: [0x80, 0x0C])
 
         #expect(decodedFrames(block, with: UMDecoder()).count == 1)

@@ -3,7 +3,8 @@ import MeterModel
 import MeterSimulator
 import Testing
 
-/// The command bytes as protocols.md 1.2 lists them, confirmed there by public test suites of other readers.
+/// The command bytes as Docs/Protocols/UM.md#commands lists them, confirmed there by public test suites of other
+/// readers.
 struct UMDriverTests {
     @Test(arguments: [
         (MeterCommand(.nextScreen), 0xF1), (MeterCommand(.rotate), 0xF2), (MeterCommand(.previousScreen), 0xF3),

@@ -1,16 +1,12 @@
-/// The only source of chance here: SplitMix64, so that a seed names a run.
+import MeterModel
+
+/// The only source of chance here, so that a seed names a run.
 package struct SeededDice: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+    private var generator: SplitMix64
 
-    package init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
+    package mutating func next() -> UInt64 { generator.next() }
 
     /// True once in `times`; never for 0.
     package mutating func happens(onceIn times: UInt64) -> Bool { times > 0 && next() % times == 0 }

@@ -3,7 +3,7 @@ package import MeterModel
 
 /// The sequential lease that a history is held against: which operation may follow which, and what it leaves.
 ///
-/// It accepts every history that the rules of leases-and-sync.md (section 1) allow, and as few others as it can:
+/// It accepts every history that the rules of Docs/Leases.md allow, and as few others as it can:
 /// - one holder at a time; each change of holder or session has a token greater than any before;
 /// - a grant to another session needs a release, its own `previousSession` as the holder on the same host, a take-over
 ///   under `keep` that is aimed at the present grant, or that time to live and lock-delay could have passed since the

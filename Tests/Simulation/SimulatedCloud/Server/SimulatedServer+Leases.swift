@@ -11,7 +11,7 @@ extension SimulatedServer {
         let circumstances = LeaseCircumstances(
             now: now, wallNow: clock.wall(at: time), terms: terms, grantsNothingNewBefore: grantsNothingNewBefore,
             tokenFloor: store.value.tokenFloor, reservedFor: isHeld ? nil : reserved(meter, at: now),
-            nextInLine: reserved(meter, at: now))
+            nextInQueue: reserved(meter, at: now))
         var judged = before
         if bug == .noLockDelay, judged?.holder?.host != request.host {
             judged?.renewedAt = before.map { $0.renewedAt - terms.lockDelay } ?? now
@@ -78,7 +78,7 @@ extension SimulatedServer {
             }
         }
         if isNews { tellLease(meter, at: now) }
-        if isNews, refusal.record?.holder == nil { settleLine(meter, at: now) }
+        if isNews, refusal.record?.holder == nil { settleQueue(meter, at: now) }
     }
 
     mutating func renew(
@@ -137,7 +137,7 @@ extension SimulatedServer {
             coverage.note(.released)
             store.commit { $0.leases[meter] = freed }
             tellLease(meter, at: now)
-            settleLine(meter, at: now)
+            settleQueue(meter, at: now)
         }
         return .done
     }
@@ -156,13 +156,13 @@ extension SimulatedServer {
         store.commit { $0.isRestoring = false }
     }
 
-    // MARK: Waiting lines
+    // MARK: Lease queues
 
     mutating func enqueue(_ meter: Int, from host: Int, at time: TrueTime) -> CloudResponse {
         guard streams[host] != nil else { return .failed(.init(.badRequest, "no stream")) }
         coverage.note(.queued)
         if !lines[meter].waiters.contains(host) { lines[meter].waiters.append(host) }
-        settleLine(meter, at: clock.now(at: time))
+        settleQueue(meter, at: clock.now(at: time))
         return .done
     }
 
@@ -179,7 +179,7 @@ extension SimulatedServer {
     }
 
     /// Offers the meter to who waits first, where it can be had. Called after each change, and each second.
-    mutating func settleLine(_ meter: Int, at now: MonotonicTime) {
+    mutating func settleQueue(_ meter: Int, at now: MonotonicTime) {
         for host in lines[meter].waiters where streams[host] == nil { leaveLine(meter, host) }
         let record = store.value.leases[meter]
         guard record?.holder == nil || record?.isOver(at: now) == true, grantsNothingNewBefore == nil else {

@@ -3,7 +3,7 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// One `metercloud`: the project's rules over a store that a crash takes back, with waiting lines and streams in memory.
+/// One `metercloud`: the project's rules over a store that a crash takes back, with lease queues and streams in memory.
 ///
 /// Whatever it answers waits until the store is synced, as with group commit. Renewals alone are kept in memory.
 struct SimulatedServer {

@@ -128,7 +128,7 @@ extension Simulator {
         guard !server.isPaused else { return }
         let moment = server.clock.now(at: now)
         for meter in server.lines.indices where !server.lines[meter].waiters.isEmpty {
-            server.settleLine(meter, at: moment)
+            server.settleQueue(meter, at: moment)
         }
         if !server.pendingEvents.isEmpty, server.pendingResponses.isEmpty { flush() }
     }

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// The lease queues, and the copies' signs of life, of an engine that has them in this process alone: each call is one
+/// step under one lock, and all is gone with the process.
+package final class InMemoryQueues: Sendable {
+    private struct State {
+        var queues: [MeterPlace: QueueState] = [:]
+        var marks: [ReplicaID: UInt64] = [:]
+        var version: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// See `CloudEngine.changeQueue`.
+    package func change(_ place: MeterPlace, _ change: ([Waiter]) -> [Waiter]) -> QueueState {
+        state.withLock { state in
+            let queue = state.queues[place] ?? QueueState(waiters: [], version: state.version)
+            let next = change(queue.waiters)
+            guard next != queue.waiters else { return queue }
+            state.version += 1
+            let changed = QueueState(waiters: next, version: state.version)
+            state.queues[place] = next.isEmpty ? nil : changed
+            return changed
+        }
+    }
+
+    package var reading: QueueSnapshot { state.withLock { QueueSnapshot(queues: $0.queues, version: $0.version) } }
+
+    /// See `CloudEngine.heartbeat`.
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool) -> Heartbeats {
+        state.withLock { state in
+            guard isFirst || state.marks[copy] != nil else { return Heartbeats(marks: state.marks, wasGivenUp: true) }
+            state.version += 1
+            state.marks[copy] = state.version
+            return Heartbeats(marks: state.marks, wasGivenUp: false)
+        }
+    }
+
+    /// See `CloudEngine.giveUp`.
+    package func giveUp(_ copy: ReplicaID, seen mark: UInt64) -> Bool {
+        state.withLock { state in
+            guard let present = state.marks[copy] else { return true }
+            guard present == mark else { return false }
+            state.marks[copy] = nil
+            return true
+        }
+    }
+}

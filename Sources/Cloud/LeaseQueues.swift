@@ -1,0 +1,75 @@
+import MeterModel
+import Synchronization
+
+/// The lease queues of all meters that somebody waits for, as this copy of the cloud knows them.
+final class LeaseQueues: Sendable {
+    fileprivate struct State {
+        var queues: [MeterPlace: LeaseQueue] = [:]
+        /// Lines that nobody stands in any more, with the version of that, until all were read since.
+        var emptied: [MeterPlace: UInt64] = [:]
+        /// Of the last reading of all.
+        var readThrough: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Those that somebody waits for.
+    var places: [MeterPlace] { state.withLock { Array($0.queues.keys) } }
+
+    /// The copies through which somebody waits.
+    var copies: Set<ReplicaID> { state.withLock { Set($0.queues.values.flatMap { $0.waiters.map(\.copy) }) } }
+
+    func places(waitedAtThrough copy: ReplicaID) -> [MeterPlace] {
+        state.withLock { state in
+            state.queues.filter { $0.value.waiters.contains { $0.copy == copy } }.map(\.key)
+        }
+    }
+
+    func queue(at place: MeterPlace) -> LeaseQueue? { state.withLock { $0.queues[place] } }
+
+    func names(at place: MeterPlace) -> [String] { queue(at: place)?.names ?? [] }
+
+    func reserved(at place: MeterPlace, now: MonotonicTime) -> HostID? { queue(at: place)?.reserved(at: now) }
+
+    /// Takes in how a queue is, in whatever order that comes.
+    ///
+    /// - Returns: whether that is news to whoever is shown it.
+    func take(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.take(queue, at: place) } }
+
+    /// Takes in how all queues were.
+    ///
+    /// - Returns: those that are news.
+    func take(_ reading: QueueSnapshot) -> [MeterPlace] {
+        state.withLock { state in
+            var news: [MeterPlace] = []
+            for place in state.queues.keys where reading.queues[place] == nil {
+                let nobody = QueueState(waiters: [], version: reading.version)
+                if state.take(nobody, at: place) { news.append(place) }
+            }
+            for (place, queue) in reading.queues where state.take(queue, at: place) { news.append(place) }
+            guard reading.version >= state.readThrough else { return news }
+            state.readThrough = reading.version
+            state.emptied = state.emptied.filter { $0.value > reading.version }
+            return news
+        }
+    }
+
+    /// Changes this copy's offer, in one step.
+    func offer<Value: Sendable>(at place: MeterPlace, _ body: (inout LeaseQueue) -> Value) -> Value? {
+        state.withLock { state in
+            guard var queue = state.queues[place] else { return nil }
+            defer { state.queues[place] = queue }
+            return body(&queue)
+        }
+    }
+}
+
+extension LeaseQueues.State {
+    fileprivate mutating func take(_ shared: QueueState, at place: MeterPlace) -> Bool {
+        var queue = queues[place] ?? LeaseQueue(version: max(emptied[place] ?? 0, readThrough))
+        let isNews = queue.take(shared)
+        queues[place] = queue.isEmpty ? nil : queue
+        emptied[place] = queue.isEmpty && queue.version > readThrough ? queue.version : nil
+        return isNews
+    }
+}

@@ -1,0 +1,115 @@
+import Cloud
+import LeaseCore
+import MeterModel
+import SettingsCore
+import Synchronization
+
+import struct SettingsCore.Record
+
+/// The aliases of a zone as this copy saw them last.
+struct SeenAliases: Hashable, Sendable {
+    var book = AliasBook()
+    /// Of their key. Never 0 once they were read: the key is made where it is missing.
+    var revision: Int64 = 0
+}
+
+/// The aliases of all zones that this copy has seen. What decides with them compares their key's revision, so that an
+/// old one decides nothing.
+final class AliasCache: Sendable {
+    private static let roundsMax = 20
+    /// Leases that one step changes: each is a comparison and a change.
+    private static let leasesPerStep = 40
+
+    private let client: EtcdClient
+    private let keys: StoreKeys
+    private let writer: String
+    private let zones = Mutex<[String: SeenAliases]>([:])
+
+    init(client: EtcdClient, keys: StoreKeys, writer: String) {
+        self.client = client
+        self.keys = keys
+        self.writer = writer
+    }
+
+    /// As far as it is known here.
+    func canonical(_ place: MeterPlace) -> MeterPlace {
+        guard let seen = zones.withLock({ $0[place.zone] }) else { return place }
+        return MeterPlace(zone: place.zone, meter: seen.book.canonical(place.meter))
+    }
+
+    func note(_ seen: SeenAliases, in zone: String) {
+        zones.withLock { zones in
+            guard seen.revision > zones[zone]?.revision ?? 0 else { return }
+            zones[zone] = seen
+        }
+    }
+
+    /// Somebody has changed them: they are read before they are used again.
+    ///
+    /// - Parameter revision: another one than that is newer, and stays.
+    func forget(_ zone: String, seen revision: Int64) {
+        zones.withLock { zones in
+            if zones[zone]?.revision == revision { zones[zone] = nil }
+        }
+    }
+
+    /// Those that are known, or else the present ones.
+    func aliases(of zone: String) async throws(EtcdError) -> SeenAliases {
+        if let seen = zones.withLock({ $0[zone] }) { return seen }
+        return try await read(zone)
+    }
+
+    /// The present ones. Where there are none yet, those of the zone's records come into force.
+    func read(_ zone: String) async throws(EtcdError) -> SeenAliases {
+        let key = keys.aliases(of: zone)
+        for _ in 0..<Self.roundsMax {
+            if let entry = try await client.read([EtcdRange(key: key)]).ranges[0].entries.first {
+                let seen = SeenAliases(book: try StoredAliases(entry).book, revision: entry.revision)
+                note(seen, in: zone)
+                return seen
+            }
+            do {
+                try await adopt(zone)
+            } catch let error as EtcdError {
+                throw error
+            } catch {
+                throw EtcdError(.damaged, "the aliases of \(zone) cannot be read: \(error)")
+            }
+        }
+        throw EtcdError(.overloaded, "others change the aliases of \(zone) all the time. Try again")
+    }
+
+    /// Takes the aliases that an earlier version stored as records into force. Another copy may be quicker.
+    private func adopt(_ zone: String) async throws {
+        var records: [Record] = []
+        try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in
+            records.append(try StoredRecord(entry).record)
+        }
+        var leases: [String: SeenLease] = [:]
+        let prefix = keys.leases(in: zone)
+        if !records.isEmpty {
+            try await client.readAll(EtcdRange(prefix: prefix)) { entry in
+                guard let meter = StoreKeys.text(of: entry.key, after: prefix) else { return }
+                leases[meter] = try SeenLease(entry, pulse: 0, at: .origin)
+            }
+        }
+        let adoption = AliasAdoption(records) { leases[$0]?.record }
+        let key = keys.aliases(of: zone)
+        var steps = adoption.leases.sorted { $0.key < $1.key }[...]
+        repeat {
+            let few = steps.prefix(Self.leasesPerStep)
+            steps = steps.dropFirst(few.count)
+            var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: 0)])
+            for (meter, lease) in few {
+                let place = keys.lease(of: meter, in: zone)
+                transaction.compares.append(EtcdCompare(key: place, revision: leases[meter]?.revision ?? 0))
+                transaction.success.append(.put(key: place, value: try StoredLease(lease, writer: writer).bytes))
+            }
+            if !few.isEmpty { transaction.success.append(.put(key: keys.leaseGeneration(zone), value: [])) }
+            if steps.isEmpty {
+                transaction.success.append(.put(key: key, value: try StoredAliases(adoption.book).bytes))
+            }
+            guard try await client.commit(transaction).succeeded else { return }
+        } while !steps.isEmpty
+    }
+}

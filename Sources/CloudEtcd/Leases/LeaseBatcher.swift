@@ -1,0 +1,210 @@
+import Cloud
+import LeaseCore
+import MeterModel
+import Synchronization
+
+/// The one way to decide leases: decisions gather while others are under way, and go to etcd many in one request, each
+/// of them by itself a comparison and a change.
+///
+/// Decisions about one lease are made one after the other, and those that wait for it share one step. Nobody is
+/// answered before etcd has it.
+final class LeaseBatcher: Sendable {
+    private struct State {
+        var jobs: [MeterPlace: [LeaseJob]] = [:]
+        /// Those with jobs, first come first, but for those under way.
+        var line: [MeterPlace] = []
+        var underWay: Set<MeterPlace> = []
+        var workers = 0
+    }
+
+    /// Requests under way at once: one while another is on its way to the disk.
+    private static let workersMax = 3
+    /// With its own few operations each, and one for each zone, within what etcd takes.
+    static let leasesPerRequest = 60
+    /// Each has three ranges, and one for each other id that it came under.
+    private static let looksPerRequest = 10
+    /// Where others are quicker every time, there is another reason than chance.
+    private static let roundsMax = 200
+
+    private let client: EtcdClient
+    private let keys: StoreKeys
+    private let sights: LeaseCache
+    private let aliases: AliasCache
+    private let untold: PendingRenewals
+    private let writer: String
+    private let now: @Sendable () -> MonotonicTime
+    private let state = Mutex(State())
+    private let requests = Atomic<UInt64>(0)
+    private let decisions = Atomic<UInt64>(0)
+
+    init(
+        client: EtcdClient, keys: StoreKeys, sights: LeaseCache, aliases: AliasCache, untold: PendingRenewals,
+        writer: String, now: @escaping @Sendable () -> MonotonicTime
+    ) {
+        self.client = client
+        self.keys = keys
+        self.sights = sights
+        self.aliases = aliases
+        self.untold = untold
+        self.writer = writer
+        self.now = now
+    }
+
+    /// Requests since the start, and the decisions in them.
+    var counts: (requests: UInt64, decisions: UInt64) {
+        (requests.load(ordering: .relaxed), decisions.load(ordering: .relaxed))
+    }
+
+    /// Returns at once; the jobs are answered in any case.
+    func submit(_ jobs: [LeaseJob], in zone: String) {
+        let placed = jobs.map { (aliases.canonical(MeterPlace(zone: zone, meter: $0.meter)), $0) }
+        let workers = state.withLock { state in
+            for (place, job) in placed {
+                if state.jobs[place] == nil, !state.underWay.contains(place) { state.line.append(place) }
+                state.jobs[place, default: []].append(job)
+            }
+            let wanted = (state.line.count + Self.leasesPerRequest - 1) / Self.leasesPerRequest
+            let more = max(0, min(wanted, Self.workersMax - state.workers))
+            state.workers += more
+            return more
+        }
+        decisions.wrappingAdd(UInt64(jobs.count), ordering: .relaxed)
+        // Tasks of their own: what one caller began serves others, and is finished where that one is cancelled.
+        for _ in 0..<workers { Task { [self] in await work() } }
+    }
+
+    private func work() async {
+        while let batch = take() {
+            await decide(batch)
+            state.withLock { state in
+                for place in batch.keys {
+                    state.underWay.remove(place)
+                    if state.jobs[place] != nil { state.line.append(place) }
+                }
+            }
+        }
+    }
+
+    private func take() -> [MeterPlace: [LeaseJob]]? {
+        state.withLock { state in
+            let places = state.line.prefix(Self.leasesPerRequest)
+            guard !places.isEmpty else {
+                state.workers -= 1
+                return nil
+            }
+            state.line.removeFirst(places.count)
+            var batch: [MeterPlace: [LeaseJob]] = [:]
+            for place in places {
+                state.underWay.insert(place)
+                batch[place] = state.jobs.removeValue(forKey: place)
+            }
+            return batch
+        }
+    }
+
+    /// Answers all of them.
+    private func decide(_ batch: [MeterPlace: [LeaseJob]]) async {
+        var left = batch
+        for _ in 0..<Self.roundsMax where !left.isEmpty {
+            do throws(EtcdError) {
+                left = try await round(left)
+            } catch {
+                for job in left.values.joined() { job.fail(error) }
+                return
+            }
+        }
+        let error = EtcdError(.overloaded, "others change the same lease all the time. Try again")
+        for job in left.values.joined() { job.fail(error) }
+    }
+
+    /// - Returns: those where somebody else was quicker.
+    private func round(_ asked: [MeterPlace: [LeaseJob]]) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
+        var books: [String: SeenAliases] = [:]
+        for zone in Set(asked.keys.map(\.zone)) { books[zone] = try await aliases.aliases(of: zone) }
+        var jobs: [MeterPlace: [LeaseJob]] = [:]
+        for (place, few) in asked {
+            for job in few {
+                let meter = books[place.zone]?.book.canonical(job.meter) ?? job.meter
+                jobs[MeterPlace(zone: place.zone, meter: meter), default: []].append(job)
+            }
+        }
+        var plans: [LeasePlan] = []
+        for (place, jobs) in jobs {
+            do throws(EtcdError) {
+                let plan = try LeasePlan(jobs, at: place, aliases: books[place.zone] ?? SeenAliases(), writer: writer) {
+                    sights.lease(MeterPlace(zone: place.zone, meter: $0))
+                }
+                plans.append(plan)
+            } catch {
+                for job in jobs { job.fail(error) }
+            }
+        }
+        guard !plans.isEmpty else { return [:] }
+        let answer = try await client.commit(Self.request(for: plans, keys: keys))
+        requests.wrappingAdd(1, ordering: .relaxed)
+        let now = now()
+        var again: [MeterPlace: [LeaseJob]] = [:]
+        var failed: [LeasePlan] = []
+        for (index, plan) in plans.enumerated() {
+            do throws(EtcdError) {
+                let outcome = try plan.outcome(
+                    of: answer.transaction(index), mayBeDoneBefore: answer.mayBeDoneBefore,
+                    revision: answer.revision, keys: keys, now: now)
+                switch outcome {
+                case .done(let seen):
+                    sights.note(seen, at: plan.place, isOwn: true)
+                    if plan.change == .pulse { untold.add(plan.place, pulse: seen.pulse) }
+                    plan.deliver()
+                case .changed(let found):
+                    note(found, of: plan)
+                    again[plan.place] = jobs[plan.place]
+                case .failed:
+                    failed.append(plan)
+                }
+            } catch {
+                for job in jobs[plan.place] ?? [] { job.fail(error) }
+            }
+        }
+        while !failed.isEmpty {
+            let plans = failed.prefix(Self.looksPerRequest)
+            failed.removeFirst(plans.count)
+            do throws(EtcdError) {
+                try await look(plans)
+                for plan in plans { again[plan.place] = jobs[plan.place] }
+            } catch {
+                for job in plans.flatMap({ jobs[$0.place] ?? [] }) { job.fail(error) }
+            }
+        }
+        return again
+    }
+
+    /// Sees how it is with what these took to be otherwise.
+    private func look(_ plans: ArraySlice<LeasePlan>) async throws(EtcdError) {
+        let looks = plans.map { $0.look(keys) }
+        var answers = try await client.read(looks.flatMap { $0 }).ranges[...]
+        for (plan, look) in zip(plans, looks) {
+            let results = answers.prefix(look.count).map { EtcdResult.range($0) }
+            answers = answers.dropFirst(look.count)
+            let answer = EtcdTransactionAnswer(revision: 0, succeeded: false, results: results)
+            if case .changed(let found) = try plan.outcome(of: answer, revision: 0, keys: keys, now: now()) {
+                note(found, of: plan)
+            }
+        }
+    }
+
+    private func note(_ found: LeasePlan.Found, of plan: LeasePlan) {
+        sights.note(found.lease, at: plan.place)
+        for (meter, lease) in found.others { sights.note(lease, at: MeterPlace(zone: plan.place.zone, meter: meter)) }
+        if found.hasOtherAliases { aliases.forget(plan.place.zone, seen: plan.aliases.revision) }
+    }
+
+    /// All plans side by side, and for each zone in which a holder or a state may change a sign that it did.
+    static func request(for plans: [LeasePlan], keys: StoreKeys) -> EtcdTransaction {
+        var zones: Set<String> = []
+        for plan in plans {
+            if case .lease = plan.change { zones.insert(plan.place.zone) }
+        }
+        let signs = zones.sorted().map { EtcdOperation.put(key: keys.leaseGeneration($0), value: []) }
+        return EtcdTransaction(success: plans.map { $0.operation(keys) } + signs)
+    }
+}

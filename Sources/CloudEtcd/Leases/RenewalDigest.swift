@@ -1,0 +1,80 @@
+import Cloud
+import Synchronization
+
+/// What one copy has renewed lately: the leases, and the revisions of their pulses.
+///
+/// It goes through etcd to the other copies, which then know for how long a lease has been silent. A hint, as all that
+/// is watched: where one is lost, a copy counts from its next reading of all, and gives the lease away that much later.
+struct RenewalDigest: Hashable, Sendable {
+    /// More go onto the next one, so that a request stays far below `EtcdTransaction.bytesMax`.
+    static let renewalsMax = 4000
+
+    /// By zone, then by meter: the pulse's revision.
+    var zones: [String: [String: Int64]] = [:]
+
+    var isEmpty: Bool { zones.isEmpty }
+}
+
+extension RenewalDigest {
+    /// `1`, then for each zone a line with its name, and below it for each meter a space, the revision, a space and the
+    /// meter. No name has a line's end in it.
+    var bytes: [UInt8] {
+        var bytes = Array("1\n".utf8)
+        for (zone, meters) in zones.sorted(by: { $0.key < $1.key }) {
+            bytes += zone.utf8
+            bytes.append(UInt8(ascii: "\n"))
+            for (meter, revision) in meters.sorted(by: { $0.key < $1.key }) {
+                bytes += " \(revision) \(meter)\n".utf8
+            }
+        }
+        return bytes
+    }
+
+    /// - Throws: `damaged`.
+    init(_ entry: EtcdEntry) throws(EtcdError) {
+        let lines = entry.value.split(separator: UInt8(ascii: "\n"))
+        guard lines.first?.elementsEqual("1".utf8) == true else {
+            throw EtcdError(damaged: entry.key, "its first line is not one that this version knows")
+        }
+        var zone: String?
+        for line in lines.dropFirst() {
+            guard line.first == UInt8(ascii: " ") else {
+                zone = String(validating: line, as: UTF8.self)
+                continue
+            }
+            let words = line.dropFirst().split(separator: UInt8(ascii: " "), maxSplits: 1)
+            guard let zone, words.count == 2, let digits = String(validating: words[0], as: UTF8.self),
+                let revision = Int64(digits), let meter = String(validating: words[1], as: UTF8.self)
+            else {
+                throw EtcdError(
+                    damaged: entry.key, "\"\(String(decoding: line.prefix(64), as: UTF8.self))\" is not a renewal")
+            }
+            zones[zone, default: [:]][meter] = revision
+        }
+    }
+}
+
+/// The renewals of this copy that the others were not told of yet.
+final class PendingRenewals: Sendable {
+    private let pulses = Mutex<[MeterPlace: Int64]>([:])
+
+    /// - Parameter pulse: the revision of the lease's pulse.
+    func add(_ place: MeterPlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
+
+    /// Takes out what fits in one digest; an empty one where there is nothing to tell.
+    func take() -> RenewalDigest {
+        let taken = pulses.withLock { pulses in
+            guard pulses.count > RenewalDigest.renewalsMax else {
+                defer { pulses = [:] }
+                return pulses
+            }
+            var taken: [MeterPlace: Int64] = [:]
+            for (place, pulse) in pulses.prefix(RenewalDigest.renewalsMax) { taken[place] = pulse }
+            for place in taken.keys { pulses[place] = nil }
+            return taken
+        }
+        var digest = RenewalDigest()
+        for (place, pulse) in taken { digest.zones[place.zone, default: [:]][place.meter] = pulse }
+        return digest
+    }
+}

@@ -1,0 +1,123 @@
+package import Cloud
+import Logging
+import MeterModel
+
+/// The lease queues, a key each, and the copies' signs of life.
+extension EtcdCloudEngine {
+    /// Where others are quicker every time, there is another reason than chance.
+    private static let roundsMax = 200
+
+    package func changeQueue(
+        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+    ) async throws -> QueueState {
+        try await finish { [self] in
+            try await check(place.zone)
+            let key = keys.queue(at: place)
+            let found = try await client.read([EtcdRange(key: key)])
+            var (entry, revision) = (found.ranges[0].entries.first, found.revision)
+            for _ in 0..<Self.roundsMax {
+                let queue = queue(entry, at: place, of: entry?.revision ?? revision)
+                let next = change(queue.waiters)
+                guard next != queue.waiters else { return queue }
+                let value = try StoredQueue(next, writer: nextWriter()).bytes
+                var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: entry?.revision ?? 0)])
+                transaction.success = [next.isEmpty ? .delete(key: key) : .put(key: key, value: value)]
+                transaction.failure = [.range(EtcdRange(key: key))]
+                let answer = try await client.commit(transaction)
+                if answer.succeeded { return QueueState(waiters: next, version: UInt64(clamping: answer.revision)) }
+                guard let range = answer.range(0) else { throw Self.leftOut(key) }
+                (entry, revision) = (range.entries.first, answer.revision)
+                if let entry, entry.value == value {
+                    // It is what this very step writes: it was written, and the answer was lost.
+                    return QueueState(waiters: next, version: UInt64(clamping: entry.revision))
+                }
+            }
+            throw EtcdError(.overloaded, "others change the queue for \(place.meter) all the time. Try again")
+        }
+    }
+
+    package func queues() async throws -> QueueSnapshot {
+        try await finish { [self] in
+            var reading = QueueSnapshot(queues: [:], version: 0)
+            let revision = try await client.readAll(EtcdRange(prefix: keys.allQueues)) { entry in
+                guard case .queue(let place)? = keys.watched(entry.key) else { return }
+                reading.queues[place] = queue(entry, at: place, of: entry.revision)
+            }
+            reading.version = UInt64(clamping: revision)
+            return reading
+        }
+    }
+
+    /// - Parameters:
+    ///   - entry: nil means nobody waits there.
+    ///   - revision: at which it was so.
+    /// - Returns: nobody for what cannot be read: a queue is never worth a repair by hand, as whoever waits queues
+    ///   again.
+    func queue(_ entry: EtcdEntry?, at place: MeterPlace, of revision: Int64) -> QueueState {
+        var waiters: [Waiter] = []
+        do throws(EtcdError) {
+            if let entry {
+                guard let queue = try StoredQueue(entry).queue else {
+                    throw EtcdError(damaged: entry.key, "something in this queue means nothing")
+                }
+                waiters = queue
+            }
+        } catch {
+            logger.warning("a queue cannot be read", metadata: ["meter": "\(place.meter)", "cause": "\(error)"])
+        }
+        return QueueState(waiters: waiters, version: UInt64(clamping: revision))
+    }
+
+    // MARK: Signs of life
+
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
+        try await finish { [self] in
+            let key = keys.copy(copy)
+            let all = EtcdRange(prefix: keys.allCopies)
+            var entries = try await client.read([all]).ranges[0].entries
+            for _ in 0..<Self.roundsMax {
+                let own = entries.first { $0.key == key }
+                // Its key was there since its first sign, and only others delete it.
+                guard own != nil || isFirst else { return Heartbeats(marks: marks(entries), wasGivenUp: true) }
+                var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: own?.revision ?? 0)])
+                transaction.success = [.put(key: key, value: []), .range(all)]
+                transaction.failure = [.range(all)]
+                let answer = try await client.commit(transaction)
+                guard let range = answer.range(answer.succeeded ? 1 : 0) else { throw Self.leftOut(key) }
+                entries = range.entries
+                if answer.succeeded { return Heartbeats(marks: marks(entries), wasGivenUp: false) }
+            }
+            throw EtcdError(.overloaded, "others change the sign of life of this copy. Try again")
+        }
+    }
+
+    private func marks(_ entries: [EtcdEntry]) -> [ReplicaID: UInt64] {
+        var marks: [ReplicaID: UInt64] = [:]
+        for entry in entries {
+            guard let copy = StoreKeys.text(of: entry.key, after: keys.allCopies).flatMap({ ReplicaID($0) }) else {
+                continue
+            }
+            marks[copy] = UInt64(clamping: entry.revision)
+        }
+        return marks
+    }
+
+    package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
+        try await finish { [self] in
+            let key = keys.copy(copy)
+            var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: Int64(clamping: mark))])
+            transaction.success = [.delete(key: key)]
+            transaction.failure = [.range(EtcdRange(key: key))]
+            let answer = try await client.commit(transaction)
+            if answer.succeeded { return true }
+            guard let range = answer.range(0) else { throw Self.leftOut(key) }
+            // Not there: another copy was quicker, or the answer to an earlier attempt was lost.
+            return range.entries.isEmpty
+        }
+    }
+
+    private static func leftOut(_ key: [UInt8]) -> EtcdError {
+        EtcdError(
+            .garbage, "etcd left out an answer about \(String(decoding: key, as: UTF8.self)). See its version")
+    }
+}

@@ -1,0 +1,259 @@
+import Cloud
+import MeterModel
+import SettingsCore
+import Synchronization
+
+import struct SettingsCore.Record
+
+/// The one way to write records: while one request of a zone is under way, the next ones gather, and go many in one.
+/// Zones are not in each other's way.
+final class RecordBatcher: Sendable {
+    /// When a record came.
+    struct Times: Sendable {
+        var now: WallTime
+        /// On the clock of all lease times.
+        var leaseTime: MonotonicTime
+    }
+
+    struct Job: Sendable {
+        var records: [Record]
+        var times: Times
+        var continuation: CheckedContinuation<Result<[RecordOutcome], EtcdError>, Never>
+    }
+
+    private struct State {
+        var jobs: [String: [Job]] = [:]
+        var busy: Set<String> = []
+        var writes: UInt64 = 0
+        /// In which life of the store this copy wrote its mark on each zone's timeline.
+        var marked: [String: UInt64] = [:]
+    }
+
+    /// So many records are read at once.
+    private static let recordsPerRead = 100
+    private static let roundsMax = 200
+
+    let client: EtcdClient
+    let keys: StoreKeys
+    private let heads: HeadCache
+    private let leases: LeaseCache
+    private let aliases: AliasCache
+    private let writer: String
+    private let now: @Sendable () -> MonotonicTime
+    private let state = Mutex(State())
+    private let dice: Mutex<any RandomNumberGenerator & Sendable>
+
+    init(
+        client: EtcdClient, keys: StoreKeys, heads: HeadCache, leases: LeaseCache, aliases: AliasCache,
+        writer: String, dice: any RandomNumberGenerator & Sendable, now: @escaping @Sendable () -> MonotonicTime
+    ) {
+        self.leases = leases
+        self.aliases = aliases
+        self.now = now
+        self.dice = Mutex(dice)
+        self.heads = heads
+        self.client = client
+        self.keys = keys
+        self.writer = writer
+    }
+
+    /// Each record is atomic; where it throws, some of them may be stored. Done in any case, also when the task is
+    /// cancelled.
+    func write(_ records: [Record], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
+        let result = await withCheckedContinuation { continuation in
+            let isFirst = state.withLock { state in
+                state.jobs[zone, default: []].append(Job(records: records, times: times, continuation: continuation))
+                return state.busy.insert(zone).inserted
+            }
+            // A task of its own: what one caller began serves others, and is finished where that one is cancelled.
+            if isFirst { Task { [self] in await work(zone) } }
+        }
+        return try result.get()
+    }
+
+    private func work(_ zone: String) async {
+        while let jobs = take(zone) {
+            var items: [(record: Record, times: Times)] = []
+            for job in jobs { items += job.records.map { ($0, job.times) } }
+            var outcomes: [RecordOutcome] = []
+            var failure: EtcdError?
+            do throws(EtcdError) {
+                try await write(items, in: zone, to: &outcomes)
+            } catch {
+                failure = error
+            }
+            var start = 0
+            for job in jobs {
+                let end = start + job.records.count
+                if end <= outcomes.count {
+                    job.continuation.resume(returning: .success(Array(outcomes[start..<end])))
+                } else {
+                    let error = failure ?? EtcdError(.garbage, "not all records of \(zone) were answered")
+                    job.continuation.resume(returning: .failure(error))
+                }
+                start = end
+            }
+        }
+    }
+
+    private func take(_ zone: String) -> [Job]? {
+        state.withLock { state in
+            guard var jobs = state.jobs.removeValue(forKey: zone) else {
+                state.busy.remove(zone)
+                return nil
+            }
+            // The first in it waits for the last, so it is bounded.
+            var count = 0
+            let fits = jobs.prefix { job in
+                count += job.records.count
+                return count <= 800
+            }
+            let taken = Array(jobs.prefix(max(1, fits.count)))
+            jobs.removeFirst(taken.count)
+            if !jobs.isEmpty { state.jobs[zone] = jobs }
+            return taken
+        }
+    }
+
+    /// Appends the outcomes, in order, as they become sure.
+    private func write(
+        _ items: [(record: Record, times: Times)], in zone: String, to outcomes: inout [RecordOutcome]
+    ) async throws(EtcdError) {
+        var rounds = 0
+        while outcomes.count < items.count {
+            let slice = Self.firstTogether(items[outcomes.count...])
+            guard var plan = try await read(slice, in: zone) else {
+                try countRound(&rounds, zone)
+                continue
+            }
+            // As long as nobody else writes, what was read stays good.
+            var done = 0
+            while done < slice.count {
+                var news: [RecordOutcome] = []
+                for item in slice[done...] {
+                    guard let outcome = plan.take(item.record, now: item.times.now) else { break }
+                    news.append(outcome)
+                }
+                guard let next = try await carryOut(plan, in: zone) else {
+                    try countRound(&rounds, zone)
+                    break
+                }
+                outcomes += news
+                done += news.count
+                plan = next
+                // The next change needs a mark.
+                guard plan.life == client.life else { break }
+            }
+        }
+    }
+
+    private func countRound(_ rounds: inout Int, _ zone: String) throws(EtcdError) {
+        rounds += 1
+        guard rounds < Self.roundsMax else {
+            throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
+        }
+    }
+
+    /// Those that are read at once. An alias is decided by itself, on leases that it names.
+    private static func firstTogether(
+        _ items: ArraySlice<(record: Record, times: Times)>
+    ) -> [(record: Record, times: Times)] {
+        if let first = items.first, first.record.key.type == .meterAlias { return [first] }
+        return Array(items.prefix { $0.record.key.type != .meterAlias }.prefix(recordsPerRead))
+    }
+
+    /// - Returns: nil where the zone had to be counted first.
+    private func read(
+        _ items: [(record: Record, times: Times)], in zone: String
+    ) async throws(EtcdError) -> RecordPlan? {
+        let distinct = Array(Set(items.map(\.record.key)))
+        let life = client.life
+        let isMarked = state.withLock { $0.marked[zone] == life }
+        var ranges = [
+            EtcdRange(key: keys.head(zone)), EtcdRange(key: keys.zone(zone)), EtcdRange(prefix: keys.shares(in: zone)),
+        ]
+        let others = ranges.count
+        ranges += distinct.map { EtcdRange(key: keys.record($0, in: zone)) }
+        if !isMarked { ranges.append(EtcdRange(key: keys.newestMark(of: zone))) }
+        let found = try await client.read(ranges).ranges
+        guard let entry = found[0].entries.first, let terms = found[1].entries.first else {
+            throw EtcdError(damaged: keys.head(zone), "it is missing")
+        }
+        let head = try StoredHead(entry)
+        guard let usage = try ZoneUsage(head, shares: found[2].entries) else {
+            try await count(zone)
+            return nil
+        }
+        var stored: [RecordKey: StoredRecord] = [:]
+        for (key, range) in zip(distinct, found.dropFirst(others)) {
+            if let entry = range.entries.first { stored[key] = try StoredRecord(entry) }
+        }
+        var mark: TimelineMark?
+        if !isMarked, let last = found.last {
+            let newest = try last.entries.first.map { entry throws(EtcdError) in try TimelineMark(entry) }
+            mark = TimelineMark(after: newest, at: head.sequence, id: dice.withLock { $0.next() })
+        }
+        return RecordPlan(
+            zone: zone, keys: keys, head: head, headRevision: entry.revision,
+            quota: try StoredTerms(terms).quota?.quota ?? .standard, usage: usage, stored: stored, life: life,
+            mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
+    }
+
+    /// - Returns: nil where there is no alias that changes anything.
+    private func aliasBasis(
+        of items: [(record: Record, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
+    ) async throws(EtcdError) -> AliasBasis? {
+        guard let item = items.first, item.record.key.type == .meterAlias else { return nil }
+        let seen = try await aliases.read(zone)
+        let merged = stored[item.record.key]?.record.merged(with: item.record) ?? item.record
+        guard let change = seen.book.change(with: merged) else { return nil }
+        let ranges = change.meters.flatMap { meter in
+            [EtcdRange(key: keys.lease(of: meter, in: zone)), EtcdRange(key: keys.pulse(of: meter, in: zone))]
+        }
+        let found = ranges.isEmpty ? [] : try await client.read(ranges).ranges
+        let now = now()
+        var read: [String: SeenLease] = [:]
+        for (index, meter) in change.meters.enumerated() {
+            let pulse = found[2 * index + 1].entries.first?.revision ?? 0
+            guard let entry = found[2 * index].entries.first else {
+                read[meter] = SeenLease(record: nil, pulse: pulse)
+                continue
+            }
+            // Since when it is as it is, this copy may know from before.
+            let lease = try SeenLease(entry, pulse: pulse, at: now)
+            read[meter] = leases.note(lease, at: MeterPlace(zone: zone, meter: meter)).seen
+        }
+        return AliasBasis(seen: seen, leases: read, leaseTime: item.times.leaseTime)
+    }
+
+    /// - Returns: what the next plan begins with; nil where somebody else was quicker.
+    private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
+        guard !plan.isEmpty else { return plan }
+        let (transaction, head) = try plan.transaction(writer: nextWriter())
+        let answer = try await client.commit(transaction)
+        var revision = answer.revision
+        if !answer.succeeded {
+            // Where it is our own head, the answer to an earlier attempt was lost.
+            guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
+            revision = entry.revision
+        }
+        if plan.mark != nil { state.withLock { $0.marked[zone] = plan.life } }
+        plan.followed?.note(revision, in: zone, aliases, leases)
+        heads.wrote(zone, from: plan.sequence, to: plan.head.sequence)
+        return RecordPlan(
+            zone: zone, keys: keys, head: plan.head, headRevision: revision, quota: plan.quota, usage: plan.usage,
+            stored: plan.records, life: plan.life)
+    }
+
+    /// A name for one change, that no other change of a head has.
+    func nextWriter() -> String {
+        let number = state.withLock { state in
+            state.writes += 1
+            return state.writes
+        }
+        return "\(writer) \(number)"
+    }
+
+    /// Requests that write, since the start.
+    var writeCount: UInt64 { state.withLock { $0.writes } }
+}

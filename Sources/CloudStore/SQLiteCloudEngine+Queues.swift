@@ -1,0 +1,21 @@
+package import Cloud
+
+/// In memory alone: whoever waits has its event stream open, which ends with this process, and queues again.
+extension SQLiteCloudEngine {
+    package func changeQueue(
+        at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
+    ) async throws -> QueueState {
+        guard zoneTable.find(place.zone) != nil else { throw CloudFailure.zoneNotFound(place.zone) }
+        return waiting.change(place, change)
+    }
+
+    package func queues() async throws -> QueueSnapshot { waiting.reading }
+
+    package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
+        waiting.heartbeat(of: copy, isFirst: isFirst)
+    }
+
+    package func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool {
+        waiting.giveUp(copy, seen: mark)
+    }
+}

@@ -1,0 +1,46 @@
+import ConnectionCore
+import MeterCodec
+import MeterModel
+
+/// The times that follow from what a meter is and from what a person set.
+struct MeterTimes {
+    /// How often readings should come.
+    let expectedInterval: Duration?
+    let rhythm: ExchangeRhythm
+    private let staleAfter: Duration
+    private let connectTimeout: Duration
+
+    init(_ profile: MeterProfile, _ settings: MeterSettings, isRadio: Bool) {
+        let (expected, requestInterval, isAnswered): (Duration?, Duration?, Bool) =
+            switch profile.rhythm {
+            case .poll(let interval, let shortest):
+                {
+                    let interval = settings.pollInterval.map { max($0, shortest) } ?? interval
+                    return (interval, interval, true)
+                }()
+            case .push(let expected, let keepAlive): (expected, keepAlive, false)
+            }
+        expectedInterval = expected
+        rhythm = ExchangeRhythm(
+            requestInterval: requestInterval, requestsAreAnswered: isAnswered, answerTimeout: profile.answerTimeout,
+            commandSpacing: profile.commandSpacing)
+        staleAfter = settings.staleAfter ?? max(.seconds(3), (expected ?? .seconds(1)) * 3)
+        connectTimeout = isRadio ? .radioConnect : .cableConnect
+    }
+
+    /// Those of a connection, in the place of `timing`.
+    func timing(from timing: ConnectionTiming) -> ConnectionTiming {
+        var timing = timing
+        timing.staleAfter = staleAfter
+        timing.silenceTimeout = max(.seconds(15), staleAfter * 2)
+        timing.connectTimeout = connectTimeout
+        return timing
+    }
+}
+
+extension Duration {
+    /// A port that does not open in this time will not.
+    fileprivate static let cableConnect = Duration.seconds(10)
+    /// Finding the meter's radio again, pairing, and asking for its services, one after the other.
+    fileprivate static let radioConnect = Duration.seconds(30)
+}

@@ -1,0 +1,54 @@
+package import IOPorts
+import MeterModel
+
+/// Those who wait for a meter: for its data, or for the permission to use a link to it.
+struct SessionWaits {
+    enum Goal { case data, permission }
+
+    private var waiting: [UInt64: (goal: Goal, outcome: CheckedContinuation<DeviceSession.DataWait, Never>)] = [:]
+    private var nextID: UInt64 = 0
+
+    /// The number under which somebody is going to wait, for a timer that ends that.
+    mutating func number() -> UInt64 {
+        nextID += 1
+        return nextID
+    }
+
+    mutating func add(
+        _ number: UInt64, for goal: Goal, _ outcome: CheckedContinuation<DeviceSession.DataWait, Never>
+    ) {
+        waiting[number] = (goal, outcome)
+    }
+
+    /// Harmless for one that ended before.
+    mutating func end(_ number: UInt64, with outcome: DeviceSession.DataWait) {
+        waiting.removeValue(forKey: number)?.outcome.resume(returning: outcome)
+    }
+
+    /// - Parameter goal: whose waits end; without it all do.
+    mutating func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
+        for (number, waiter) in waiting.sorted(by: { $0.key < $1.key }) where goal == nil || goal == waiter.goal {
+            end(number, with: outcome)
+        }
+    }
+}
+
+extension DeviceSession {
+    /// How a wait ended.
+    package enum DataWait: Hashable, Sendable {
+        case data
+        /// A link may be used, or is.
+        case permitted
+        case timedOut
+        case disconnected
+        /// Another host has the meter, and nobody stands in line for it here.
+        case elsewhere(LinkRefusal)
+        /// The system does not let this program open the link, which waiting does not change.
+        case forbidden(ChannelFailure)
+        /// It was granted, and not heard here for so long. The lease was given back.
+        case notHeard(Duration)
+        /// The cloud does not answer, so that nobody knows who has a meter that is not here.
+        case unanswered
+        case shuttingDown
+    }
+}

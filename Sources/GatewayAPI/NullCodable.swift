@@ -1,0 +1,35 @@
+/// A value that is `null` in JSON, and not missing, where it is unknown or does not apply. Read from JSON, a key that is
+/// missing is as good as `null`: an older daemon may not know it.
+@propertyWrapper
+package struct NullCodable<Value> {
+    package var wrappedValue: Value?
+
+    package init() {}
+    package init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+}
+
+extension NullCodable: Encodable where Value: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue)
+    }
+}
+
+extension NullCodable: Decodable where Value: Decodable {
+    package init(from decoder: any Decoder) throws {
+        wrappedValue = try decoder.singleValueContainer().decode(Value?.self)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// What a type whose decoding is synthesised calls for a property that is `NullCodable`.
+    package func decode<Value: Decodable>(
+        _ type: NullCodable<Value>.Type, forKey key: Key
+    ) throws -> NullCodable<Value> {
+        NullCodable(wrappedValue: try decodeIfPresent(Value.self, forKey: key))
+    }
+}
+
+extension NullCodable: Equatable where Value: Equatable {}
+extension NullCodable: Hashable where Value: Hashable {}
+extension NullCodable: Sendable where Value: Sendable {}

@@ -1,0 +1,29 @@
+import Glibc
+import IOPorts
+
+extension ChannelFailure {
+    /// Why the node of a meter's device cannot be opened, and what to do.
+    ///
+    /// - Parameter isSerial: a serial port, which the system's own rules give to the group dialout; the other kinds have
+    ///   nobody's but ours.
+    init(_ error: Errno, opening path: String, isSerial: Bool = false) {
+        switch error.code {
+        case ENOENT, ENXIO, ENODEV, ENOTDIR:
+            let search = isSerial ? ", or look for its port in /dev/serial/by-id" : ""
+            self.init(.missing, "There is no \(path). Plug the meter in\(search).")
+        case EACCES, EPERM:
+            let remedy =
+                isSerial
+                ? "Add the user to the group dialout (sudo usermod -aG dialout USER) and log in again."
+                : "Copy udev/60-meter-gateway.rules and 61-meter-gateway-access.rules to /etc/udev/rules.d, add the user "
+                    + "to the group plugdev (sudo usermod -aG plugdev USER), log in again and plug the meter in anew."
+            self.init(.permission, "No permission to open \(path). \(remedy)")
+        case EBUSY, EWOULDBLOCK:
+            let usual = isSerial ? " (ModemManager is a usual one)." : ""
+            let use = isSerial ? "open" : "for itself"
+            self.init(.busy, "Another program has \(path) \(use). See which with: fuser -v \(path)\(usual)")
+        case EIO: self.init(.lost, "\(path) does not answer. Unplug the meter and plug it in again.")
+        default: self.init(.system, "Cannot open \(path): \(error).")
+        }
+    }
+}

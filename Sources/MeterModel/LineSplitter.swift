@@ -1,0 +1,25 @@
+/// Cuts a stream of bytes into lines. Empty lines are left out: whoever writes may send them to show that it lives.
+package struct LineSplitter: Sendable {
+    package struct LineTooLong: Error {}
+
+    private let lengthMax: Int
+    private var rest: [UInt8] = []
+
+    /// - Parameter lengthMax: a line of more bytes ends it.
+    package init(lengthMax: Int = .max) { self.lengthMax = lengthMax }
+
+    /// - Returns: the lines that `bytes` complete, without their ends.
+    package mutating func split(_ bytes: [UInt8]) throws(LineTooLong) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        var start = 0
+        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = rest + bytes[start..<end]
+            rest.removeAll()
+            if !line.isEmpty { lines.append(line) }
+            start = end + 1
+        }
+        rest += bytes[start...]
+        guard rest.count <= lengthMax else { throw LineTooLong() }
+        return lines
+    }
+}

@@ -1,0 +1,51 @@
+import GatewayAPI
+import ProgramKit
+
+/// How leases look to people.
+enum LeaseText {
+    /// Minutes and seconds, rounded down: `1:43`.
+    static func countdown(milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1000
+        let rest = seconds % 60
+        return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
+    }
+
+    /// What the table of `status` says of a lease: `mine 1:43`, `pi-kitchen 0:57`, `lost`, `none`.
+    static func cell(_ lease: LeaseStatus?) -> Table.Cell {
+        guard let lease else { return Table.Cell("–") }
+        let holder = lease.holder ?? "another host"
+        let rest = lease.remaining_ms.map { " " + countdown(milliseconds: $0) } ?? ""
+        let text =
+            switch lease.state {
+            case .held: "mine\(rest)"
+            case .elsewhere: "\(holder)\(rest)"
+            case .jeopardy: "jeopardy\(rest)"
+            case .waiting: "waiting for \(holder)\(rest)"
+            case .expired: "\(holder) expired"
+            case .unleased: lease.holder.map { "unleased, \($0) has it" } ?? "unleased"
+            case .none, .requesting, .lost: lease.state.rawValue
+            }
+        return Table.Cell(text, colour(of: lease.state.rawValue))
+    }
+
+    /// The same for one meter, with everything that is known of it.
+    static func detail(_ lease: LeaseStatus?) -> String? {
+        guard let lease else { return nil }
+        let parts = [
+            cell(lease).text, lease.policy.map { "policy \($0)" }, lease.token.map { "token \($0)" },
+            lease.since.map { "since \($0)" },
+            lease.waiting.isEmpty ? nil : "waiting: \(lease.waiting.joined(separator: ", "))",
+        ]
+        return parts.compactMap { $0 }.joined(separator: ", ")
+    }
+
+    static func colour(of state: String) -> Terminal.Colour? {
+        switch state {
+        case "held": .green
+        case "jeopardy", "unleased", "waiting", "requesting": .yellow
+        case "lost": .red
+        case "none", "expired", "elsewhere": .dim
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Gateway
+import GatewayAPI
+import IOPorts
+import LeaseCore
+import MeterModel
+import MeterTestKit
+import RecordingCore
+import SettingsCore
+import Testing
+
+/// What looks like a meter and goes as it came, as a neighbour's gadget does, leaves nothing behind: through the real
+/// directory, recorder, recordings and lease keeper.
+@Suite(.timeLimit(.minutes(10)))
+struct PassersByTests {
+    private let zone = LeaseBench(.keep)
+    private let host: LeaseHost
+    private let recordings: RecordingService
+    private let bench: DirectoryBench
+
+    init() {
+        host = zone.host(1)
+        let records = InMemorySettings()
+        let settings = SettingsService(
+            repository: records, now: { [loop = zone.loop] in .init(wall: loop.wallNow, sinceBoot: loop.now) },
+            logger: host.host.log.logger)
+        recordings = RecordingService(
+            host: host.keeper.identity.host, repository: host.host.store, settings: settings, loop: zone.loop,
+            logger: host.host.log.logger)
+        bench = DirectoryBench(
+            host.host.store, settings: records, on: host.host, gate: host.keeper, recordings: recordings)
+    }
+
+    @Test func tenThousand_leaveEveryListAndTheWorkOfAStatus_asTheyWere() async throws {
+        try await bench.directory.restore()
+        await zone.advance(by: .seconds(1), host)
+        try await bench.plugIn(.um25c)
+        let before = try await Lists(of: self)
+        var passed: [WeakSession] = []
+
+        for number in 0..<10_000 {
+            let sighting = try passerBy(number)
+            await bench.directory.take(.appeared(sighting))
+            passed.append(WeakSession(try await bench.directory.session("\(sighting.id)")))
+            await bench.directory.take(.heard(sighting.id, sighting.link, rssi: -90))
+            await bench.directory.settingsChanged(of: [sighting.id])
+            if number == 0 { #expect(try await Lists(of: self) != before) }
+            await bench.directory.take(.vanished(sighting))
+            // A list that grows is found before the rest takes long because of it.
+            if number == 100 { try #require(await Lists(of: self) == before) }
+        }
+
+        #expect(try await Lists(of: self) == before)
+        #expect(passed.allSatisfy { $0.session == nil })
+        try await leave()
+    }
+
+    @Test func passerByUnderAnotherID_goesToo() async throws {
+        try await bench.directory.restore()
+        let (alias, meter) = (try passerBy(1), try passerBy(2).id)
+        try await bench.settings.add(alias: alias.id, of: meter)
+
+        await bench.directory.take(.appeared(alias))
+        #expect(await bench.directory.status().map(\.id) == ["\(meter)"])
+        await bench.directory.take(.vanished(alias))
+
+        #expect(await bench.directory.status().isEmpty && recordings.meters.isEmpty)
+        try await leave()
+    }
+
+    @Test func recordedPasserBy_isRecordedOn_andGoesWithTheEndOfThat() async throws {
+        let sighting = try passerBy(1)
+        await bench.directory.take(.appeared(sighting))
+        _ = try await recordings.start(sighting.id, name: nil)
+
+        await bench.directory.take(.vanished(sighting))
+        #expect(await bench.directory.status().isEmpty && recordings.meters == [sighting.id])
+        #expect(try await recordings.stop(sighting.id).end == .hand)
+
+        #expect(recordings.meters.isEmpty)
+        try await leave()
+    }
+
+    /// A grant that is on its way when its meter goes is given back all the same.
+    @Test func meterThatGoesWhileItIsAskedFor_keepsNoLease() async throws {
+        try await bench.directory.restore()
+        try await bench.plugIn(.um25c)
+        _ = try await bench.directory.connect("\(MeterID.um)", ConnectRequest())
+        let forgetting = Task { [directory = bench.directory] in
+            try await directory.forget("\(MeterID.um)", readings: false)
+        }
+        _ = try await zone.advance(until: forgetting, host)
+
+        await zone.advance(by: .seconds(5), host)
+
+        #expect(zone.zone.holder(of: .um) == nil)
+        try await leave()
+    }
+
+    /// One turn of the loop, however many there are, so that no meter changes while others are looked at.
+    @Test func statusOfManyMeters_isOneLookAtAll() async throws {
+        try await bench.plugIn(.um25c)
+        let one = await workOfAStatus()
+        for number in 0..<20 { await bench.directory.take(.appeared(try passerBy(number))) }
+
+        #expect(await bench.directory.status().count == 21)
+        #expect(await workOfAStatus() == one)
+        try await leave()
+    }
+
+    private func passerBy(_ number: Int) throws -> Sighting {
+        let address = MACAddress(bits: 0xC000_0000_0000 + UInt64(number))
+        let adapter = MACAddress(bits: 0x001A_7DDA_7113)
+        return Sighting(
+            id: .mac(address), model: nil, name: "neighbour", link: .ble(RadioLink(address: address, adapter: adapter)))
+    }
+
+    /// How often the loop is given to somebody for one.
+    fileprivate func workOfAStatus() async -> Int {
+        let before = zone.loop.jobsRun
+        _ = await bench.directory.status()
+        return zone.loop.jobsRun - before
+    }
+
+    private func leave() async throws {
+        await bench.directory.shutdown()
+        #expect(try await zone.leave(host) == .none)
+    }
+
+    /// What there is for each meter, in each place that has something.
+    private struct Lists: Equatable {
+        var listed: [String]
+        var support: Int
+        var names: [String?]
+        var recorded: [MeterID]
+        var recordings: [MeterID]
+        var leases: [MeterID]
+        var timers: Int
+        var work: Int
+
+        init(of tests: PassersByTests) async throws {
+            let directory = tests.bench.directory
+            listed = await directory.status().map(\.id)
+            support = await directory.support().meters.count
+            names = await directory.scan().map(\.name)
+            recorded = tests.bench.host.recorder.meters
+            recordings = tests.recordings.meters
+            leases = await tests.host.keeper.meters
+            timers = tests.zone.loop.pendingTimers
+            work = await tests.workOfAStatus()
+        }
+    }
+}
+
+private struct WeakSession {
+    weak var session: DeviceSession?
+
+    init(_ session: DeviceSession) { self.session = session }
+}

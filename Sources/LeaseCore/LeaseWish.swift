@@ -41,6 +41,8 @@ package enum LeaseTiming {
     package static let lostRetry = Duration.seconds(30)
     /// An acquire or a release without an answer counts as failed after so long.
     package static let answerTimeout = Duration.seconds(5)
+    /// A person who lets go of a meter waits so long at most for the release to be confirmed.
+    package static let releasePatience = Duration.seconds(3)
     /// Between acquires that fail: doubles from the first to the last of these.
     package static let acquireRetry = Duration.seconds(1) ... .seconds(60)
     /// Between acquires that are refused, whatever the authority says; events make it sooner.

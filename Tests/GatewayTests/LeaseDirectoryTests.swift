@@ -106,6 +106,51 @@ struct LeaseDirectoryTests {
         try await world.leave()
     }
 
+    @Test func disconnect_returnsOnceTheLeaseIsFreeForOthers() async throws {
+        let world = try await World(.keep)
+        try await world.directory.plugIn(.tc66c, id: .tc, at: "/dev/ttyUSB1")
+        _ = try await world.connect(ConnectRequest(wait_ms: 30_000), to: .tc)
+        #expect(world.bench.zone.holder(of: .tc) == "pi2")
+
+        try await world.disconnect(.tc)
+
+        #expect(world.bench.zone.holder(of: .tc) == nil)
+        try await world.leave()
+    }
+
+    /// The release waits for the renewal's answer (Docs/Leases.md#rule-6), and whoever asked waits for both.
+    @Test func disconnect_returnsOnceTheLeaseIsFree_whileARenewalIsUnderWay() async throws {
+        let world = try await World(.keep)
+        try await world.directory.plugIn(.tc66c, id: .tc, at: "/dev/ttyUSB1")
+        _ = try await world.connect(ConnectRequest(wait_ms: 30_000), to: .tc)
+        let patience = Patience("a heartbeat is under way")
+        while await world.two.keeper.callsUnderWay == 0 {
+            world.bench.loop.advance(by: .milliseconds(10))
+            try await patience.turn()
+        }
+
+        try await world.disconnect(.tc)
+
+        #expect(world.bench.zone.holder(of: .tc) == nil)
+        try await world.leave()
+    }
+
+    @Test(arguments: [SimulatedLeaseLink.Fault.silent, .unreachable])
+    func disconnect_returnsSoon_whenTheCloudDoesNotAnswer(fault: SimulatedLeaseLink.Fault) async throws {
+        let world = try await World(.keep)
+        try await world.directory.plugIn(.tc66c, id: .tc, at: "/dev/ttyUSB1")
+        _ = try await world.connect(ConnectRequest(wait_ms: 30_000), to: .tc)
+        world.two.link.set(fault)
+        let begun = world.bench.loop.now
+
+        try await world.disconnect(.tc)
+
+        #expect(world.bench.loop.now - begun <= .seconds(3) + .milliseconds(50))
+        #expect(try await world.status(of: .tc).state == "not-connected")
+        world.two.link.heal()
+        try await world.leave()
+    }
+
     @Test func who_listsTheLeasesOfAllHosts() async throws {
         let world = try await World(.keep)
         try await world.directory.plugIn(.tc66c, id: .tc, at: "/dev/ttyUSB1")
@@ -143,7 +188,12 @@ private struct World {
 
     func advance(by duration: Duration) async { await bench.advance(by: duration, one, two) }
 
-    func status() async throws -> MeterStatus { try await directory.status() }
+    func status(of meter: MeterID = .um) async throws -> MeterStatus { try await directory.status(of: meter) }
+
+    func disconnect(_ meter: MeterID) async throws {
+        let ending = Task { _ = try await directory.directory.disconnect("\(meter)") }
+        try await bench.advance(until: ending, one, two)
+    }
 
     func connecting(_ request: ConnectRequest, to meter: MeterID = .um) -> Task<GatewayError?, any Error> {
         Task { await directory.failure { try await $0.connect("\(meter)", request) } }

@@ -102,7 +102,7 @@ struct LeaseUnheardTests {
         await world.advance(by: .seconds(10))
         #expect(world.bench.zone.holder(of: .um) == "pi2")
 
-        _ = try await world.directory.directory.disconnect("\(MeterID.um)")
+        try await world.disconnect()
         await world.advance(by: .seconds(3))
 
         #expect(try await world.end(connecting)?.code == .notConnected)
@@ -271,6 +271,11 @@ private struct World {
 
     func connect(_ request: ConnectRequest, to meter: String? = nil) async throws -> GatewayError? {
         try await end(connecting(request, to: meter))
+    }
+
+    func disconnect() async throws {
+        let ending = Task { _ = try await directory.directory.disconnect("\(MeterID.um)") }
+        try await bench.advance(until: ending, one, two)
     }
 
     func end(_ connecting: Task<GatewayError?, any Error>) async throws -> GatewayError? {

@@ -95,6 +95,7 @@ private final class MuteGate: LinkGate {
     func cancel(_ meter: MeterID) { note(.cancel) }
     func lease(of meter: MeterID) -> LeaseStatus { LeaseStatus(.held) }
     func searchTime(for meter: MeterID) -> Duration { .seconds(30) }
+    func givenBack(_ meter: MeterID) async {}
     func look() async -> [MeterID: LeaseStatus] { [:] }
 
     private func note(_ word: Word) { state.withLock { $0.said.append(word) } }

@@ -90,5 +90,6 @@ private struct ElsewhereGate: LinkGate {
     func cancel(_ meter: MeterID) {}
     func lease(of meter: MeterID) -> LeaseStatus { LeaseStatus(.elsewhere) }
     func searchTime(for meter: MeterID) -> Duration { .seconds(30) }
+    func givenBack(_ meter: MeterID) async {}
     func look() async -> [MeterID: LeaseStatus] { [:] }
 }

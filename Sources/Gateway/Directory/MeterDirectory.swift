@@ -205,11 +205,13 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Lets a meter go until the next `connect`.
+    /// Lets a meter go until the next `connect`. Whoever asks for it elsewhere after this has returned gets it, as far as
+    /// the cloud answers.
     package func disconnect(_ reference: String) async throws(GatewayError) -> MeterStatus {
         let session = try await session(reference)
         let failure = await remember(session.id, model: nil, isWanted: false)
         await session.disconnect()
+        await edges.gate?.givenBack(session.id)
         await edges.radios?.demandChanged()
         if let failure { throw failure }
         return await session.status()

@@ -33,6 +33,8 @@ extension LeaseKeeper: LinkGate {
         assumeIsolated { $0.entries[meter]?.searchTime ?? LeaseTiming.searchTime }
     }
 
+    package func givenBack(_ meter: MeterID) async { await givenBack(meter, within: LeaseTiming.releasePatience) }
+
     package func look() async -> [MeterID: LeaseStatus] {
         await listed(within: .seconds(3))
         var leases: [MeterID: LeaseStatus] = [:]

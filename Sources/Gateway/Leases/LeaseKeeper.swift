@@ -42,6 +42,16 @@ package actor LeaseKeeper {
         var callsUnderWay = 0
     }
 
+    /// What a task may wait for.
+    private enum Awaited: Hashable {
+        /// No call is under way.
+        case quiet
+        /// The list of leases came, or failed to.
+        case list
+        /// The lease of this meter was given back, or the authority did not hear that it was to be.
+        case release(MeterID)
+    }
+
     package nonisolated let identity: Identity
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -75,8 +85,7 @@ package actor LeaseKeeper {
     private var isShuttingDown = false
     /// Shut down: no timer is set any more.
     private var isOver = false
-    private var quietWaiters: [CheckedContinuation<Void, Never>] = []
-    private var listWaiters: [CheckedContinuation<Void, Never>] = []
+    private var waits: [Awaited: [CheckedContinuation<Void, Never>]] = [:]
 
     /// - Parameters:
     ///   - hostPolicy: `strict` where this host wants it stricter than its zone.
@@ -164,24 +173,44 @@ package actor LeaseKeeper {
     package func shutdown(patience: Duration = .seconds(3)) async {
         isShuttingDown = true
         for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
-        if callsUnderWay > 0 {
-            let timer = loop.schedule(at: loop.now + patience) { [weak self] in
-                self?.assumeIsolated { $0.endQuietWait() }
-            }
-            await withCheckedContinuation { quietWaiters.append($0) }
-            loop.cancel(timer)
-        }
+        if callsUnderWay > 0 { await wait(for: .quiet, patience) }
         let left = meters.count { entries[$0]?.machine.phase(at: loop.now) != LeaseMachine.Phase.none }
         if left > 0 { logger.warning("leases not given back", metadata: ["count": "\(left)"]) }
         isOver = true
-        endListWaits()
+        for awaited in waits.keys { endWaits(for: awaited) }
         callSink.finish()
         disarm()
     }
 
-    private func endQuietWait() {
-        for waiter in quietWaiters { waiter.resume() }
-        quietWaiters = []
+    // MARK: Those who wait
+
+    /// Returns at the latest when the patience is over.
+    private func wait(for awaited: Awaited, _ patience: Duration) async {
+        let timer = loop.schedule(at: loop.now + patience) { [weak self] in
+            self?.assumeIsolated { $0.endWaits(for: awaited) }
+        }
+        await withCheckedContinuation { waits[awaited, default: []].append($0) }
+        loop.cancel(timer)
+    }
+
+    private func endWaits(for awaited: Awaited) {
+        for waiter in waits.removeValue(forKey: awaited) ?? [] { waiter.resume() }
+    }
+
+    /// Waits until this host's lease of a meter, where it is being given back, is free for others.
+    ///
+    /// - Parameter patience: an authority that does not answer is not waited for any longer.
+    func givenBack(_ meter: MeterID, within patience: Duration) async {
+        guard !isOver, isGivingBack(meter) else { return }
+        await wait(for: .release(meter), patience)
+    }
+
+    private func isGivingBack(_ meter: MeterID) -> Bool {
+        guard let machine = entries[meter]?.machine, !machine.isCloudUnreachable else { return false }
+        return switch machine.phase(at: loop.now) {
+        case .stopping, .releasing: true
+        case .none, .requesting, .waiting, .held, .jeopardy, .lost, .unleased: false
+        }
     }
 
     // MARK: Machines
@@ -198,6 +227,7 @@ package actor LeaseKeeper {
         let action = event(&entries[meter, default: entry(meter)].machine, loop.now, die)
         if greatestToken(of: meter) != before.greatestToken { tokens.yield(meter) }
         perform(action, for: meter)
+        if !isGivingBack(meter) { endWaits(for: .release(meter)) }
         arm()
     }
 
@@ -304,24 +334,14 @@ package actor LeaseKeeper {
     /// Lists, and waits until that came or the patience is over.
     func listed(within patience: Duration) async {
         list()
-        guard isListing else { return }
-        let timer = loop.schedule(at: loop.now + patience) { [weak self] in
-            self?.assumeIsolated { $0.endListWaits() }
-        }
-        await withCheckedContinuation { listWaiters.append($0) }
-        loop.cancel(timer)
-    }
-
-    private func endListWaits() {
-        for waiter in listWaiters { waiter.resume() }
-        listWaiters = []
+        if isListing { await wait(for: .list, patience) }
     }
 
     /// Its outcome was dealt with.
     func callEnded(_ call: Call) {
         if case .list = call {
             isListing = false
-            endListWaits()
+            endWaits(for: .list)
         }
         callsUnderWay -= 1
         for meter in call.meters {
@@ -329,7 +349,7 @@ package actor LeaseKeeper {
             forgetUnused(meter)
         }
         arm()
-        if callsUnderWay == 0 { endQuietWait() }
+        if callsUnderWay == 0 { endWaits(for: .quiet) }
     }
 
     // MARK: What came of the calls
@@ -401,6 +421,7 @@ package actor LeaseKeeper {
             react(meter) { machine, now, _ in machine.released(lease.token, at: now) }
         case .failure:
             react(meter) { $0.releaseFailed(lease.token, at: $1, dice: $2) }
+            endWaits(for: .release(meter))
         }
     }
 

@@ -17,6 +17,8 @@ package protocol LinkGate: Sendable {
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)
     /// Nobody wants the meter any more. Said after the channel is closed; harmless at any time.
     func cancel(_ meter: MeterID)
+    /// Waits until what this host gives back of a meter is free for others, a few seconds at most. From anywhere.
+    func givenBack(_ meter: MeterID) async
     /// For people.
     func lease(of meter: MeterID) -> LeaseStatus
     /// How long a meter that is not heard here is looked for once it was granted: whoever had it may hear of that at its

@@ -66,6 +66,9 @@ extension SyncFailure {
         case let client as HTTPClientError where client == .remoteConnectionClosed: "it closed the connection"
         case is CancellationError: "the call was cancelled"
         case let tls as NIOSSLError: "its certificate is not trusted (\(tls)); join with --pin to know it by its key"
+        // NIOSSL throws this one while it loads the system's authorities, before anything is sent.
+        case BoringSSLError.unknownError:
+            "this system has no list of certificate authorities; install ca-certificates, or join with --pin"
         case let connection as NIOConnectionError:
             connection.connectionErrors.first.map { words(for: $0.error) } ?? "no address of \(connection.host) answers"
         case let system as IOError: String(cString: strerror(system.errnoCode))

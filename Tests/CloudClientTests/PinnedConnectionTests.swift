@@ -1,9 +1,11 @@
 import CloudAPI
-import CloudClient
 import CloudServer
 import MeterModel
+import NIOSSL
 import SyncCore
 import Testing
+
+@testable import CloudClient
 
 /// Who is spoken to, and that nobody else hears a word.
 @Suite(.timeLimit(.minutes(10)))
@@ -65,6 +67,13 @@ struct PinnedConnectionTests {
         #expect(failure.message.contains("--pin"), "\(failure.message)")
         #expect(server.received.isEmpty)
         try await server.stop()
+    }
+
+    /// As NIOSSL says it where /etc/ssl/certs/ca-certificates.crt does not exist: seen in a Debian 13 without that package.
+    @Test func systemWithoutAuthorities_isSaid_withWhatToInstall() {
+        let words = SyncFailure.words(for: BoringSSLError.unknownError([]))
+
+        #expect(words.contains("ca-certificates") && words.contains("--pin"))
     }
 
     @Test func pin_isRefused_whereNothingIsEncrypted() throws {

@@ -19,6 +19,8 @@ package final class EtcdCloudEngine: CloudEngine {
     let keys: StoreKeys
     let clock: CloudClock
     let logger: Logger
+    /// What the batchers began and their callers wait for.
+    let work = SharedWork()
     let reads: SharedReads
     let sights: LeaseCache
     let aliases: AliasCache
@@ -66,24 +68,27 @@ package final class EtcdCloudEngine: CloudEngine {
         self.writer = writer
         epoch = start.epoch
         limits = Mutex(start.limits(at: clock.now()))
-        reads = SharedReads(client: client)
+        reads = SharedReads(client: client, work: work)
         sights = LeaseCache()
         aliases = AliasCache(client: client, keys: keys, writer: writer)
         leaseDesk = LeaseBatcher(
             client: client, keys: keys, sights: sights, aliases: aliases, untold: untold, writer: writer,
-            now: clock.now)
+            work: work, now: clock.now)
         recordDesk = RecordBatcher(
-            client: client, keys: keys, heads: heads, leases: sights, aliases: aliases, writer: writer, dice: dice,
-            now: clock.now)
+            client: client, keys: keys, heads: heads, leases: sights, aliases: aliases, writer: writer, work: work,
+            dice: dice, now: clock.now)
     }
 
     /// A name for one change, that no other has.
     func nextWriter() -> String { "\(writer) \(changes.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
-    /// Closes the connections. Calls after it throw.
-    package func close() async { await client.shutdown() }
+    /// Closes the connections. Calls after it throw; those under way have ended when it returns.
+    package func close() async {
+        await client.shutdown()
+        await work.end()
+    }
 
-    /// As `close`, where nothing can be awaited.
+    /// Closes the connections where nothing can be awaited. Calls under way fail soon after.
     package func closeAtOnce() throws { try client.shutdownAtOnce() }
 
     /// Runs `body`, which is finished even when the task is cancelled.

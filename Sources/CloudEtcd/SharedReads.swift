@@ -19,9 +19,13 @@ final class SharedReads: Sendable {
     private static let keysMax = 100
 
     private let client: EtcdClient
+    private let work: SharedWork
     private let state = Mutex(State())
 
-    init(client: EtcdClient) { self.client = client }
+    init(client: EtcdClient, work: SharedWork) {
+        self.client = client
+        self.work = work
+    }
 
     /// - Returns: nil where there is no such key.
     func entry(_ key: [UInt8]) async throws(EtcdError) -> EtcdEntry? {
@@ -32,8 +36,7 @@ final class SharedReads: Sendable {
                 state.readers += 1
                 return true
             }
-            // A task of its own: what one caller began serves others, and goes on where that one is cancelled.
-            if isReaderMissing { Task { [self] in await readAll() } }
+            if isReaderMissing { work.begin { [self] in await readAll() } }
         }
         return try result.get()
     }

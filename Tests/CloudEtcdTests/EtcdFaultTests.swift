@@ -73,6 +73,22 @@ struct EtcdFaultTests {
         }
     }
 
+    @Test func close_waitsForWhatIsUnderWay_andEndsIt() async throws {
+        let server = try EtcdServer()
+        try server.start()
+        try await withEngine(server) { engine in
+            server.kill()
+            async let write = failure { _ = try await engine.modify([record("m2")], in: zone, now: now) }
+            async let look = failure { _ = try await engine.zone(zone) }
+            try await eventually("the write is under way") { !engine.work.isIdle }
+
+            await engine.close()
+
+            #expect(engine.work.isIdle)
+            _ = await (write, look)
+        }
+    }
+
     @Test func open_saysWhere_whenNobodyAnswers() async throws {
         let server = try EtcdServer()
 

@@ -32,6 +32,7 @@ final class LeaseBatcher: Sendable {
     private let aliases: AliasCache
     private let untold: PendingRenewals
     private let writer: String
+    private let work: SharedWork
     private let now: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
     private let requests = Atomic<UInt64>(0)
@@ -39,7 +40,7 @@ final class LeaseBatcher: Sendable {
 
     init(
         client: EtcdClient, keys: StoreKeys, sights: LeaseCache, aliases: AliasCache, untold: PendingRenewals,
-        writer: String, now: @escaping @Sendable () -> MonotonicTime
+        writer: String, work: SharedWork, now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.client = client
         self.keys = keys
@@ -47,6 +48,7 @@ final class LeaseBatcher: Sendable {
         self.aliases = aliases
         self.untold = untold
         self.writer = writer
+        self.work = work
         self.now = now
     }
 
@@ -69,11 +71,10 @@ final class LeaseBatcher: Sendable {
             return more
         }
         decisions.wrappingAdd(UInt64(jobs.count), ordering: .relaxed)
-        // Tasks of their own: what one caller began serves others, and is finished where that one is cancelled.
-        for _ in 0..<workers { Task { [self] in await work() } }
+        for _ in 0..<workers { work.begin { [self] in await decideAll() } }
     }
 
-    private func work() async {
+    private func decideAll() async {
         while let batch = take() {
             await decide(batch)
             state.withLock { state in

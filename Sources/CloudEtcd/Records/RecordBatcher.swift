@@ -39,13 +39,15 @@ final class RecordBatcher: Sendable {
     private let leases: LeaseCache
     private let aliases: AliasCache
     private let writer: String
+    private let work: SharedWork
     private let now: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
     private let dice: Mutex<any RandomNumberGenerator & Sendable>
 
     init(
         client: EtcdClient, keys: StoreKeys, heads: HeadCache, leases: LeaseCache, aliases: AliasCache,
-        writer: String, dice: any RandomNumberGenerator & Sendable, now: @escaping @Sendable () -> MonotonicTime
+        writer: String, work: SharedWork, dice: any RandomNumberGenerator & Sendable,
+        now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.leases = leases
         self.aliases = aliases
@@ -55,6 +57,7 @@ final class RecordBatcher: Sendable {
         self.client = client
         self.keys = keys
         self.writer = writer
+        self.work = work
     }
 
     /// Each record is atomic; where it throws, some of them may be stored. Done in any case, also when the task is
@@ -65,13 +68,12 @@ final class RecordBatcher: Sendable {
                 state.jobs[zone, default: []].append(Job(records: records, times: times, continuation: continuation))
                 return state.busy.insert(zone).inserted
             }
-            // A task of its own: what one caller began serves others, and is finished where that one is cancelled.
-            if isFirst { Task { [self] in await work(zone) } }
+            if isFirst { work.begin { [self] in await writeAll(in: zone) } }
         }
         return try result.get()
     }
 
-    private func work(_ zone: String) async {
+    private func writeAll(in zone: String) async {
         while let jobs = take(zone) {
             var items: [(record: Record, times: Times)] = []
             for job in jobs { items += job.records.map { ($0, job.times) } }

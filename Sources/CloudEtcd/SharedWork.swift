@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Tasks that serve many callers at once. One goes on where the caller who began it is cancelled, and all of them end
+/// with the engine.
+final class SharedWork: Sendable {
+    private struct State {
+        var running: [UInt64: Task<Void, Never>] = [:]
+        var begun: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    func begin(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            let number = state.begun
+            state.begun += 1
+            state.running[number] = Task {
+                await body()
+                self.state.withLock { $0.running[number] = nil }
+            }
+        }
+    }
+
+    /// Cancels all tasks and returns when the last has ended, those included that begin meanwhile.
+    func end() async {
+        while case let running = state.withLock({ $0.running }), !running.isEmpty {
+            for task in running.values { task.cancel() }
+            for task in running.values { await task.value }
+        }
+    }
+
+    var isIdle: Bool { state.withLock { $0.running.isEmpty } }
+}

@@ -334,12 +334,15 @@ struct EtcdCopiesTests {
                 group.addTask { await second.engine.run { teller.yield($0) } }
                 // Until it has begun to look. It reads everything twice at most, then it only hears.
                 let others = Task {
-                    for host in UInt64(10)... where !Task.isCancelled {
-                        _ = try? await first.acquire("usb:0483:0000:1", in: zone, by: host, takeover: true)
+                    var host: UInt64 = 10
+                    while !Task.isCancelled {
+                        _ = try await first.acquire("usb:0483:0000:1", in: zone, by: host, takeover: true)
+                        host += 1
                     }
                 }
                 _ = await news.first { _ in true }
                 others.cancel()
+                _ = await others.result
                 group.addTask { await first.engine.run { _ in } }
                 for _ in 0..<5 {
                     second.advance(20)

@@ -29,6 +29,7 @@ class ReportGadget:
         self._storage = f"/tmp/{name}.img"
         self._simulator = None
         self._outgoing = collections.deque()
+        self.reports = collections.Counter()
         self._waker = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._make(vendor, product, strings)
 
@@ -69,6 +70,7 @@ class ReportGadget:
         os.mknod(node, 0o600 | 0o020000, os.makedev(major, minor))
         reports = os.open(node, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         self._outgoing.clear()
+        self.reports.clear()
         self._simulator, write = self._host.simulator(self._model, "hid", self._said, self._arguments)
         self._thread = threading.Thread(target=self._serve, args=(reports, write), daemon=True)
         self._thread.start()
@@ -100,12 +102,15 @@ class ReportGadget:
             try:
                 if reports in readable:
                     write(os.read(reports, 64))
+                    self.reports["from the host"] += 1
                 if reports in writable:
                     os.write(reports, self._outgoing[0].ljust(64, b"\0")[:64])
                     self._outgoing.popleft()
+                    self.reports["to the host"] += 1
             except BlockingIOError:
-                pass
-            except OSError:
+                self.reports["try again"] += 1
+            except OSError as error:
+                self.reports[f"errno {error.errno}"] += 1
                 # The host has taken the device's configuration away, and gives it another.
                 time.sleep(0.1)
         os.close(reports)

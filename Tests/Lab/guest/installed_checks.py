@@ -28,7 +28,7 @@ def unit(bench):
     return bench.program
 
 
-@check("installed")
+@check("installed", usual=False)
 def the_package_is_installed(bench):
     """dpkg says so, the unit is enabled and runs, as its own user, and speaks to bluetoothd's machine."""
     program = unit(bench)
@@ -43,38 +43,38 @@ def the_package_is_installed(bench):
     return f"{version}, {platform.machine()}, Linux {platform.release()}, {systemctl('is-active', 'bluetooth')} bluetoothd"
 
 
-@check("installed")
+@check("installed", usual=False)
 def the_unit_reads_over_le(bench):
     unit(bench)
     return over_radio(bench, METER)
 
 
-@check("installed")
+@check("installed", usual=False)
 def the_unit_reads_over_rfcomm(bench):
     unit(bench)
     return over_radio(bench, METER, "spp")
 
 
-@check("installed")
+@check("installed", usual=False)
 def the_unit_reads_a_serial_port(bench):
     unit(bench)
     return at_its_plug(bench, bench.tc66c, "28e9", "serial")
 
 
-@check("installed")
+@check("installed", usual=False)
 def the_unit_reads_a_report_node(bench):
     unit(bench)
     return at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
 
 
-@check("installed")
+@check("installed", usual=False)
 def the_packages_rules_tell_and_grant(bench):
     """As with the project's rules, which the package brings."""
     unit(bench)
     return udev_rules_tell_and_grant(bench)
 
 
-@check("installed")
+@check("installed", usual=False)
 def doctor_finds_the_machine_well(bench):
     """Kept in people.txt with scan and status, and a bundle is written."""
     program = unit(bench)
@@ -86,7 +86,7 @@ def doctor_finds_the_machine_well(bench):
     return f"exit {said.status}; all is in people.txt"
 
 
-@check("installed")
+@check("installed", usual=False)
 def a_chip_that_hung_is_bound_anew(bench):
     """It answers no command until its power is cut: root unbinds and binds it for meterd, and the meter has data again."""
     if not isinstance(bench.adapter, SerialAdapter):
@@ -109,7 +109,7 @@ def a_chip_that_hung_is_bound_anew(bench):
     return f"{said}: {next((line for line in lines if 'is unbound' in line), lines[-1:])}; {' → '.join(states.seen)}"
 
 
-@check("installed")
+@check("installed", usual=False)
 def a_radio_that_is_switched_off_in_the_firmware(bench):
     """No adapter, and the line that Raspberry Pi documents: doctor names it and what to do."""
     if not isinstance(bench.adapter, SerialAdapter):
@@ -128,7 +128,7 @@ def a_radio_that_is_switched_off_in_the_firmware(bench):
     return next(line.strip() for line in said.out.splitlines() if "disable-bt" in line)
 
 
-@check("installed")
+@check("installed", usual=False)
 def the_unit_ends_well(bench):
     """systemctl stop: with 0, its socket is gone, and nothing in its journal is an error."""
     program = unit(bench)

@@ -122,7 +122,10 @@ def km003c_at_its_plug(bench):
 
 @check("usb")
 def fnb58_at_its_plug(bench):
-    return at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
+    try:
+        return at_its_plug(bench, bench.fnb58_plug, "2e3c", "hid")
+    except Exception as failure:
+        raise Failure(f"{failure}; the plug's reports: {dict(bench.fnb58_plug.reports)}") from failure
 
 
 @check("usb")

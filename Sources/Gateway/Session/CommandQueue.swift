@@ -2,20 +2,20 @@ import GatewayAPI
 import MeterCodec
 import MeterModel
 
-/// Commands on their way to a meter over the present link, and what they set the meter to.
+/// Commands waiting to be sent over the present link, and what the meter has been set to over it.
 struct CommandQueue {
     struct Entry {
         var command: MeterCommand
         var bytes: [UInt8]
-        /// Who waits until it is sent. Nobody waits for a setting.
+        /// The caller waiting for the command to go out. Nobody waits for a setting.
         var sent: CheckedContinuation<Bool, Never>?
     }
 
-    /// A meter takes two a second at best: whoever comes after so many is refused.
+    /// Most commands that may wait at once; more are refused. A meter takes two a second at best.
     static let countMax = 32
 
     private var waiting: [Entry] = []
-    /// What the meter was told over this link: numbers that a setting stands for.
+    /// Settings sent or queued over this link: the latest number, by kind of command.
     private var told: [MeterCommand.Kind: Int] = [:]
 
     var count: Int { waiting.count }
@@ -23,7 +23,7 @@ struct CommandQueue {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// A setting that the meter was not told over this link.
+    /// Queues a setting, for which the caller has found `wasTold` false.
     mutating func append(setting command: MeterCommand, _ bytes: [UInt8]) {
         waiting.append(Entry(command: command, bytes: bytes, sent: nil))
         told[command.kind] = command.number
@@ -33,7 +33,7 @@ struct CommandQueue {
 
     mutating func next() -> Entry? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    /// It went out, whoever asked for it.
+    /// The command went out, whoever asked for it.
     mutating func sent(_ entry: Entry) {
         if MeterSettings.Key.allCases.contains(where: { $0.command == entry.command.kind }) {
             told[entry.command.kind] = entry.command.number
@@ -41,13 +41,13 @@ struct CommandQueue {
         entry.sent?.resume(returning: true)
     }
 
-    /// It is not sent after all.
+    /// Removes a command that will not be sent after all.
     mutating func drop(_ entry: Entry) {
         told[entry.command.kind] = nil
         entry.sent?.resume(returning: false)
     }
 
-    /// The link is gone: none of them is sent, and nobody knows what the meter is set to.
+    /// The link is gone: nothing queued will be sent, and what the meter is set to is unknown.
     mutating func dropAll() {
         for entry in waiting { entry.sent?.resume(returning: false) }
         self = CommandQueue()
@@ -55,7 +55,7 @@ struct CommandQueue {
 }
 
 extension MeterProfile {
-    /// For whoever asked for something else.
+    /// Says which commands the model does take, for an error about another one.
     var commandHelp: String {
         guard !commands.isEmpty else { return "this model takes no commands over this link" }
         return "it knows "

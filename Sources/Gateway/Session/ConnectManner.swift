@@ -3,13 +3,13 @@ package import MeterModel
 
 /// How a person wants a meter connected.
 package struct ConnectManner: Hashable, Sendable {
-    /// Whoever else has it is to let go.
+    /// Take the meter over from whoever has it.
     package var isTakeover: Bool
-    /// Wait until it is free.
+    /// Wait in line until the meter is free.
     package var standsInLine: Bool
-    /// Ask nobody.
+    /// Connect without asking for a lease.
     package var isExempt: Bool
-    /// Which kind of link to use where the meter has several; nil: as was asked for last.
+    /// The kind of link to use if the meter has several. If nil, the kind last asked for stays in force.
     package var link: LinkWish?
 
     package init(
@@ -26,13 +26,13 @@ extension ConnectManner {
     var wish: LeaseWish { LeaseWish(isTakeover: isTakeover, waitsInLine: standsInLine, isAsked: true) }
 }
 
-/// Which kind of link a person wants to a meter.
+/// The kind of link that a person wants to a meter.
 package enum LinkWish: Hashable, Sendable {
-    /// The usual one.
+    /// The usual order of preference.
     case any
     case only(LinkAddress.Transport)
 
-    /// nil for what is no kind of link.
+    /// Nil if the text does not name a kind of link.
     init?(_ text: String) {
         if text == Self.anyWord {
             self = .any
@@ -43,19 +43,19 @@ package enum LinkWish: Hashable, Sendable {
         }
     }
 
-    /// How people say that they have no wish.
+    /// The word for "no preference".
     static let anyWord = "any"
 
     var transport: LinkAddress.Transport? { if case .only(let transport) = self { transport } else { nil } }
 }
 
-/// Which refusals a wait for a meter outlasts.
+/// The refusals that do not end a wait for a meter.
 enum Patience: Hashable, Sendable {
     case none
-    /// The end of the holder that loses it. That another has it is the last word: the one it was to be taken from no
-    /// longer does, or the cloud is of a version that takes over in another way.
+    /// Waits for the present holder's lease to end. A refusal as held is final: the holder to take it from no longer
+    /// has it, or the cloud is of a version that takes over in another way.
     case takeover
-    /// Until it is free.
+    /// Waits until the meter is free.
     case line
 
     func outlasts(_ refusal: LinkRefusal) -> Bool {

@@ -34,12 +34,12 @@ extension DeviceSession {
         return status
     }
 
-    /// The last reading with what other frames held, unless that is stale.
+    /// The last reading, completed with what other frames held and is not stale.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
         latest.whole(at: now, staleAfter: machine.timing.staleAfter)
     }
 
-    /// The meter's place in a scan; nil while it is not there.
+    /// The meter's entry in a scan, if it is present.
     package func scanEntry() -> ScanEntry? {
         guard machine.isPresent, let link else { return nil }
         var entry = ScanEntry(
@@ -53,7 +53,7 @@ extension DeviceSession {
         return entry
     }
 
-    /// The kinds of link that lead to it, each once.
+    /// The kinds of link that lead to the meter, without duplicates.
     var transports: [String] {
         var kinds: [LinkAddress.Transport] = []
         for link in links.inOrder where !kinds.contains(link.transport) { kinds.append(link.transport) }
@@ -63,26 +63,26 @@ extension DeviceSession {
     /// The name a person gave, or the device's own.
     package var displayName: String? { settings.name ?? deviceName }
 
-    /// The clock that times of this session's records are on.
+    /// The loop's clock, which all times in this session's records refer to.
     package nonisolated var now: MonotonicTime { loop.now }
 
     package var knownModel: ModelName? { model }
 
-    /// Its model is known, or can be found out by asking it, once it is here.
+    /// Whether the meter's model is known, or can be found out by asking the meter once it is here.
     var canBeRead: Bool { model != nil || (link?.isRadio ?? !id.isLocalOnly) }
 
-    /// Plugged in, or heard.
+    /// Whether the meter is plugged in, or heard.
     var isPresent: Bool { machine.isPresent }
 
-    /// Nobody wants it, nothing leads to it, and nothing ever told what it is.
+    /// Whether the session can be dropped: nobody wants the meter, nothing leads to it, and its model was never known.
     var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }
 
-    /// The model's rhythm and abilities, nil while the model is unknown.
+    /// The model's rhythm and abilities, if the model is known.
     package var profile: MeterProfile? { driver?.profile }
 }
 
 extension LinkAddress {
-    /// What a public address says that is unusual: a random one may have any bit.
+    /// What is unusual about a public address. A random one may have any bit set.
     fileprivate var addressFlags: [String] {
         switch self {
         case .serial, .hid, .bulk: []

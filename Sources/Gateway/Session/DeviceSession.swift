@@ -9,8 +9,8 @@ package import MeterModel
 /// Runs one meter: its states, its requests, its channel, its readings.
 ///
 /// An actor on the loop. Everything that happens to it is one of the methods below; each calls one machine method and
-/// performs what it returns. Channel and timer events arrive on the loop already, so they change no thread. A session
-/// shares nothing with another but the loop, so that one meter's failures stay its own.
+/// performs what it returns. Channel and timer events arrive on the loop already, so no thread changes. Sessions share
+/// nothing but the loop, so one meter's failure stays its own.
 package actor DeviceSession {
     package nonisolated let id: MeterID
     /// Readings as they come.
@@ -22,37 +22,37 @@ package actor DeviceSession {
     nonisolated let loop: any SessionLoop
     private nonisolated let opener: any ChannelOpener
     nonisolated let track: SampleTrack
-    /// nil: nobody records charge sessions.
+    /// The charge sessions' recorder, if this host records them.
     private let recording: RecordingTrack?
-    /// Hears what is found out about the meter.
+    /// Reports what is found out about the meter.
     private nonisolated let tell: @Sendable (MeterDiscovery) -> Void
     private var logger: Logger
     private var dice: any RandomNumberGenerator & Sendable
 
     private(set) var machine: ConnectionMachine
     private(set) var model: ModelName?
-    /// What it said of itself over the present link, or the last one.
+    /// What the meter said about itself over the present link, or over the last one.
     private(set) var device: DeviceInfo?
     private(set) var deviceName: String?
     private(set) var driver: (any MeterDriver)?
     private(set) var settings: MeterSettings
-    /// How often they were said to have changed.
+    /// Number of times the settings were reported as changed.
     private var settingsChanges = 0
 
-    /// What leads to the meter now.
+    /// The links that lead to the meter now.
     private(set) var links = LinkChoice()
-    /// The link in use, or the one that is tried next; the last one while there is none.
+    /// The link in use or next to be tried; the last one used if there is none.
     private(set) var link: LinkAddress?
-    /// Of the link over which it was last seen before a restart.
+    /// The kind of link on which the meter was last seen before a restart.
     let lastTransport: LinkAddress.Transport?
     private var line = MeterLine()
     private var commands = CommandQueue()
-    /// While logs are read, the exchange rests.
+    /// The download under way, if any. The exchange rests meanwhile.
     private var download: LogDownload?
     private let claim: LinkClaim
-    /// It is asked for, or its lease is kept, while it is not heard here.
+    /// The search under way, if any: the lease is asked for, or kept, while the meter is not heard here.
     private(set) var search: Search?
-    /// When a search last ended without a sign of it.
+    /// When the last unsuccessful search ended.
     private var notHeardAt: MonotonicTime?
 
     private(set) var latest = LatestReadings()
@@ -93,7 +93,7 @@ package actor DeviceSession {
 
     // MARK: What happens to it, from outside
 
-    /// The device is there.
+    /// The meter appeared on a link.
     package func appeared(_ sighting: Sighting) {
         guard !isShutDown else { return }
         attachToGate()
@@ -107,12 +107,12 @@ package actor DeviceSession {
         wake()
     }
 
-    /// The device, known to be there, was heard again.
+    /// The meter, already known to be there, was heard again.
     package func heard(over link: LinkAddress, rssi: Int?) {
         links.heard(link, rssi: rssi)
     }
 
-    /// The device is gone from a link. Where another one leads to it, that one is next.
+    /// The meter is gone from a link. If another link leads to it, that one is next.
     package func vanished(from goneLink: LinkAddress) {
         guard links.vanished(goneLink), goneLink == link else { return }
         guard links.isEmpty else {
@@ -140,8 +140,8 @@ package actor DeviceSession {
         waits.endAll(with: .disconnected)
     }
 
-    /// Settings changed, here or on another host: reads them until nothing changed meanwhile. Of two readings under way
-    /// the older one may come back last.
+    /// The settings changed, here or on another host: reads them again until no further change arrives during the read.
+    /// Of two concurrent reads, the older may finish last.
     func readSettings(_ read: @Sendable () async throws -> MeterSettings) async throws {
         settingsChanges += 1
         var seen: Int?
@@ -157,7 +157,7 @@ package actor DeviceSession {
         wake()
     }
 
-    /// Leaves the meter clean and ends every stream. Nothing happens to the session afterwards.
+    /// Leaves the meter in a clean state and ends every stream. Nothing happens to the session afterwards.
     package func shutdown() {
         isShutDown = true
         letGo("shutting down")
@@ -166,7 +166,7 @@ package actor DeviceSession {
         traffic.finish()
     }
 
-    /// The meter is no longer one of this host's: as `shutdown`, and the gate forgets it too.
+    /// The meter no longer belongs to this host: as `shutdown`, and the gate forgets it too.
     func leave() {
         shutdown()
         claim.detach()
@@ -183,7 +183,7 @@ package actor DeviceSession {
         }
     }
 
-    /// Time passed, or something may be due.
+    /// Time has passed, or something may be due.
     private func wake() {
         stopAtHardStop()
         endSearchInVain()
@@ -194,7 +194,7 @@ package actor DeviceSession {
         case .closeChannel(let overdue):
             lastError = timeCause(from: overdue == .connecting ? .connecting : .communicating)
             if overdue == .silent { line.wasSilent() }
-            // The machine has said it by itself.
+            // The machine has already recorded the event.
             endLink(.overdue, because: nil) { true }
         case .none: break
         }
@@ -202,7 +202,7 @@ package actor DeviceSession {
         arm()
     }
 
-    /// Takes another model's driver. A link that is open was set up for the old one, so it is made anew.
+    /// Switches to another model's driver. An open link was set up for the old one, so it is made anew.
     private func change(to seen: ModelName) {
         if line.channel != nil { replaceLink("another model") }
         model = seen
@@ -214,7 +214,7 @@ package actor DeviceSession {
     private func letGo(_ cause: String) {
         search = nil
         endLink(.letGo, because: cause) { machine.disconnectWanted() == .closeChannel }
-        // Also a lease that is kept for a reconnect.
+        // This also gives up a lease kept for a reconnect.
         claim.cancel()
         arm()
     }
@@ -250,17 +250,17 @@ package actor DeviceSession {
 
     // MARK: The end of a link
 
-    /// Ends the link, or the attempt at one: the only way in which a session does, whatever the cause.
+    /// Ends the link, or the attempt at one: the only way a session does so, whatever the cause.
     ///
-    /// 1. What it was worth is counted, as long as that is known.
+    /// 1. What the link was worth is counted, while that is still known.
     /// 2. The machine is told. It knows whether there is a channel to close.
-    /// 3. The channel is closed, and all that hung on it ends: commands, a download, the exchange.
-    /// 4. The permission is given back. Last, because the gate may answer before that returns: it finds a session that is
-    ///    ready for another attempt.
+    /// 3. The channel is closed, and all that depended on it ends: commands, a download, the exchange.
+    /// 4. The permission is given back. This comes last because the gate may answer before the call returns: by then
+    ///    the session is ready for another attempt.
     ///
-    /// What the cause alone asks for follows at the caller's, and `arm` after that.
+    /// What only one cause needs is done by the caller, followed by `arm`.
     ///
-    /// - Parameter event: tells the machine, and returns whether the channel is to be closed.
+    /// - Parameter event: tells the machine, and returns whether the channel must be closed.
     private func endLink(_ ending: LinkEnding, because cause: String?, _ event: () -> Bool) {
         let wasUp = line.isUp
         if ending.isLoss, wasUp { counters.disconnects += 1 }
@@ -269,7 +269,7 @@ package actor DeviceSession {
         claim.giveBack(ending.end ?? (wasUp ? .linkLost : .attemptFailed))
     }
 
-    /// Another link is to take the place of the one in use.
+    /// Another link is to replace the one in use.
     private func replaceLink(_ cause: String) {
         endLink(.replaced, because: cause) {
             machine.channelClosed(at: loop.now, dice: dice.next())
@@ -294,7 +294,8 @@ package actor DeviceSession {
             .failure(GatewayError(.notConnected, "the link was lost before the logs were read", next: "try again")))
     }
 
-    /// Tells the machine of an event, and logs a change of state with its cause. nil: the cause is the time that passed.
+    /// Applies an event to the machine, and logs a change of state with its cause. Without one, the cause is time
+    /// passing.
     @discardableResult
     private func note<Action>(_ cause: String?, _ event: () -> Action) -> Action {
         let before = machine.state
@@ -303,7 +304,7 @@ package actor DeviceSession {
         return action
     }
 
-    /// What it means that time passed in a state.
+    /// Why a state ended when only time passed.
     private func timeCause(from before: ConnectionState) -> String {
         switch before {
         case .offline: "the device is still there"
@@ -327,8 +328,8 @@ package actor DeviceSession {
         }
     }
 
-    /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm, so a later
-    /// need leaves it as it is.
+    /// Sets the alarm to the earliest moment at which anything is due. An alarm that rings too early does no harm, so
+    /// it is not moved when that moment becomes later.
     private func arm() {
         let exchangeWake = download == nil ? line.exchange?.nextWake : nil
         let due = [machine.nextWake, exchangeWake, claim.hardStop, search?.endsAt].compactMap { $0 }.min()
@@ -354,7 +355,7 @@ package actor DeviceSession {
 
     // MARK: The channel: opening it, setting the meter up
 
-    /// Takes the link that is next, unless one is in use.
+    /// Takes the next link, unless one is in use.
     private func chooseLink() {
         guard line.channel == nil, let next = links.next, next != link || driver == nil else { return }
         let isOtherKind = next.transport != link?.transport
@@ -362,7 +363,7 @@ package actor DeviceSession {
         if isOtherKind || driver == nil { adoptDriver() }
     }
 
-    /// The driver for the link that is next: the model's, or one that finds out which model it is.
+    /// The driver for the next link: the model's, or one that finds out the model.
     private func adoptDriver() {
         if let link, link.isRadio, model == nil || doubtsModel {
             driver = IdentifyingDriver(over: link.transport, suspecting: model)
@@ -375,16 +376,17 @@ package actor DeviceSession {
         adoptSettings()
     }
 
-    /// An open link may rule families out, and so allow questions that would be orders to them.
+    /// An open link may rule out families, and so allow questions that those would take for orders.
     private func narrowQuestions() {
         guard let asking = driver as? IdentifyingDriver, let families = line.channel?.families else { return }
         driver = IdentifyingDriver(among: families, guess: asking.profile.model)
     }
 
-    /// A radio's name may lie: after a link on which the model that it tells gave no good frame, the next one asks.
+    /// Whether to doubt the model. A radio's name may be wrong: if a link used as the model it suggests gave no good
+    /// frame, the next link asks the meter.
     private var doubtsModel: Bool { !line.silentLinks.isMultiple(of: 2) }
 
-    /// The meter turned out to be of a model. The link stays: only who speaks to it changes.
+    /// The meter's model was found out. The link stays; only the driver changes.
     private func identified(as found: ModelName) {
         if found != model {
             logger.notice("the meter was identified", metadata: ["model": "\(found.displayName)"])
@@ -424,7 +426,7 @@ package actor DeviceSession {
         return "a \(model.displayName) cannot be read over \(link.transport.rawValue)"
     }
 
-    /// Sends what is left of the opening, one step at a time, then starts to ask.
+    /// Sends the rest of the opening, one step at a time, then starts asking.
     private func nextOpeningStep(number: Int) {
         guard number == line.number, let channel = line.channel else { return }
         while let step = line.nextStep() {
@@ -441,7 +443,7 @@ package actor DeviceSession {
 
     private func startExchange() {
         let now = loop.now
-        // Nothing to the machine where another driver takes over a link that was set up already.
+        // The machine ignores this if another driver takes over a link that was already set up.
         _ = note("line set up") { machine.lineReady(at: now) }
         guard line.isUp, let rhythm = times?.rhythm else { return }
         line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
@@ -451,19 +453,19 @@ package actor DeviceSession {
     }
 
     private func send(_ bytes: [UInt8], over channel: any ByteChannel) {
-        // Looked at right before each send: no exchange begins after the hard stop, however late a timer is.
+        // Checked right before each send: no exchange begins after the hard stop, however late a timer is.
         guard !bytes.isEmpty, !claim.isPastHardStop(at: loop.now) else { return }
         crossed(TrafficRecord(time: loop.now, direction: .outward, bytes: bytes))
         channel.send(bytes)
     }
 
-    /// Until the link brings a reading, a maintainer may want to know what crossed it.
+    /// Keeps what crossed the link until it brings a reading, for a maintainer.
     private func crossed(_ record: TrafficRecord) {
         if traffic.hasListeners { traffic.yield(record) }
         if !line.hasReading { past.note(record) }
     }
 
-    /// The times that follow from the model and from what a person set.
+    /// Sets the times that follow from the model and from a person's settings.
     private func adoptSettings() {
         guard let times else { return }
         line.exchange?.rhythmChanged(times.rhythm, at: loop.now)
@@ -483,7 +485,8 @@ package actor DeviceSession {
 
     // MARK: Requests, commands, answers
 
-    /// Sends a command as soon as the line is free. Returns when it went out; meters of most families do not answer.
+    /// Sends a command as soon as the line is free. Returns when it has gone out; meters of most families do not
+    /// answer.
     package func perform(_ command: MeterCommand) async throws(GatewayError) {
         guard line.exchange != nil, var driver else {
             throw GatewayError(
@@ -585,7 +588,7 @@ package actor DeviceSession {
         }
     }
 
-    /// A frame without a measurement, such as "ok", answers a request but is no data.
+    /// Handles a frame. One without a measurement, such as "ok", answers a request but is not data.
     private func take(_ frame: Frame, at now: MonotonicTime, _ wallNow: WallTime) {
         var hasData = false
         frame.forEachReading { reading in
@@ -607,7 +610,7 @@ package actor DeviceSession {
         if readings.hasListeners { readings.yield(reading) }
     }
 
-    /// Takes over what the meter says of itself; a model other than the one expected is told to a person, not hidden.
+    /// Adopts what the meter says about itself. A model other than the expected one is shown to people, not hidden.
     private func learn(from frame: Frame) {
         device = frame.content.device
         if let device { tell(.device(device, of: id)) }
@@ -619,8 +622,8 @@ package actor DeviceSession {
 
     // MARK: Whether the meter may be used
 
-    /// Has another gate from now on, or none. A link that is up under the old one is made anew; one that nobody had a
-    /// say in is told to the new one.
+    /// Changes the gate, or removes it. A link that is up under the old gate is made anew; one that is up without a
+    /// gate is put before the new one.
     package func use(_ newGate: (any LinkGate)?) {
         guard !isShutDown else { return }
         if claim.hasGate {
@@ -653,20 +656,20 @@ package actor DeviceSession {
         prefer(manner.link)
         claim.adopt(manner, isPresent: machine.isPresent)
         machine.asksFirst = claim.asksFirst
-        // A link may be up already that nobody permitted, or that another host is in the way of a lease for.
+        // A link may already be up without a permission, or be in the way of another host's lease.
         if line.channel != nil, manner.isTakeover || claim.permission == nil, machine.asksFirst {
             claim.askToStay(over: leaseTransport, manner.wish)
         }
     }
 
-    /// A link of another kind than the one asked for is made anew, where the meter has one of that kind.
+    /// Remembers the kind of link asked for. A link of another kind is made anew if the meter has one of that kind.
     private func prefer(_ wish: LinkWish?) {
         if let wish { links.preferred = wish.transport }
         links.beginAnew()
         takePreferredLink()
     }
 
-    /// Goes over to the kind of link that a person asked for, where one of another kind is in use.
+    /// Switches to the kind of link that a person asked for, if one of another kind is in use.
     private func takePreferredLink() {
         guard line.channel != nil, let transport = links.preferred, let link, link.transport != transport,
             links.next?.transport == transport
@@ -701,7 +704,7 @@ package actor DeviceSession {
                 claim.giveBack(.attemptFailed)
             }
         }
-        // What was held back in jeopardy.
+        // Settings held back during jeopardy.
         tellSettings()
         arm()
     }
@@ -731,7 +734,7 @@ package actor DeviceSession {
 
     private var isInJeopardy: Bool { claim.isInJeopardy(at: loop.now) }
 
-    /// The watchdog: it needs no word from whoever renews the lease.
+    /// The watchdog: needs no message from whoever renews the lease.
     private func stopAtHardStop() {
         guard claim.isPastHardStop(at: loop.now) else { return }
         lastError = "its lease could not be renewed in time, and another host may use it soon"
@@ -744,10 +747,10 @@ package actor DeviceSession {
 
     var isLinkUp: Bool { line.isUp }
 
-    /// Who has the meter instead, since the gate said so.
+    /// Who has the meter instead, if the gate has said so.
     var refusal: LinkRefusal? { claim.refusal }
 
-    /// nil: no gate has a say in who uses the meter.
+    /// What the gate says about the meter's lease, if there is a gate.
     var leaseStatus: LeaseStatus? { claim.lease }
 
     private var leaseTransport: LeaseTransport {
@@ -755,17 +758,18 @@ package actor DeviceSession {
         case .ble: .ble
         case .spp: .spp
         case .serial, .hid, .bulk: .usb
-        // Not here: an address is a radio's, whatever else leads to the meter.
+        // Not here: an id that is an address belongs to a radio, whatever else leads to the meter.
         case nil: if case .mac = id { .ble } else { .usb }
         }
     }
 
     // MARK: A meter that is not heard here
 
-    /// After a search in vain, this host's next take-over of the meter takes a person who is sure, for so long.
+    /// For this long after an unsuccessful search, a take-over of the meter from this host needs a person's
+    /// confirmation.
     private static let doubtAfterSearch = Duration.seconds(600)
 
-    /// As `connect`, and asks for a meter that is not here.
+    /// As `connect`, for a meter that is not here.
     package func seek(_ manner: ConnectManner, patience: Duration) {
         connect(manner)
         guard !isShutDown, machine.asksFirst, !machine.isPresent, claim.permission == nil else { return }
@@ -774,18 +778,18 @@ package actor DeviceSession {
         arm()
     }
 
-    /// The last search ended in vain, a short while ago.
+    /// Whether the last search failed a short while ago.
     var wasNotHeard: Bool { notHeardAt.map { loop.now < $0 + Self.doubtAfterSearch } ?? false }
 
-    /// The zone answered a search.
+    /// The zone granted a search.
     private func granted(_ permission: LinkPermission) {
         guard case .leased = permission else {
-            // A link without a lease is of no use: there is none.
+            // Permission without a lease is of no use while there is no link.
             claim.giveBack(.letGo)
             claim.cancel()
             return endSearch(with: .unanswered)
         }
-        // A permission that replaces another one is a renewal.
+        // A permission that replaces another is a renewal.
         guard search?.patience == nil else { return arm() }
         let patience = claim.searchTime
         search = Search(endsAt: loop.now + patience, patience: patience)
@@ -794,7 +798,7 @@ package actor DeviceSession {
         arm()
     }
 
-    /// The meter is here: from now on all goes as ever, with the lease kept for the first attempts at a link.
+    /// The meter is here: from now on all goes as usual, with the lease kept for the first attempts at a link.
     private func found() {
         guard search != nil else { return }
         search = nil
@@ -802,7 +806,7 @@ package actor DeviceSession {
         claim.giveBack(.linkLost)
     }
 
-    /// Gives up a search whose time is over.
+    /// Ends a search whose time is over.
     private func endSearchInVain() {
         guard let search, loop.now >= search.endsAt else { return }
         guard let patience = search.patience else {
@@ -825,8 +829,8 @@ package actor DeviceSession {
 
     // MARK: What the meter is set to
 
-    /// Tells the meter what is set and what it was not told over this link; in jeopardy nothing. A setting that was taken
-    /// back leaves the meter as it is: nobody knows what it came with.
+    /// Sends the meter the settings it was not sent over this link; nothing during jeopardy. A setting that was removed
+    /// leaves the meter as it is: what it was set to before is unknown.
     private func tellSettings() {
         guard line.exchange != nil, !isInJeopardy, var driver else { return }
         for command in settings.commands(for: driver.profile) where !commands.wasTold(command) {
@@ -844,8 +848,8 @@ package actor DeviceSession {
 
     /// Reads the catalogue of a KM003C's logs, or one of them.
     ///
-    /// - Throws: `notConnected`, `refused` for a model without logs and while another one is read, `notFound` for a log
-    ///   that is not there.
+    /// - Throws: `notConnected`, `refused` for a model without logs, or while another log is being read, `notFound` for
+    ///   a log that does not exist.
     package func logs(_ wish: KM003CLogDownload.Wish) async throws(GatewayError) -> KM003CLogDownload.Outcome {
         guard model?.family == .km003c else {
             throw GatewayError(
@@ -872,7 +876,7 @@ package actor DeviceSession {
         return try result.get()
     }
 
-    /// Bytes came while a download is under way: they are its own.
+    /// Handles bytes that come during a download: they belong to it.
     private func downloadReceived(_ bytes: [UInt8]) {
         guard let (isProgress, act) = download?.received(bytes) else { return }
         if isProgress { note("log read") { machine.frameReceived(at: loop.now) } }
@@ -900,7 +904,8 @@ package actor DeviceSession {
         }
     }
 
-    /// Nobody has shown that a serial port gives logs: its maker's interface does (Docs/Protocols/KM003C.md#link).
+    /// What to try after a failed transfer. No serial port has been seen to give logs, only the maker's interface
+    /// (Docs/Protocols/KM003C.md#link).
     private func remedy(of failure: TransferFailure) -> String {
         switch failure {
         case .silent, .refused:
@@ -921,7 +926,7 @@ package actor DeviceSession {
         guard let finished = download.take() else { return }
         if let timer = finished.timer { loop.cancel(timer) }
         finished.outcome.resume(returning: result)
-        // What was asked before is not answered any more, and the next question is due.
+        // What was asked before will not be answered any more, and the next question is due.
         _ = driver?.discardPartial()
         line.exchange?.answered()
         takeTurns()
@@ -930,13 +935,14 @@ package actor DeviceSession {
 
     // MARK: Those who wait
 
-    /// Returns when data is available, somebody disconnects, another host turns out to have it, or the time is over.
+    /// Returns when data is available, somebody disconnects, another host turns out to have the meter, or the time is
+    /// over.
     package func waitForData(_ patience: Duration) async -> DataWait {
         if machine.state == .dataAvailable { return .data }
         return await wait(for: .data, patience)
     }
 
-    /// The same for the permission to use a link.
+    /// The same, for the permission to use a link.
     package func waitForPermission(_ patience: Duration) async -> DataWait {
         if !machine.asksFirst || claim.permission != nil { return .permitted }
         return await wait(for: .permission, patience)

@@ -1,9 +1,8 @@
 import MeterModel
 
-/// The last readings of one meter: some meters tell what they measure in several kinds of frames, each with other
-/// quantities.
+/// The last readings of one meter. Some meters spread their quantities over several kinds of frame.
 struct LatestReadings: Sendable {
-    /// No meter has more kinds of frames with readings in them.
+    /// Most kinds of frame kept. No meter has more with readings in them.
     private static let partsMax = 8
 
     private var latest: TimedReading?
@@ -19,10 +18,10 @@ struct LatestReadings: Sendable {
         }
     }
 
-    /// Another model has other frames. The last reading stays: it was measured.
+    /// Forgets the parts: another model has other frames. The last reading stays, as it was measured.
     mutating func forgetParts() { parts = [] }
 
-    /// The last reading with what other frames held, unless that is older than `staleAfter`.
+    /// The last reading, completed with what other frames held, unless those are older than `staleAfter`.
     func whole(at now: MonotonicTime, staleAfter: Duration) -> TimedReading? {
         guard var latest, parts.count > 1 else { return self.latest }
         var all = Reading()

@@ -1,15 +1,15 @@
 package import MeterModel
 
-/// The links that lead to one meter just now, and which of them is to be tried next. A value without a clock.
+/// The links that lead to one meter now, and which of them to try next. A value without a clock.
 ///
-/// A cable comes before a radio and LE before Classic, unless a person asked for one kind; of two adapters that hear the
-/// same radio, the one that hears it louder; of two that are alike, the one that appeared last. A link that fails makes
-/// room for the next one, round and round, and one that brought data is the first to be tried again.
+/// A cable comes before a radio and LE before Classic, unless a person asked for one kind; of two adapters that hear
+/// the same radio, the one that hears it louder; of two equal ones, the one that appeared last. A link that fails makes
+/// way for the next, in turn, and one that brought data is tried first again.
 package struct LinkChoice: Sendable {
     private struct Entry {
         var link: LinkAddress
         var rssi: Int?
-        /// Attempts that failed since data last came over it.
+        /// Attempts that failed since the link last brought data.
         var failures = 0
     }
 
@@ -17,18 +17,18 @@ package struct LinkChoice: Sendable {
 
     package init() {}
 
-    /// The kind that a person asked for. Others are used only while there is none of it.
+    /// The kind of link that a person asked for. Others are used only while there is no link of this kind.
     package var preferred: LinkAddress.Transport?
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Every link, the one to be tried next first.
+    /// Every link, the next to be tried first.
     package var inOrder: [LinkAddress] { sorted.map(\.link) }
 
-    /// The link to be tried next; nil while there is none.
+    /// The next link to be tried, if there is any.
     package var next: LinkAddress? { sorted.first?.link }
 
-    /// How loud the radio at the other end of a link was when it was last heard, in dBm.
+    /// Signal strength, in dBm, when the radio at the other end of a link was last heard.
     package func rssi(of link: LinkAddress) -> Int? { entries.first { $0.link == link }?.rssi }
 
     package mutating func appeared(_ link: LinkAddress, rssi: Int?) {
@@ -44,7 +44,7 @@ package struct LinkChoice: Sendable {
         entries[index].rssi = rssi
     }
 
-    /// - Returns: false where it was not there.
+    /// - Returns: whether the link was there.
     package mutating func vanished(_ link: LinkAddress) -> Bool {
         guard let index = index(of: link) else { return false }
         entries.remove(at: index)
@@ -54,7 +54,8 @@ package struct LinkChoice: Sendable {
     package mutating func failed(_ link: LinkAddress) {
         guard let index = index(of: link) else { return }
         entries[index].failures += 1
-        // Counts only to compare: with every link failing for years, nothing overflows.
+        // Only differences matter, so the least count is subtracted: nothing overflows even if every link fails for
+        // years.
         guard let fewest = entries.map(\.failures).min(), fewest > 0 else { return }
         for index in entries.indices { entries[index].failures -= fewest }
     }
@@ -63,7 +64,7 @@ package struct LinkChoice: Sendable {
         for index in entries.indices { entries[index].failures = entries[index].link == link ? 0 : 1 }
     }
 
-    /// Forgets what failed: somebody wants to see it tried now, in the usual order.
+    /// Forgets failures: somebody wants an attempt now, in the usual order.
     package mutating func beginAnew() {
         for index in entries.indices { entries[index].failures = 0 }
     }
@@ -75,7 +76,7 @@ package struct LinkChoice: Sendable {
         }.map(\.element)
     }
 
-    /// Smaller is sooner.
+    /// The sort key; the smallest comes first.
     private func rank(_ entry: Entry) -> [Int] {
         let transport = entry.link.transport
         return [

@@ -2,22 +2,20 @@ import GatewayAPI
 import LeaseCore
 import MeterModel
 
-/// The right to use the links to one meter: what the gate is asked for, and what it said.
-///
-/// A class, because the gate may answer before a call to it has returned.
+/// The right to use the links to one meter: what the gate was asked, and what it answered.
 final class LinkClaim {
     private let meter: MeterID
-    /// Who has a say in it; nil: nobody.
+    /// The gate to ask, if there is one.
     private var gate: (any LinkGate)?
-    /// For the present attempt or link. There is none without a gate.
+    /// For the present attempt or link. Always nil without a gate.
     private(set) var permission: LinkPermission?
-    /// Who has it instead, since the gate said so.
+    /// Who has the meter instead, if the gate has said so.
     private(set) var refusal: LinkRefusal?
-    /// How the next permission is to be asked for.
+    /// How to ask for the next permission.
     private var wish = LeaseWish.resume
-    /// A person wants it connected without asking the gate.
+    /// A person wants the meter connected without asking the gate.
     private var isExempt = false
-    /// Through what whoever waits for this meter goes on waiting.
+    /// The refusals that do not end a wait for this meter.
     private var patience = Patience.none
 
     init(on meter: MeterID, gate: (any LinkGate)?) {
@@ -28,14 +26,14 @@ final class LinkClaim {
     // MARK: What is wanted
 
     var hasGate: Bool { gate != nil }
-    /// Each attempt begins with a request for permission.
+    /// Whether each attempt begins with a request for permission.
     var asksFirst: Bool { gate != nil && !isExempt }
 
     func attach(_ tell: @escaping @Sendable (LinkVerdict) -> Void) { gate?.attach(meter, tell: tell) }
 
     func detach() { gate?.attach(meter, tell: nil) }
 
-    /// The former gate was detached from.
+    /// Changes the gate, after detaching from the former one.
     func use(_ gate: (any LinkGate)?) {
         self.gate = gate
         refusal = nil
@@ -45,20 +43,20 @@ final class LinkClaim {
         isExempt = manner.isExempt
         patience = manner.standsInLine ? .line : manner.isTakeover ? .takeover : .none
         refusal = nil
-        // Of a meter that is not here the wish would lie in wait until somebody has long forgotten it.
+        // For a meter that is not here, the wish would lie in wait until everybody has forgotten it.
         wish = isPresent && asksFirst ? manner.wish : .resume
     }
 
-    /// Asks for an attempt, as a person wished the last time, but once only.
+    /// Asks for an attempt, once in the way a person wished.
     ///
-    /// - Parameter newWish: of a meter that is not here and is asked for all the same.
+    /// - Parameter newWish: for a meter that is asked for although it is not here.
     func ask(over transport: LeaseTransport, _ newWish: LeaseWish? = nil) {
         let asked = newWish ?? wish
         wish = .resume
         gate?.ask(for: meter, asked, over: transport, isUp: false)
     }
 
-    /// Asks for a link that is there already.
+    /// Asks to keep a link that is already up.
     func askToStay(over transport: LeaseTransport, _ wish: LeaseWish = .resume) {
         gate?.ask(for: meter, wish, over: transport, isUp: true)
     }
@@ -72,39 +70,39 @@ final class LinkClaim {
     func permitted(_ permission: LinkPermission) {
         self.permission = permission
         refusal = nil
-        // Its turn came. Who has the meter after this is news for whoever waits.
+        // Its turn has come. If somebody has the meter after this, those who wait learn of it.
         patience = .none
     }
 
     func refused(_ refusal: LinkRefusal) { self.refusal = refusal }
 
-    /// What was said to whoever waits for the meter, and that they do not wait any longer because of it.
+    /// The refusal that ends the waits for the meter, if there is one.
     var lastWord: LinkRefusal? { refusal.flatMap { patience.outlasts($0) ? nil : $0 } }
 
-    /// The channel that was permitted is closed. Harmless where nothing is permitted.
+    /// The permitted channel is closed. Harmless if nothing is permitted.
     func giveBack(_ end: ChannelEnd) {
         guard permission != nil else { return }
         permission = nil
         gate?.channelClosed(meter, end)
     }
 
-    /// A link that nobody permitted, as it was up before there was a gate, is closed because the gate said so.
+    /// A link that was up before there was a gate, and so without permission, was closed because the gate said so.
     func giveWay() { gate?.channelClosed(meter, .letGo) }
 
-    /// nil: no gate has a say.
+    /// What the gate says about the lease, if there is a gate.
     var lease: LeaseStatus? { gate?.lease(of: meter) }
 
-    /// How long the meter is looked for once it was granted.
+    /// How long to look for the meter once it is granted.
     var searchTime: Duration { gate?.searchTime(for: meter) ?? LeaseTiming.searchTime }
 
     // MARK: Its times
 
-    /// When the link is cut whatever else happens; nil where nothing ends it.
+    /// When the link is cut whatever else happens, if anything limits it.
     var hardStop: MonotonicTime? { strictPermit?.hardStopAt }
 
     func isPastHardStop(at now: MonotonicTime) -> Bool { hardStop.map { now >= $0 } ?? false }
 
-    /// Under `strict`, a lease that was not renewed for long is good for reading only.
+    /// Under `strict`, a lease not renewed for long allows reading only.
     func isInJeopardy(at now: MonotonicTime) -> Bool { strictPermit.map { now >= $0.jeopardyAt } ?? false }
 
     private var strictPermit: LeasePermit? {
@@ -114,7 +112,7 @@ final class LinkClaim {
 }
 
 extension GatewayError {
-    /// Under `strict`, of a meter whose lease was not renewed for long.
+    /// The error, under `strict`, for a meter whose lease was not renewed for long.
     static func jeopardy(_ meter: MeterID, _ consequence: String) -> GatewayError {
         GatewayError(
             .refused, "the lease of \(meter) could not be renewed for long, so \(consequence)",

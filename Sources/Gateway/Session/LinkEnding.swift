@@ -1,15 +1,15 @@
 import LeaseCore
 
-/// How a session ends its link to a meter, or an attempt at one. The causes differ in what is said here and in nothing
-/// else: `DeviceSession.endLink` takes the same steps in the same order for all of them.
+/// How a session ends its link to a meter, or an attempt at one. Causes differ only in these values:
+/// `DeviceSession.endLink` takes the same steps in the same order for all of them.
 struct LinkEnding {
-    /// The meter is told goodbye, where it may still be spoken to. Otherwise the channel closes without a word.
+    /// The meter is sent its goodbye, if it may still be spoken to. Otherwise the channel just closes.
     var hasFarewell = false
     /// A link that was up counts as lost.
     var isLoss = false
     /// Another link to the meter, where there is one, is tried before this one again.
     var isFault = false
-    /// As what the permission is given back; nil: as a link that was lost, or an attempt that failed.
+    /// The end reported with the permission. By default a lost link, or an attempt that failed.
     var end: ChannelEnd?
 
     /// Nothing leads to the meter any more.
@@ -22,8 +22,8 @@ struct LinkEnding {
     static let replaced = LinkEnding(hasFarewell: true, end: .linkLost)
     /// Nobody wants it here, or nobody may have it here.
     static let letGo = LinkEnding(hasFarewell: true, end: .letGo)
-    /// The lease is over. Not a word to the meter: by now it may have another host's ear.
+    /// The lease is over. Nothing more is sent: another host may be talking to the meter by now.
     static let leaseOver = LinkEnding(isLoss: true, end: .letGo)
-    /// Nothing is known that could be opened.
+    /// No link that could be opened is known.
     static let impossible = LinkEnding(end: .attemptFailed)
 }

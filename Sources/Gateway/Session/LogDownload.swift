@@ -3,24 +3,24 @@ import IOPorts
 import MeterCodec
 import MeterModel
 
-/// What a meter recorded by itself, while it is read: what goes out next, and who waits for it.
+/// The download of what a meter recorded by itself: what goes out next, and who waits for it.
 struct LogDownload {
     typealias Outcome = CheckedContinuation<Result<KM003CLogDownload.Outcome, GatewayError>, Never>
 
     enum Act {
-        /// The answer, or the rest of it, is waited for.
+        /// Wait for the answer, or the rest of it.
         case wait
-        /// Send this, if it is not empty, and call `paused` after the time unless the whole answer came before.
+        /// Send these bytes, if any, and call `paused` after the time unless the whole answer came before.
         case send([UInt8], pause: Duration)
         case finished(KM003CLogDownload.Outcome)
         case failed(TransferFailure)
     }
 
     private var transfer: KM003CLogDownload
-    /// What is still to be sent before the answer.
+    /// What is still to be sent before the answer is due.
     private var steps: [Outgoing] = []
     let outcome: Outcome
-    /// Of the last `send`.
+    /// The timer of the last `send`.
     var timer: LoopTimer?
 
     init(_ transfer: KM003CLogDownload, _ outcome: Outcome) {
@@ -30,15 +30,14 @@ struct LogDownload {
 
     mutating func start() -> Act { follow(transfer.start()) }
 
-    /// - Returns: also whether the bytes were an answer that counts: the meter is there, though it is not measured by
-    ///   just now.
+    /// - Returns: also whether the bytes were a valid answer: the meter is alive, though it is not measured meanwhile.
     mutating func received(_ bytes: [UInt8]) -> (isProgress: Bool, Act) {
         let before = transfer.progress
         let step = transfer.receive(bytes)
         return (transfer.progress != before, follow(step))
     }
 
-    /// The pause after a step is over, or no answer came.
+    /// The pause after a step is over, or the answer did not come in time.
     mutating func paused() -> Act { steps.isEmpty ? follow(transfer.answerOverdue()) : nextStep() }
 
     private mutating func follow(_ step: TransferStep<KM003CLogDownload.Outcome>) -> Act {

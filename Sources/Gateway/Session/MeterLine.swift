@@ -4,18 +4,18 @@ import MeterCodec
 import MeterModel
 
 /// One channel to a meter at a time, from `open` to `close`, with all that lives only as long as it: the steps of its
-/// opening, and the exchange over it.
+/// opening and the exchange over it.
 struct MeterLine {
     private(set) var channel: (any ByteChannel)?
-    /// The channel is open: leaving it says goodbye to the meter, and losing it is counted.
+    /// The channel is open: leaving it sends the meter its goodbye, and losing it counts.
     private(set) var isUp = false
-    /// Rises with each channel, so that a late event of an old one is known as such.
+    /// Rises with each channel, so that a late event from an old one is recognised.
     private(set) var number = 0
-    /// The present channel, or the last one, brought a reading.
+    /// Whether the present channel, or the last one, brought a reading.
     private(set) var hasReading = false
-    /// Channels in a row that were up and brought no reading.
+    /// Consecutive channels that were up and brought no reading.
     private(set) var silentLinks = 0
-    /// There is one from when the meter is set up. While logs are read it rests.
+    /// Present once the meter is being set up. It rests while logs are read.
     var exchange: ExchangeMachine?
     private var opening: [Outgoing] = []
     private var openingTimer: LoopTimer?
@@ -26,7 +26,7 @@ struct MeterLine {
         channel = make(number)
     }
 
-    /// Whether an event is of the present channel.
+    /// Whether an event belongs to the present channel.
     func isCurrent(_ number: Int) -> Bool { number == self.number && channel != nil }
 
     mutating func cameUp() {
@@ -34,7 +34,7 @@ struct MeterLine {
         hasReading = false
     }
 
-    /// From now on `nextStep` tells what sets the meter up.
+    /// From now on `nextStep` gives what sets the meter up.
     mutating func beginOpening(_ steps: [Outgoing]) { opening = steps }
 
     mutating func nextStep() -> Outgoing? { opening.isEmpty ? nil : opening.removeFirst() }
@@ -46,20 +46,20 @@ struct MeterLine {
         silentLinks = 0
     }
 
-    /// Nothing came for too long.
+    /// The line was silent for too long.
     mutating func wasSilent() {
         if !hasReading { silentLinks += 1 }
     }
 
-    /// The meter told who it is: whoever speaks to it from now on sets it up anew.
+    /// The meter identified itself: the driver that takes over sets it up anew.
     mutating func wasIdentified() {
         silentLinks = 0
         exchange = nil
     }
 
-    /// Harmless where there is no channel.
+    /// Harmless without a channel.
     ///
-    /// - Parameter pause: for which the channel takes what still comes, where the meter was told goodbye.
+    /// - Parameter pause: how long the channel goes on receiving after the meter was sent its goodbye.
     mutating func close(after pause: Duration?, on loop: any SessionLoop) {
         if let pause { channel?.close(after: pause) } else { channel?.close() }
         channel = nil

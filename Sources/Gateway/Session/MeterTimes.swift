@@ -2,7 +2,7 @@ import ConnectionCore
 import MeterCodec
 import MeterModel
 
-/// The times that follow from what a meter is and from what a person set.
+/// The times that follow from the model and from a person's settings.
 struct MeterTimes {
     /// How often readings should come.
     let expectedInterval: Duration?
@@ -28,7 +28,7 @@ struct MeterTimes {
         connectTimeout = isRadio ? .radioConnect : .cableConnect
     }
 
-    /// Those of a connection, in the place of `timing`.
+    /// The times of a connection, instead of those in `timing`.
     func timing(from timing: ConnectionTiming) -> ConnectionTiming {
         var timing = timing
         timing.staleAfter = staleAfter
@@ -39,8 +39,8 @@ struct MeterTimes {
 }
 
 extension Duration {
-    /// A port that does not open in this time will not.
+    /// A port that has not opened in this time will not open.
     fileprivate static let cableConnect = Duration.seconds(10)
-    /// Finding the meter's radio again, pairing, and asking for its services, one after the other.
+    /// Finding the meter's radio again, pairing, and discovering its services, one after the other.
     fileprivate static let radioConnect = Duration.seconds(30)
 }

@@ -3,17 +3,17 @@ package import GatewayAPI
 import IOPorts
 import MeterModel
 
-/// What happened to a session lately, for a maintainer. Bounded, and off the way of readings.
+/// What happened in a session lately, for a maintainer. Bounded, and off the path of readings.
 struct SessionPast: Sendable {
     private var transitions: [(time: MonotonicTime, from: ConnectionState, to: ConnectionState, cause: String)] = []
-    /// Of the present link, until it brings a reading.
+    /// What crossed the present link, until it brings a reading.
     private var traffic: [TrafficRecord] = []
-    /// Of the last link that had one.
+    /// The services of the last link that had any.
     var gatt: [SupportService]?
 
     private static let transitionsMax = 16
     private static let trafficMax = 32
-    /// Of one record.
+    /// Most bytes kept from one record.
     private static let bytesMax = 128
 
     mutating func note(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
@@ -26,7 +26,7 @@ struct SessionPast: Sendable {
         traffic.append(record)
     }
 
-    /// Another link is there, or this one brought a reading.
+    /// Another link is in use, or this one brought a reading.
     mutating func forgetTraffic() {
         if !traffic.isEmpty { traffic = [] }
     }
@@ -47,7 +47,7 @@ struct SessionPast: Sendable {
 }
 
 extension DeviceSession {
-    /// What a maintainer asks for.
+    /// The session's part of what a maintainer asks for.
     package func support() -> SupportMeter {
         var meter = SupportMeter(
             id: id.description, model: (device?.model ?? model)?.displayName, state: machine.state.rawValue,

@@ -1,14 +1,14 @@
 package import IOPorts
 import MeterModel
 
-/// Those who wait for a meter: for its data, or for the permission to use a link to it.
+/// Those who wait for a meter: for its data, or for permission to use a link to it.
 struct SessionWaits {
     enum Goal { case data, permission }
 
     private var waiting: [UInt64: (goal: Goal, outcome: CheckedContinuation<DeviceSession.DataWait, Never>)] = [:]
     private var nextID: UInt64 = 0
 
-    /// The number under which somebody is going to wait, for a timer that ends that.
+    /// The number of the next wait, for the timer that ends it.
     mutating func number() -> UInt64 {
         nextID += 1
         return nextID
@@ -20,12 +20,12 @@ struct SessionWaits {
         waiting[number] = (goal, outcome)
     }
 
-    /// Harmless for one that ended before.
+    /// Harmless for a wait that has already ended.
     mutating func end(_ number: UInt64, with outcome: DeviceSession.DataWait) {
         waiting.removeValue(forKey: number)?.outcome.resume(returning: outcome)
     }
 
-    /// - Parameter goal: whose waits end; without it all do.
+    /// - Parameter goal: the waits to end; without it, all of them.
     mutating func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
         for (number, waiter) in waiting.sorted(by: { $0.key < $1.key }) where goal == nil || goal == waiter.goal {
             end(number, with: outcome)
@@ -41,13 +41,13 @@ extension DeviceSession {
         case permitted
         case timedOut
         case disconnected
-        /// Another host has the meter, and nobody stands in line for it here.
+        /// Another host has the meter, and nobody here stands in line for it.
         case elsewhere(LinkRefusal)
-        /// The system does not let this program open the link, which waiting does not change.
+        /// The system does not let this program open the link. Waiting would not change that.
         case forbidden(ChannelFailure)
-        /// It was granted, and not heard here for so long. The lease was given back.
+        /// The meter was granted, but not heard here in this time. The lease was given back.
         case notHeard(Duration)
-        /// The cloud does not answer, so that nobody knows who has a meter that is not here.
+        /// The cloud does not answer, so who has a meter that is not here is unknown.
         case unanswered
         case shuttingDown
     }

@@ -3,19 +3,20 @@ import IOPorts
 import Logging
 import MeterModel
 
-/// A meter that is known by two ids, as one on a cable and on a radio is, is one meter.
+/// Meters with two ids, such as one on a cable and one on a radio.
 extension MeterDirectory {
-    /// The id of the meter that an id means.
+    /// The main id of the meter that an id stands for.
     func canonical(_ id: MeterID) -> MeterID { aliases[id] ?? id }
 
-    /// The meter whose port a text is, or that has it for another id. Its own id and its names are left to others.
+    /// The meter whose port the text names, or that has it as an alias. Main ids and names are looked up elsewhere.
     func exactly(_ reference: String) -> MeterID? {
         let byPort = known.values.first { $0.link?.node == reference }?.id
         return byPort ?? MeterID(reference).flatMap { aliases[$0] }
     }
 
-    /// Looks whether a meter is here under another id already: everything that it says of itself is the same, its
-    /// serial number and how often it was switched on too. Of a radio's address and any other id the address stays.
+    /// Records an alias if this meter is here under another id: everything it says about itself is the same, including
+    /// its serial number and how often it was switched on. Of a radio's address and another id, the address becomes the
+    /// main one.
     func findTwin(of id: MeterID, _ device: DeviceInfo) async {
         guard let serial = device.serial, serial.contains(where: { $0 != "0" }), device.powerOnCount != nil else {
             return
@@ -35,8 +36,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Looks whether a radio is the other half of a meter that is here: an Atorch has two addresses, one for LE and one for
-    /// Classic, which differ in the group bit alone. The LE address stays the meter's.
+    /// Records an alias if a radio is the other half of a meter that is here: an Atorch has two addresses, one for LE
+    /// and one for Classic, which differ only in the group bit. The LE address becomes the main id.
     func findOtherRadio(of id: MeterID, over link: LinkAddress) async {
         guard case .mac(let address) = id, link.isRadio, known[id]?.model?.family == .atorch else { return }
         let twin = MeterID.mac(address.groupTwin)
@@ -65,7 +66,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Takes the links of an id from the meter that it does not mean any more.
+    /// Takes an id's links from the meter that it no longer stands for.
     private func part(_ alias: MeterID, from meter: MeterID) async {
         for (link, sighting) in aliasSightings where sighting.id == alias {
             aliasSightings[link] = nil
@@ -80,19 +81,19 @@ extension MeterDirectory {
 
     // MARK: What people say
 
-    /// Remembers, on every host, that two ids are one meter.
+    /// Remembers, on every host, that two ids belong to one meter.
     ///
-    /// - Returns: the id that it has now.
+    /// - Returns: the meter's main id from now on.
     package func alias(_ alias: String, of meter: String) async throws(GatewayError) -> MeterAliasBody {
         let other = try await anyID(alias)
         let target = try await edges.settings.add(alias: other, of: try await anyID(meter))
         return MeterAliasBody(alias: other.description, meter: target.description)
     }
 
-    /// Parts an id from the meter that it means, on every host and to stay.
+    /// Separates an id from the meter that it stands for, on every host and for good.
     ///
-    /// - Throws: `refused` where it means none, and while this host wants the meter: it could not be told which of the two
-    ///   it has.
+    /// - Throws: `refused` if the id is not an alias, or while this host wants the meter: it would be unclear which of
+    ///   the two is wanted.
     package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
         guard let alias = MeterID(text), let meter = try await edges.settings.aliases()[alias] else {
             throw GatewayError(.refused, "\"\(text)\" is not another id of a meter", next: "meterctl alias lists them")
@@ -106,19 +107,19 @@ extension MeterDirectory {
         return MeterAliasBody(alias: alias.description, meter: meter.description)
     }
 
-    /// Other ids of meters, as the zone has them.
+    /// All aliases of meters in the zone.
     package func listAliases() async throws(GatewayError) -> MeterAliases {
         let all = try await edges.settings.aliases().sorted { $0.key < $1.key }
         return MeterAliases(aliases: all.map { MeterAliasBody(alias: $0.key.description, meter: $0.value.description) })
     }
 
-    /// An id, also of a meter that was never here, or a name.
+    /// The id that a text gives, even of a meter that was never here, or that of the meter with this name.
     private func anyID(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), !id.isGivenByName { return id }
         return try await wanted(reference)
     }
 
-    /// Ends the session of an id that means another meter, and gives its links to that one.
+    /// Ends the session of an id that belongs to another meter, and gives its links to that one.
     private func merge(_ alias: MeterID, into meter: MeterID) async {
         guard let twin = drop(alias) else { return }
         let links = await twin.links.inOrder
@@ -141,7 +142,7 @@ extension MeterDirectory {
 }
 
 extension MeterID {
-    /// It is a radio's address, which is the same on every host and over every link that has one.
+    /// Whether the id is a radio's address, which is the same on every host and over every link that has one.
     fileprivate var hasRadio: Bool {
         if case .mac = self { true } else { false }
     }

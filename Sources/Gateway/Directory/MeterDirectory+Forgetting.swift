@@ -3,13 +3,12 @@ import IOPorts
 import Logging
 import MeterModel
 
-/// A meter that a person wants gone.
+/// Forgetting a meter at a person's request.
 extension MeterDirectory {
-    /// Lets a meter go, and forgets it: its place here, its settings and other ids on every host, and where that is asked
-    /// for its readings. Recordings stay. One that is heard or plugged in appears anew, as one that nobody set anything
-    /// for.
+    /// Lets a meter go and forgets it: its place here, its settings and aliases on every host, and its readings if
+    /// asked. Recordings stay. If heard or plugged in again, it appears as a new meter without settings.
     ///
-    /// - Throws: `held` where another host has it, `refused` while it is recorded.
+    /// - Throws: `held` if another host has it, `refused` while it is being recorded.
     package func forget(_ reference: String, readings: Bool) async throws(GatewayError) -> ForgottenMeter {
         try checkRunning()
         let id = try await forgettable(reference)
@@ -44,7 +43,7 @@ extension MeterDirectory {
         return gone
     }
 
-    /// Also one whose id names this host by its name, which is hidden otherwise.
+    /// The meter that a text names, including one that is otherwise hidden because its id contains this host's name.
     private func forgettable(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), id.isGivenByName, try await !edges.settings.texts(of: id).isEmpty { return id }
         return try await meter(reference)

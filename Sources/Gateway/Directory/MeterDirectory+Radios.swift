@@ -3,9 +3,9 @@ import GatewayAPI
 import MeterCodec
 import MeterModel
 
-/// What the meters need of the radios.
+/// What the meters need from the radios.
 extension MeterDirectory {
-    /// On the loop only, where the sessions are.
+    /// To be called only on the loop, where the sessions are.
     package nonisolated func radioDemand() -> RadioDemand {
         assumeIsolated { directory in
             var demand = RadioDemand()
@@ -20,10 +20,10 @@ extension MeterDirectory {
 }
 
 extension DeviceSession {
-    /// A meter that tells something more often than this keeps its radio busy.
+    /// A meter that sends something more often than this keeps its radio busy.
     private static let fastInterval = Duration.milliseconds(250)
 
-    /// The radios over which it may come; none while it has a link, nobody wants it, or another host has it.
+    /// The radios over which the meter may come. Empty while it has a link, is not wanted, or another host has it.
     var missingOver: [LinkAddress.Transport] {
         guard machine.isWanted, !isLinkUp, !isDistant else { return [] }
         let here = links.inOrder.filter(\.isRadio).map(\.transport)
@@ -36,14 +36,14 @@ extension DeviceSession {
         }
     }
 
-    /// Where the model does not tell, both.
+    /// Both radios if the model does not tell.
     private var possibleRadios: [LinkAddress.Transport] {
         let radios: [LinkAddress.Transport] = [.ble, .spp]
         guard let model else { return radios }
         return radios.filter { MeterCatalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// It is wanted, and another host has it. One that is connected there is not heard here.
+    /// Whether the meter is wanted, but another host has it. While connected there, it is not heard here.
     var isDistant: Bool {
         guard machine.isWanted, search == nil else { return false }
         return switch leaseStatus?.state {
@@ -52,7 +52,7 @@ extension DeviceSession {
         }
     }
 
-    /// The adapter over which it tells something many times a second.
+    /// The adapter over which the meter sends something many times a second.
     var streamsFastOver: MACAddress? {
         guard isLinkUp, let interval = expectedInterval, interval <= Self.fastInterval else { return nil }
         return link?.adapter

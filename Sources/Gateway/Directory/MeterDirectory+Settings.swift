@@ -3,9 +3,9 @@ import Logging
 import MeterCodec
 package import MeterModel
 
-/// Settings are of meters, whether they are here or only another host told of them.
+/// Settings of meters, whether those are here or known only from other hosts.
 extension MeterDirectory {
-    /// The meter that a text means, among those of this host and all that anything is set for.
+    /// The meter that a text names, among this host's meters and all that have settings.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), sessions[id] != nil { return id }
         if let exact = exactly(reference) { return exact }
@@ -16,8 +16,8 @@ extension MeterDirectory {
         try await edges.settings.texts(of: try await meter(reference))
     }
 
-    /// Sets what a person asks for, for a meter that is connected at once. Of a meter that is not here nobody knows the
-    /// model, so what it cannot do is only found out where it is.
+    /// Writes the settings a person asks for; a connected meter takes them at once. The model of a meter that is not
+    /// here is unknown, so whatever it cannot do is found out only where it is.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> [String: String]
     {
         let id = try await meter(reference)
@@ -40,7 +40,7 @@ extension MeterDirectory {
         return here + others
     }
 
-    /// A name that stands for two meters stands for none.
+    /// A name must stand for one meter.
     private func checkUnique(_ name: String, for id: MeterID) async throws(GatewayError) {
         for other in try await allNames() where other.id != id && other.name?.lowercased() == name.lowercased() {
             throw GatewayError(.badRequest, "\(other.id) is called \"\(name)\" already", next: "choose another name")
@@ -48,7 +48,7 @@ extension MeterDirectory {
     }
 }
 
-/// Settings that changed, here or on another host, reach their meters at once.
+/// Settings changed here or on another host reach their meters at once.
 extension MeterDirectory: SettingsObserver {
     package func settingsChanged(of meters: [MeterID]) async {
         for meter in meters { await adoptSettings(of: meter) }

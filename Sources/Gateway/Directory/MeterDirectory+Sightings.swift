@@ -2,9 +2,9 @@ package import IOPorts
 import Logging
 package import MeterModel
 
-/// What the watchers of plugs and radios report.
+/// What the watchers of ports and radios report.
 extension MeterDirectory {
-    /// What a watcher reported. `run` calls it for each event, in order.
+    /// Handles what a watcher reported. `run` calls it for each event, in order.
     package func take(_ event: SightingEvent) async {
         guard !isShuttingDown else { return }
         switch event {
@@ -12,7 +12,7 @@ extension MeterDirectory {
             if let meter = aliases[sighting.id] {
                 aliasSightings[sighting.link] = sighting
                 sighting.id = meter
-                // A cable tells less: a TC66C calls itself TC66 there, and no TC66 has a radio.
+                // A cable tells less than a radio: a TC66C calls itself TC66 there, and a TC66 has no radio.
                 if known[meter]?.model != nil { sighting.model = nil }
             }
             do {
@@ -33,13 +33,13 @@ extension MeterDirectory {
         }
     }
 
-    /// Drops the session of what only looked like a meter, and went as it came.
+    /// Drops the session of a device that only looked like a meter and has gone.
     func forgetPasserBy(_ id: MeterID) {
         guard known[id] == nil, sessions[id]?.assumeIsolated({ $0.isPasserBy }) == true else { return }
         drop(id)
     }
 
-    /// What a session found out. `run` calls it for each, in order.
+    /// Handles what a session found out. `run` calls it for each discovery, in order.
     package func take(_ discovery: MeterDiscovery) async {
         switch discovery {
         case .model(let model, let id):
@@ -53,13 +53,14 @@ extension MeterDirectory {
         }
     }
 
-    /// The session that a sighting belongs to, made and remembered when it is the first.
+    /// The session that a sighting belongs to, made and remembered if it is the first.
     private func session(for sighting: Sighting) async throws -> DeviceSession {
         var meter = known[sighting.id] ?? KnownMeter(id: sighting.id)
         meter.model = sighting.model ?? meter.model
         meter.link = sighting.link
         meter.lastSeen = edges.loop.wallNow
-        // What only looks like a meter is remembered once a person wants it: radios of that kind are everywhere.
+        // A device that only looks like a meter is remembered once a person wants it: radios of that kind are
+        // everywhere.
         if meter.model != nil || meter.isWanted { await saveOrLog(meter) }
         await release(sighting.link, to: meter.id)
         if let session = sessions[meter.id] { return session }
@@ -73,10 +74,10 @@ extension MeterDirectory {
     }
 }
 
-/// What a session finds out about its meter that is to be remembered.
+/// What a session finds out about its meter that has to be remembered.
 package enum MeterDiscovery: Hashable, Sendable {
     /// The model that a meter turned out to be, once it was asked.
     case model(ModelName, of: MeterID)
-    /// What it says of itself.
+    /// What the meter says about itself.
     case device(DeviceInfo, of: MeterID)
 }

@@ -1,7 +1,7 @@
 package import GatewayAPI
 
 extension MeterDirectory {
-    /// What a maintainer asks for.
+    /// The report that a maintainer asks for.
     package func support() async -> SupportBody {
         var all: [SupportMeter] = []
         forEach { all.append($0.support()) }

@@ -5,9 +5,9 @@ import MeterModel
 /// What `connect` waits for before it answers.
 extension MeterDirectory {
     /// - Parameters:
-    ///   - wasWanted: before this request. A meter that another host turns out to have is left as it was: who is told
-    ///     "no" does not get it behind their back an hour later.
-    ///   - isSought: it is not here, and the zone was asked for it.
+    ///   - wasWanted: before this request. If another host turns out to have a meter that was not wanted before, it
+    ///     stays unwanted: somebody who was told "no" does not get it unawares an hour later.
+    ///   - isSought: the meter is not here, and the zone was asked for it.
     func wait(
         for session: DeviceSession, _ request: ConnectRequest, wasWanted: Bool, isSought: Bool
     ) async throws(GatewayError) {
@@ -15,7 +15,7 @@ extension MeterDirectory {
             if let patience = request.queue_ms {
                 try await waitForTurn(session, patience: .wait(patience))
             } else if isSought, let patience = request.wait_ms {
-                // Looking for it begins with the grant, and what is waited for data with that.
+                // The search begins with the grant, and so does the wait for data.
                 let patience = Duration.wait(patience)
                 try await take(await session.waitForPermission(patience), of: session, after: patience)
             }
@@ -24,7 +24,7 @@ extension MeterDirectory {
             var isInVain = error.code == .held
             if isSought, await session.wasNotHeard { isInVain = true }
             guard isInVain, !wasWanted else { throw error }
-            // That it cannot be remembered is less than what is thrown, and only means another try after a restart.
+            // A failure to remember matters less than the error thrown: it only means another try after a restart.
             _ = await remember(session.id, model: nil, isWanted: false)
             await session.disconnect()
             throw error
@@ -90,7 +90,7 @@ extension MeterDirectory {
 }
 
 extension Duration {
-    /// What a client asked for, between nothing and an hour.
+    /// The time a client asked for, limited to between nothing and an hour.
     static func wait(_ milliseconds: Int64) -> Duration {
         .milliseconds(min(max(milliseconds, 0), 3_600_000))
     }

@@ -3,10 +3,10 @@ import IOPorts
 import LeaseCore
 import MeterModel
 
-/// A person's command asks the zone, not the air: a meter that another host has connected is not heard here, and who
-/// has it is known all the same (Docs/Operating.md#a-meter-that-is-not-heard-here).
+/// A person's command asks the zone, not the air: a meter connected to another host is not heard here, yet its holder
+/// is known (Docs/Operating.md#a-meter-that-is-not-heard-here).
 extension MeterDirectory {
-    /// The meter that a person wants connected: one of this host, or one that others told of.
+    /// The meter that a person wants connected: one of this host, or one known from other hosts.
     func wanted(_ reference: String) async throws(GatewayError) -> MeterID {
         if let exact = exactly(reference) { return exact }
         let here = names
@@ -23,9 +23,9 @@ extension MeterDirectory {
         }
     }
 
-    /// Whether a meter that is not here is to be asked for in the zone, and looked for once it is granted.
+    /// Whether to ask the zone for a meter that is not here, and look for it once it is granted.
     ///
-    /// - Throws: `held` with the holder, and `refused` where a person has to be sure first.
+    /// - Throws: `held` with the holder, and `refused` if a person has to confirm first.
     func mustBeSought(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> Bool {
         let session = sessions[id]
         if await session?.isPresent == true { return false }
@@ -54,7 +54,7 @@ extension MeterDirectory {
         return true
     }
 
-    /// A declared port is looked at once a second; who has just plugged its meter in need not wait for that.
+    /// A declared port is looked at once a second; this saves that wait to a person who has just plugged a meter in.
     private func lookAtPort(of id: MeterID) async {
         guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
             edges.ports.isThere(path), let session = sessions[id], await !session.isPresent
@@ -62,15 +62,15 @@ extension MeterDirectory {
         await take(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
 
-    /// How long the zone is asked for a meter that is not here: a take-over may have to wait until the holder's lease is
-    /// over.
+    /// How long to ask the zone for a meter that is not here: a take-over may have to wait for the end of the holder's
+    /// lease.
     static func askingTime(_ request: ConnectRequest) -> Duration {
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: .zero, policy: .strict)
         return request.queue_ms.map { .wait($0) } ?? longest.over
     }
 
-    /// The session of a meter, made where this host has never met it.
+    /// The session of a meter, made if this host has never met it.
     func anySession(of id: MeterID) async throws(GatewayError) -> DeviceSession {
         if sessions[id] == nil { try await open(known[id] ?? KnownMeter(id: id)) }
         guard let session = sessions[id] else { throw shuttingDown }

@@ -6,27 +6,27 @@ import MeterModel
 
 /// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
 ///
-/// The one place that knows both the store and the sessions. A store that fails never stops a session.
+/// Only this type knows both the store and the sessions. A failing store never stops a session.
 ///
 /// An actor on the loop, where the sessions are: it looks at all of them in one pass, and a meter comes or goes with
-/// everything that belongs to it at once (`addSession`, `drop`). The store alone is waited for.
+/// everything that belongs to it at once (`addSession`, `drop`). Only the store is waited for.
 package actor MeterDirectory {
     package struct Edges: Sendable {
         package var loop: any SessionLoop
         package var opener: any ChannelOpener
         package var ports: any PortSource
-        /// nil: this host uses none.
+        /// This host's radios, if it uses any.
         package var radios: (any RadioSource)?
         package var repository: any MeterRepository
         package var settings: SettingsService
         package var recorder: SampleRecorder
-        /// nil: nobody records charge sessions.
+        /// The recorder of charge sessions, if this host records them.
         package var recordings: RecordingService?
-        /// This host's id, for ids of meters that mean something here only.
+        /// This host's id, for ids of meters that mean something on this host only.
         package var hostID: String
-        /// Makes the dice for one session.
+        /// Makes the random number generator of one session.
         package var makeDice: @Sendable () -> any RandomNumberGenerator & Sendable
-        /// Has a say in who uses which meter; nil: this host is on its own. `MeterDirectory.use` changes it.
+        /// Decides who uses which meter. Without one, this host is on its own. `MeterDirectory.use` changes it.
         package var gate: (any LinkGate)?
 
         package init(
@@ -56,21 +56,21 @@ package actor MeterDirectory {
     private nonisolated let loop: any SessionLoop
     private(set) var sessions: [MeterID: DeviceSession] = [:] {
         didSet {
-            // Ids are compared by their texts: each is made once.
+            // Ids are compared as texts; each text is made once.
             inOrder = sessions.map { ("\($0.key)", $0.value) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
     /// The same sessions, in the order of their ids.
     private var inOrder: [DeviceSession] = []
     var known: [MeterID: KnownMeter] = [:]
-    /// What meters of this host were called before.
+    /// Former ids of this host's meters, with the present ones.
     private var former: [MeterID: MeterID] = [:]
-    /// The meter that an id means which is not its main one.
+    /// Main ids of meters by alias.
     var aliases: [MeterID: MeterID] = [:]
-    /// What is here and was seen under an alias, by its link.
+    /// Present sightings under an alias, by link.
     var aliasSightings: [LinkAddress: Sighting] = [:]
     private(set) var isShuttingDown = false
-    /// What sessions find out about their meters, for `run` to take.
+    /// What sessions find out about their meters, to be handled by `run`.
     let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)
 
     package init(edges: Edges, logger: Logger) {
@@ -79,7 +79,7 @@ package actor MeterDirectory {
         loop = edges.loop
     }
 
-    /// Brings back what was known and wanted before a restart. To be called once, before `run`.
+    /// Restores what was known and wanted before a restart. To be called once, before `run`.
     package func restore() async throws {
         await edges.settings.tell(self)
         former = try await edges.repository.formerIDs()
@@ -93,13 +93,13 @@ package actor MeterDirectory {
         logger.info("meters remembered", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
     }
 
-    /// As the zone has them, and what meters of this host were called before.
+    /// The zone's aliases, and former ids of this host's meters.
     func readAliases() async throws -> [MeterID: MeterID] {
         let shared = try await edges.settings.aliases()
         return former.mapValues { shared[$0] ?? $0 }.merging(shared) { own, _ in own }
     }
 
-    /// Follows what comes and goes, until the task is cancelled.
+    /// Handles what comes and goes until the task is cancelled.
     package func run() async {
         await edges.radios?.follow { [weak self] in self?.radioDemand() ?? RadioDemand() }
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
@@ -121,20 +121,20 @@ package actor MeterDirectory {
         }
     }
 
-    /// Leaves every meter clean. After this no session does anything, and none is made.
+    /// Leaves every meter in a clean state. Afterwards no session does anything, and no new one is made.
     package func shutdown() {
         isShuttingDown = true
         forEach { $0.shutdown() }
         logger.info("meters left", metadata: ["count": "\(sessions.count)"])
     }
 
-    /// The host joined a cloud, or left it: from now on another gate has a say in who uses which meter, or nobody.
+    /// The host joined a cloud, or left it: from now on another gate decides who uses which meter, or none does.
     package func use(_ gate: (any LinkGate)?) {
         edges.gate = gate
         forEach { $0.use(gate) }
     }
 
-    /// Looks at all meters in one pass, in the order of their ids: nothing happens to any of them meanwhile.
+    /// Visits all meters in one pass, in the order of their ids: nothing happens to any of them meanwhile.
     func forEach(_ body: (isolated DeviceSession) -> Void) {
         for session in inOrder { session.assumeIsolated(body) }
     }
@@ -149,10 +149,10 @@ package actor MeterDirectory {
 
     package func adapters() async -> [AdapterStatus] { await edges.radios?.adapters() ?? [] }
 
-    /// What the radios heard lately and did not report.
+    /// What the radios heard lately but did not report.
     package func others() async -> [ScanOther] { await edges.radios?.others() ?? [] }
 
-    /// A person looks: the radios do, too, as long as this is asked again and again.
+    /// A person is looking for meters. The radios search as well, for as long as this is called again and again.
     package func scan() async -> [ScanEntry] {
         await edges.radios?.sought()
         var all: [ScanEntry] = []
@@ -162,7 +162,7 @@ package actor MeterDirectory {
         return all
     }
 
-    /// The session of the meter that a text means.
+    /// The session of the meter that a text names.
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
         let id =
             if let exact = exactly(reference) { exact } else {
@@ -174,7 +174,7 @@ package actor MeterDirectory {
         return session
     }
 
-    /// Wants a meter connected, now and after a restart.
+    /// Connects a meter, now and after a restart.
     ///
     /// - Parameter reference: a meter, or a device path together with the request's `model`.
     package func connect(_ reference: String, _ request: ConnectRequest) async throws(GatewayError) -> MeterStatus {
@@ -217,10 +217,10 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Takes a port into the watch that a person named, in the configuration or on the command line.
+    /// Watches a port that a person named in the configuration or on the command line.
     ///
-    /// - Parameter wanted: whether a meter that was not known before is to be connected. What a person said of a known
-    ///   one since then counts for more.
+    /// - Parameter wanted: whether to connect a meter that was not known before. What a person has said about a known
+    ///   one since then takes precedence.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
         try checkDriver(of: port)
@@ -262,7 +262,7 @@ extension MeterDirectory {
             id = parsed
         }
         let meter = id ?? .port(host: edges.hostID, path: path)
-        // A slip of the finger makes no meter. One that was declared before may be unplugged just now.
+        // A typing error must not create a meter. A port that was declared before may be unplugged just now.
         let port = DeclaredPort(path: path, isRawHID: isRawHID, model: model, id: id)
         guard edges.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
@@ -273,10 +273,10 @@ extension MeterDirectory {
         try await declare(port)
     }
 
-    /// As the kernel names such nodes; one under another name is declared in the configuration.
+    /// Whether the kernel gives raw HID nodes such a name; one under another name is declared in the configuration.
     private static func isRawHIDNode(_ path: String) -> Bool { path.hasPrefix("/dev/hidraw") }
 
-    /// A model without a driver would be tried for ever in vain.
+    /// A port with a model that has no driver would be tried in vain for ever.
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
         guard MeterCatalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
         let kind = port.isRawHID ? "a raw HID device" : "a serial port"
@@ -289,8 +289,8 @@ extension MeterDirectory {
         MeterCatalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
     }
 
-    /// A port that a wanted meter is declared on is not taken away by a slip of the finger. A meter known by its port
-    /// only is the same one, whose id a person now gives.
+    /// The port declared for a wanted meter is not taken away by a typing error. A meter known only by its port is the
+    /// same one, and a person now gives its id.
     private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
         let holder = known.values.first { meter in
             guard meter.id != id, meter.isDeclared, meter.isWanted, let other = meter.link?.node else { return false }
@@ -302,7 +302,7 @@ extension MeterDirectory {
             next: "correct the path, or let that one go first: meterctl disconnect \(holder.id)")
     }
 
-    /// Takes a link from whatever meter was last on it: a node has one device behind it, and this is another one.
+    /// Takes a link from the meter that was last on it: a node has one device behind it, now another one.
     func release(_ link: LinkAddress, to id: MeterID) async {
         for other in known.values where other.id != id && other.link == link {
             var other = other
@@ -313,7 +313,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Whoever asks for one kind of link does not want another one in its place.
+    /// A person who asks for one kind of link does not want another in its place.
     private func checkLink(_ kind: String?, of session: DeviceSession) async throws(GatewayError) {
         guard let kind else { return }
         guard let wish = LinkWish(kind) else {
@@ -338,7 +338,7 @@ extension MeterDirectory {
         GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
     }
 
-    /// Remembering may fail; the meter is there all the same and is served.
+    /// Saves a meter. If that fails, the meter is served all the same.
     func saveOrLog(_ meter: KnownMeter) async {
         do {
             try await save(meter)
@@ -365,9 +365,9 @@ extension MeterDirectory {
     }
 
     /// Ends a meter's session, and with it all that belongs to the meter: what `addSession` made for it, and its entry
-    /// with the gate. What this host remembers of it stays; readings that are not stored yet will be.
+    /// with the gate. What this host remembers about it stays; readings not stored yet will still be stored.
     ///
-    /// - Returns: the session, which does nothing any more.
+    /// - Returns: the session, which no longer does anything.
     @discardableResult
     func drop(_ id: MeterID) -> DeviceSession? {
         guard let session = sessions.removeValue(forKey: id) else { return nil }
@@ -391,7 +391,7 @@ extension MeterDirectory {
         return DeclaredPort(path: path, isRawHID: link.transport == .hid, model: model, id: meter.id)
     }
 
-    /// - Returns: why it will be forgotten at the next restart. What a person wants happens now all the same.
+    /// - Returns: the reason, if the wish will be forgotten at the next restart. It is carried out now all the same.
     func remember(
         _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkWish? = nil
     ) async -> GatewayError? {
@@ -411,8 +411,8 @@ extension MeterDirectory {
     private func save(_ meter: KnownMeter) async throws(GatewayError) {
         known[meter.id] = meter
         var written: KnownMeter?
-        // Two saves of one meter may reach the store in either order. Whoever comes back to find that another was
-        // remembered meanwhile writes that one again, so that the last word is the last written.
+        // Two saves of one meter may reach the store in either order. Whichever ends to find that something else was
+        // remembered meanwhile writes again, so that the latest state is the last one written.
         while let latest = known[meter.id], latest != written {
             try await store("remembering \(meter.id)") { [edges] in try await edges.repository.save(latest) }
             written = latest

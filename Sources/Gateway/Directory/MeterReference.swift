@@ -1,10 +1,10 @@
 import GatewayAPI
 package import MeterModel
 
-/// What a person typed to mean a meter: an id or MAC in any form, a name, or an unambiguous prefix of either
+/// The ways to name a meter: an id or MAC in any form, a name, or an unambiguous prefix of either
 /// (Docs/CommandLine.md#meters).
 package enum MeterReference {
-    /// Finds the one meter that is meant.
+    /// Finds the one meter that a text names.
     ///
     /// - Throws: `noSuchMeter`, or `ambiguousMeter` with the candidates named.
     package static func resolve(
@@ -26,7 +26,7 @@ package enum MeterReference {
             next: "type more of the id or name")
     }
 
-    /// The meter whose whole id a text is.
+    /// The meter whose whole id the text is.
     package static func exactly(_ text: String, among meters: [(id: MeterID, name: String?)]) -> MeterID? {
         let (wanted, id) = (text.lowercased(), MeterID(text))
         return meters.first { $0.id == id || $0.id.description.lowercased() == wanted }?.id

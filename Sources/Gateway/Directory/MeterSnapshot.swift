@@ -4,25 +4,25 @@ import IOPorts
 package import MeterCodec
 package import MeterModel
 
-/// One meter as it is now, for somebody who looks often: values as they are kept, none of them put into words.
+/// One meter as it is now, for frequent use: plain values, nothing put into words.
 package struct MeterSnapshot: Sendable {
     package var id: MeterID
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// What a person calls it, else what it calls itself.
+    /// The name given by a person, or else the device's own.
     package var name: String?
     package var model: ModelName?
-    /// What it said of itself.
+    /// What the meter said about itself.
     package var device: DeviceInfo?
     package var transport: LinkAddress.Transport?
-    /// nil: no gate has a say in who uses it.
+    /// What the gate says about the lease, if there is a gate.
     package var lease: LeaseStatus?
-    /// The last thing that went wrong and has not been made good by data since.
+    /// The last error since which no data came.
     package var error: String?
-    /// The last reading, with what other frames of the meter held.
+    /// The last reading, completed with what other frames held.
     package var reading: TimedReading?
-    /// What it can be told.
+    /// The commands it takes.
     package var commands: [MeterProfile.CommandRule] = []
 
     package init(_ id: MeterID, state: ConnectionState, since: WallTime, isWanted: Bool) {
@@ -34,8 +34,8 @@ package struct MeterSnapshot: Sendable {
 }
 
 extension MeterDirectory {
-    /// All meters of this host, in the order of their ids. On the loop only, where the sessions are: nobody waits, and no
-    /// thread is changed.
+    /// All meters of this host, in the order of their ids. To be called only on the loop, where the sessions are:
+    /// nothing waits, and no thread changes.
     package nonisolated func snapshots() -> [MeterSnapshot] {
         assumeIsolated { directory in
             var all: [MeterSnapshot] = []

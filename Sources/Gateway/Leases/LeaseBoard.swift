@@ -3,12 +3,12 @@ package import MeterModel
 
 /// All leases of the zone as this host last heard of them, counted down on its own clock (Docs/Leases.md#rule-3).
 ///
-/// Renewals are no events, so a foreign lease seems to run out even while it is renewed. `listAt` says when to ask for
-/// the list anew because of that.
+/// Renewals send no event, so a foreign lease seems to run out even while it is renewed. `listAt` therefore says when
+/// to fetch the list again.
 package struct LeaseBoard: Sendable {
-    /// Between two lists.
+    /// Least time between two lists.
     package static let listInterval = Duration.seconds(10)
-    /// The same while nothing but expired leases would ask for one: their end is an event.
+    /// The same, if only expired leases call for a list: an event reports their end.
     package static let idleInterval = Duration.seconds(60)
 
     fileprivate struct Entry {
@@ -22,22 +22,22 @@ package struct LeaseBoard: Sendable {
 
     package init(host: HostID) { self.host = host }
 
-    /// The whole list came. What is not in it, nobody has.
+    /// The whole list came. Meters missing from it are free.
     package mutating func list(_ leases: [LeaseView], at now: MonotonicTime) {
         listedAt = now
         let before = entries
         entries = [:]
         for lease in leases {
-            // The list may be older than an event that overtook it. Tokens tell.
+            // The list may be older than an event that overtook it. The tokens tell.
             let known = before[lease.meter].flatMap { $0.lease.token > lease.token ? $0 : nil }
             entries[lease.meter] = known ?? Entry(lease: lease, receivedAt: now)
         }
     }
 
-    /// A list was asked for and did not come. The next one is not asked for at once.
+    /// A requested list did not come. The next one is not requested at once.
     package mutating func listFailed(at now: MonotonicTime) { listedAt = now }
 
-    /// An event or an answer told of one lease.
+    /// An event or an answer told about one lease.
     package mutating func take(_ lease: LeaseView, at now: MonotonicTime) {
         if let known = entries[lease.meter], known.lease.token > lease.token { return }
         guard lease.state != .free || !lease.waiting.isEmpty else {
@@ -47,24 +47,24 @@ package struct LeaseBoard: Sendable {
         entries[lease.meter] = Entry(lease: lease, receivedAt: now)
     }
 
-    /// This host gave one back.
+    /// This host gave a lease back.
     package mutating func released(_ lease: HeldLease) {
         guard entries[lease.meter]?.lease.token == lease.token else { return }
         entries[lease.meter] = nil
     }
 
-    /// One lease, with what is left of it now.
+    /// One lease, with the time it has left now.
     package func lease(of meter: MeterID, at now: MonotonicTime) -> LeaseView? {
         entries[meter].map { $0.counted(at: now) }
     }
 
-    /// All that somebody has or waits for, by meter.
+    /// All leases that somebody has or waits for, by meter.
     package func leases(at now: MonotonicTime) -> [LeaseView] {
         entries.values.map { $0.counted(at: now) }.sorted { $0.meter < $1.meter }
     }
 
-    /// When to ask for the list: as soon as a foreign lease has less than half its time left, so that one that lives
-    /// shows as such; at most every ten seconds. nil: events tell enough.
+    /// When to fetch the list: once a foreign lease has less than half its time left, so that a live one shows as such;
+    /// at most every ten seconds. Nil if events tell enough.
     package var listAt: MonotonicTime? {
         guard let listedAt else { return .origin }
         let wishes = entries.values.compactMap { entry -> MonotonicTime? in

@@ -3,9 +3,9 @@ import LeaseCore
 import MeterModel
 import SyncCore
 
-/// The conversation with the authority. Nothing waits here but the calls' own tasks.
+/// The conversation with the authority. Only the tasks of the calls wait for it.
 extension LeaseKeeper {
-    /// A request to the authority. `of` is the meter by this host's id of it.
+    /// A request to the authority. `of` is the meter by this host's own id.
     enum Call: Sendable {
         case acquire(LeaseAcquire, of: MeterID, sentAt: MonotonicTime)
         case renew([HeldLease], of: [MeterID], sentAt: MonotonicTime)
@@ -14,7 +14,7 @@ extension LeaseKeeper {
         case leaveQueue(MeterID)
         case list
 
-        /// Whose entries it needs.
+        /// The meters whose entries the call needs.
         var meters: [MeterID] {
             switch self {
             case .acquire(_, let meter, _), .release(_, let meter), .enqueue(_, let meter): [meter]

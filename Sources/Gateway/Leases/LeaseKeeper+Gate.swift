@@ -45,10 +45,9 @@ extension LeaseKeeper: LinkGate {
     }
 }
 
-/// For people: `status` and `who`.
+/// The view for people: `status` and `who`.
 extension LeaseKeeper {
-    /// All leases of the zone that somebody has or waits for, by meter. The meters' names and models are the caller's
-    /// business.
+    /// All leases of the zone that somebody has or waits for, by meter. The caller adds the meters' names and models.
     package func who() -> [WhoEntry] {
         let now = loop.now
         var byMeter: [MeterID: WhoEntry] = [:]
@@ -79,7 +78,7 @@ extension LeaseKeeper {
         case .lost: return own(entry, .lost, lease)
         case .unleased(let refusal): return status(of: refusal == nil ? nil : lease, .unleased)
         case .requesting:
-            // While it pauses, the answer is known already.
+            // While a pause lasts, the answer is known already.
             let isElsewhere = lease?.holder.map { $0 != identity.host } ?? false
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
@@ -99,7 +98,8 @@ extension LeaseKeeper {
         status.token = permit.token.rawValue
         status.transport = entry?.transport.rawValue
         status.policy = permit.terms.policy.rawValue
-        // The holder's own view is the shorter one: it counts from when it sent, not from when it was heard.
+        // The holder's own view is the shorter one: it counts from when it sent the request, not from when the answer
+        // came.
         status.remaining_ms = max(0, (permit.expiresAt - loop.now).milliseconds)
         return status
     }

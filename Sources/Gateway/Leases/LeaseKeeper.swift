@@ -4,19 +4,19 @@ package import Logging
 package import MeterModel
 import SyncCore
 
-/// Holds this host's leases: one machine a meter, and one conversation with the authority for all of them.
+/// Holds this host's leases: one machine for each meter, and one conversation with the authority for all of them.
 ///
 /// An actor on the loop, where the sessions are, so that a permission and its end take effect without changing threads.
 /// Requests leave through `run`, whose tasks alone wait for the cloud: however long they hang, the sessions' own hard
 /// stops and this actor's timers go on.
 package actor LeaseKeeper {
-    /// Who this host is to the authority.
+    /// Who this host is, as it tells the authority.
     package struct Identity: Hashable, Sendable {
         package var host: HostID
         package var hostName: String
-        /// This run of the program.
+        /// The present run of the program.
         package var session: SessionID
-        /// The run before it. Only for a program that holds its state directory's lock, so that the old one is gone.
+        /// The run before it, if the program holds its state directory's lock, so that the earlier run must have ended.
         package var previousSession: SessionID?
 
         package init(host: HostID, hostName: String, session: SessionID, previousSession: SessionID? = nil) {
@@ -30,15 +30,16 @@ package actor LeaseKeeper {
     struct Entry {
         var machine: LeaseMachine
         var transport = LeaseTransport.usb
-        /// Of the last acquire.
+        /// The id of the last acquire.
         var requestID: RequestID?
-        /// What the authority leases it as: another id where two of them turned out to be one meter.
+        /// The id under which the authority leases the meter: the main one, if two ids turned out to be one meter.
         var leasedAs: MeterID
-        /// Since its grant; see `searchTime(for:)`.
+        /// The search time that came with the grant; see `searchTime(for:)`.
         var searchTime = LeaseTiming.searchTime
-        /// nil: no session uses it. Then it goes as soon as it is of no use (`forgetUnused`).
+        /// Tells the session of a verdict. Without a session, the entry goes as soon as it is of no use
+        /// (`forgetUnused`).
         var tell: (@Sendable (LinkVerdict) -> Void)?
-        /// That were handed to `run` for it and have not ended.
+        /// Calls handed to `run` for the meter that have not ended.
         var callsUnderWay = 0
     }
 
@@ -55,13 +56,13 @@ package actor LeaseKeeper {
     package nonisolated let identity: Identity
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// The authority answers again after it did not, and when that was.
+    /// The moments at which the authority answered again after a failure.
     package nonisolated let recoveries = Feed<MonotonicTime>()
 
-    /// Leases as this run gets them.
+    /// The tokens of leases granted to this run.
     package nonisolated let grants = Feed<FencingToken>()
 
-    /// A greater token of this meter was heard of, from any host's lease.
+    /// Meters of which a greater token was heard, from any host's lease.
     package nonisolated let tokens = Feed<MeterID>()
 
     nonisolated let loop: any SessionLoop
@@ -74,22 +75,22 @@ package actor LeaseKeeper {
     private var zonePolicy: LeasePolicy
     private(set) var entries: [MeterID: Entry] = [:]
     private(set) var board: LeaseBoard
-    /// Calls that were handed to `run` and have not ended.
+    /// Calls handed to `run` that have not ended.
     package private(set) var callsUnderWay = 0
-    /// Why the authority could not be asked the last time; nil since it answered.
+    /// Why the authority could not be asked, if the last call failed.
     package private(set) var lastFailure: String?
     private let logger: Logger
     private var dice: any RandomNumberGenerator & Sendable
     private var alarm: (timer: LoopTimer, time: MonotonicTime)?
     private var isListing = false
     private var isShuttingDown = false
-    /// Shut down: no timer is set any more.
+    /// Shut down: timers are no longer set.
     private var isOver = false
     private var waits: [Awaited: [CheckedContinuation<Void, Never>]] = [:]
 
     /// - Parameters:
-    ///   - hostPolicy: `strict` where this host wants it stricter than its zone.
-    ///   - zonePolicy: what was last known of it: a host that starts without its cloud goes by that.
+    ///   - hostPolicy: `strict` if this host wants it stricter than its zone.
+    ///   - zonePolicy: the last known one, which applies to a host that starts without its cloud.
     ///   - timeToLive: a wish; the zone caps it.
     ///   - tokens: the greatest that earlier runs heard of in this zone: the authority may have forgotten them.
     package init(
@@ -134,7 +135,7 @@ package actor LeaseKeeper {
         arm()
     }
 
-    /// The zone's policy, as the account or a grant tells it.
+    /// The zone's policy, as the account or a grant gives it.
     package func policyIs(_ policy: LeasePolicy) {
         zonePolicy = policy
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
@@ -142,7 +143,8 @@ package actor LeaseKeeper {
 
     // MARK: What the sessions say
 
-    /// - Parameter tell: hears the verdicts on the meter from now on; nil: nobody does, and nobody wants it here.
+    /// - Parameter tell: hears the verdicts on the meter from now on. Without one, nobody here wants the meter any
+    ///   more.
     func attached(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         guard let tell else {
             entries[meter]?.tell = nil
@@ -166,10 +168,10 @@ package actor LeaseKeeper {
 
     // MARK: The end
 
-    /// Gives everything back. Sessions have closed their channels before; whatever still has one is told to.
+    /// Gives everything back. Sessions have closed their channels before; any that still has one is told to close it.
     ///
-    /// - Parameter patience: a cloud that does not answer is not waited for any longer. What could not be given back is
-    ///   free for others when its time is over, and for this host's next run at once.
+    /// - Parameter patience: how long to wait for a cloud that does not answer. What could not be given back is free
+    ///   for others when its time is over, and for this host's next run at once.
     package func shutdown(patience: Duration = .seconds(3)) async {
         isShuttingDown = true
         for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
@@ -215,12 +217,12 @@ package actor LeaseKeeper {
 
     // MARK: Machines
 
-    /// Those that a session uses, or that ever were leased.
+    /// Meters that a session uses, or that were ever leased.
     package var meters: [MeterID] { entries.keys.sorted() }
 
     private func die() -> UInt64 { dice.next() }
 
-    /// Tells a meter's machine of an event and does what it says.
+    /// Applies an event to a meter's machine and performs the action it returns.
     func react(_ meter: MeterID, _ event: (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action) {
         guard let before = entries[meter]?.machine else { return }
         let die = die()
@@ -231,8 +233,8 @@ package actor LeaseKeeper {
         arm()
     }
 
-    /// Drops the entry of a meter that no session uses, and of which no lease was ever heard: a grant that is on its way
-    /// has to be given back, and what is known of tokens counts as long as this runs.
+    /// Drops the entry of a meter that no session uses, unless a call is under way or a token is known: a grant on its
+    /// way has to be given back, and known tokens matter as long as this runs.
     private func forgetUnused(_ meter: MeterID) {
         guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,
             entry.machine.greatestToken == nil, entry.machine.phase(at: loop.now) == .none
@@ -266,7 +268,8 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Who joins a cloud while its meters are in use is about to ask for their leases: nothing to be warned of.
+    /// A host that joins a cloud while its meters are in use is about to ask for their leases, which calls for no
+    /// warning.
     private func tellUnleased(_ meter: MeterID, _ entry: Entry) {
         let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
         let isNews = isConflict || entry.machine.isCloudUnreachable
@@ -287,7 +290,7 @@ package actor LeaseKeeper {
         call(.acquire(request, of: meter, sentAt: loop.now))
     }
 
-    /// One request for all leases whose time it is, or nearly.
+    /// One request for all leases that are due, or nearly.
     private func renew() {
         let now = loop.now
         let joining = meters.compactMap { meter -> (meter: MeterID, lease: HeldLease)? in
@@ -331,13 +334,13 @@ package actor LeaseKeeper {
         call(.list)
     }
 
-    /// Lists, and waits until that came or the patience is over.
+    /// Fetches the list, and returns when it came or the patience is over.
     func listed(within patience: Duration) async {
         list()
         if isListing { await wait(for: .list, patience) }
     }
 
-    /// Its outcome was dealt with.
+    /// Called once the outcome of a call has been handled.
     func callEnded(_ call: Call) {
         if case .list = call {
             isListing = false
@@ -377,7 +380,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Only while the request still stands: an answer that came too late refuses nothing.
+    /// Only while the request still stands: an answer that comes too late refuses nothing.
     private func tellRefusal(_ meter: MeterID, _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?) {
         guard let entry = entries[meter], case .waiting = entry.machine.phase(at: loop.now) else { return }
         let holder = lease?.holder == identity.host ? "an earlier run of this host" : lease?.holderName
@@ -394,7 +397,7 @@ package actor LeaseKeeper {
         noted(outcome)
         let answers: [RenewOutcome] = if case .success(let answers) = outcome { answers } else { [] }
         for (index, meter) in meters.enumerated() {
-            // An authority that answers fewer than it was asked has not answered the rest.
+            // If the authority sends too few answers, the remaining renewals have failed.
             guard index < answers.count else {
                 react(meter) { machine, now, _ in machine.renewalFailed(at: now) }
                 continue
@@ -402,7 +405,8 @@ package actor LeaseKeeper {
             switch answers[index] {
             case .renewed(let lease):
                 board.take(lease, at: loop.now)
-                // A stricter zone is heeded at once, for all of this host's meters; a laxer one at the next acquire.
+                // A stricter zone policy takes effect at once, for all of this host's meters; a laxer one at the next
+                // acquire.
                 if lease.terms.policy == .strict, hostPolicy == .keep, zonePolicy == .keep { policyIs(.strict) }
                 react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, dice: $2) }
             case .lost(let loss, let lease):
@@ -435,7 +439,7 @@ package actor LeaseKeeper {
         switch outcome {
         case .success(let leases):
             board.list(leases, at: loop.now)
-            // What was told while no event stream was open, nobody heard.
+            // Catches up on what was sent while no event stream was open.
             for meter in meters {
                 guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
                 react(meter) { $0.leaseSeen(lease, at: $1, dice: $2) }
@@ -444,7 +448,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Keeps what the authority's last answer, or its absence, says of the authority.
+    /// Keeps what the last outcome says about the authority.
     func noted(_ outcome: Result<some Sendable, SyncFailure>) {
         switch outcome {
         case .success:

@@ -1,13 +1,13 @@
 package import GatewayAPI
 package import IOPorts
 
-/// A link over Bluetooth LE, which has asked what the other side offers. Only used on the loop.
+/// A link over Bluetooth LE that has discovered the other side's services. To be used only on the loop.
 package protocol GATTChannel: ByteChannel {
-    /// The services found so far; nil where none are.
+    /// The services found so far, if any.
     var offered: [SupportService]? { get }
 }
 
 extension ByteChannel {
-    /// What the other side offers over Bluetooth LE, as far as it was asked; nil for other kinds of link.
+    /// The services of the other side of a Bluetooth LE link, as far as discovered. Nil for other kinds of link.
     package var gatt: [SupportService]? { (self as? any GATTChannel)?.offered }
 }

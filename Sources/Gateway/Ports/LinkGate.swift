@@ -2,29 +2,31 @@ package import GatewayAPI
 package import LeaseCore
 package import MeterModel
 
-/// Has a say in whether a session may open and use a link to its meter. A session that has no gate asks nobody.
+/// Decides whether a session may open and use a link to its meter. A session without a gate asks nobody.
 ///
-/// Only used on the loop, like a channel, and answers there: perhaps before a call has returned. A permission belongs
-/// to one attempt and the link that comes of it; from the moment it is given until `channelClosed`, the gate takes the
-/// channel for open.
+/// To be used only on the loop, like a channel, and answers there, perhaps before a call has returned. A permission
+/// belongs to one attempt and the link that results from it; from the moment it is given until `channelClosed`, the
+/// gate treats the channel as open.
 package protocol LinkGate: Sendable {
-    /// From now on `tell` hears the verdicts on this meter; nil means nobody does, and what is permitted is over.
+    /// From now on `tell` hears the verdicts on this meter. If it is nil, nobody does, and any permission ends.
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?)
-    /// A link is to be attempted, or with `isUp` is there already and needs permission to stay.
+    /// Asks for permission for an attempt or, with `isUp`, to keep a link that is there already.
     func ask(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool)
     /// The permitted link is up.
     func linkUp(_ meter: MeterID)
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)
-    /// Nobody wants the meter any more. Said after the channel is closed; harmless at any time.
+    /// Nobody wants the meter any more. Called after the channel is closed; harmless at any time.
     func cancel(_ meter: MeterID)
-    /// Waits until what this host gives back of a meter is free for others, a few seconds at most. From anywhere.
+    /// Returns once the meter's lease that this host is giving back is free for others. Takes a few seconds at most. May
+    /// be called from anywhere.
     func givenBack(_ meter: MeterID) async
-    /// For people.
+    /// The state of the lease, to show to people.
     func lease(of meter: MeterID) -> LeaseStatus
-    /// How long a meter that is not heard here is looked for once it was granted: whoever had it may hear of that at its
-    /// next heartbeat only.
+    /// How long to look for a granted meter that is not heard here: the former holder may learn of the grant only at
+    /// its next heartbeat.
     func searchTime(for meter: MeterID) -> Duration
-    /// Asks the authority who has what, so that `lease(of:)` is of now. Takes a few seconds at most. From anywhere.
+    /// Asks the authority who has what, so that `lease(of:)` is up to date. Takes a few seconds at most. May be called
+    /// from anywhere.
     ///
     /// - Returns: what other hosts have or wait for.
     func look() async -> [MeterID: LeaseStatus]
@@ -32,27 +34,28 @@ package protocol LinkGate: Sendable {
 
 /// What the gate says to a session.
 package enum LinkVerdict: Hashable, Sendable {
-    /// Open a link, or go on with the one that is there. Replaces what was permitted before.
+    /// Open a link, or keep the present one. Replaces an earlier permission.
     case permitted(LinkPermission)
-    /// Not now. The request stands, and is permitted when it can be.
+    /// Not now. The request stands, and is granted when it can be.
     case refused(LinkRefusal)
-    /// Close the channel now, then say `channelClosed`. With the cause, for people.
+    /// Close the channel now, then call `channelClosed`. The text is the cause, for people.
     case withdrawn(String)
 }
 
 package enum LinkPermission: Hashable, Sendable {
-    /// With its times: under `strict` nothing goes to the meter after the hard stop, whatever else is said or not.
+    /// Permitted with a lease and its times. Under `strict` nothing is sent to the meter after the hard stop, whatever
+    /// else is said or not.
     case leased(LeasePermit)
-    /// Nobody knows who else uses the meter.
+    /// Permitted without a lease: who else uses the meter is unknown.
     case unleased
 }
 
-/// Who has the meter instead.
+/// Why a link was refused, and who has the meter instead.
 package struct LinkRefusal: Hashable, Sendable {
     package var reason: LeaseAnswer.Refusal.Reason
-    /// Its host's name, where it is known.
+    /// The name of the holder's host, if known.
     package var holder: String?
-    /// Until that lease expires.
+    /// The time until the holder's lease expires, if known.
     package var remaining: Duration?
 
     package init(reason: LeaseAnswer.Refusal.Reason, holder: String?, remaining: Duration?) {

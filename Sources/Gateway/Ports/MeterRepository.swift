@@ -1,13 +1,13 @@
 package import MeterModel
 
-/// What this host remembers of meters, over restarts.
+/// What this host remembers about meters over restarts.
 package protocol MeterRepository: Sendable {
     func meters() async throws -> [KnownMeter]
-    /// Inserts or replaces by id.
+    /// Inserts the meter, or replaces the one with this id.
     func save(_ meter: KnownMeter) async throws
-    /// It is known no more. Harmless for one that is not there.
+    /// Deletes the meter. Harmless if it is not there.
     func forget(_ meter: MeterID) async throws
-    /// What meters of this host are called now that had another id before, by that.
+    /// Former ids of this host's meters, with the present ones.
     func formerIDs() async throws -> [MeterID: MeterID]
 }
 
@@ -15,13 +15,13 @@ package protocol MeterRepository: Sendable {
 package struct KnownMeter: Hashable, Sendable {
     package var id: MeterID
     package var model: ModelName?
-    /// The link it was last seen on.
+    /// The link on which it was last seen.
     package var link: LinkAddress?
-    /// A person declared the port (see `DeclaredPort`), so it is watched even though nothing identifies it.
+    /// A person declared the port (see `DeclaredPort`), so it is watched although nothing identifies the meter.
     package var isDeclared: Bool
-    /// It is to be connected, now and after a restart. Of this host only, never shared.
+    /// It is to be connected, now and after a restart. On this host only; never shared.
     package var isWanted: Bool
-    /// The kind of link that a person asked for, now and after a restart; nil means the usual one. Of this host only.
+    /// The kind of link that a person asked for, now and after a restart. Nil for the usual order. On this host only.
     package var preferred: LinkAddress.Transport?
     package var lastSeen: WallTime?
 

@@ -1,25 +1,25 @@
 package import MeterModel
 package import SyncCore
 
-/// A record, or part of one, that this host has and that is not synced: refused by the cloud, not to be kept here, or
+/// A record, or part of one, that this host has but does not sync: refused by the cloud, impossible to keep here, or
 /// set aside because the cloud does not list it (`meterctl sync parked`).
 package struct ParkedEntry: Hashable, Sendable {
     package enum Reason: String, Hashable, Sendable {
-        /// The cloud will not take it. Its values stand here and are in force.
+        /// The cloud refuses it. Its values remain in force here.
         case refused
-        /// The cloud sent it and it cannot be kept here.
+        /// The cloud sent it, but it cannot be kept here.
         case unreadable
-        /// Everything was read anew, and the cloud did not list it. Nobody knows whether it was deleted or forgotten.
+        /// Everything was read again, and the cloud did not list it. Whether it was deleted or lost is unknown.
         case unlisted
-        /// It was another host's in the zone that this host was in before.
+        /// Another host set it, in the zone that this host was in before.
         case otherZone
     }
 
-    /// What people call it by: a letter for the list, and a number. Not used again for another entry of those that were
-    /// set aside.
+    /// The name people use: a letter for the list, and a number, which is not reused among the entries that were set
+    /// aside.
     package var id: String
     package var reason: Reason
-    /// Why, in words.
+    /// The reason in words.
     package var words: String
     package var type: String
     package var name: String
@@ -27,7 +27,7 @@ package struct ParkedEntry: Hashable, Sendable {
     package var values: [String: String]
     /// At least one of the values was set on this host.
     package var isOwn: Bool
-    /// The zone where it stood; nil where that does not matter or is not known.
+    /// The zone it was in, if known and relevant.
     package var zone: String?
     /// When it was parked, by this host's calendar.
     package var at: WallTime
@@ -52,8 +52,8 @@ package struct ParkedEntry: Hashable, Sendable {
 package enum ParkedRestore: Hashable, Sendable {
     /// No entry has this id.
     case unknown
-    /// So many properties wait to be sent now that did not.
+    /// The number of properties that wait to be sent now and did not before.
     case restored(properties: Int, MergeOutcome)
-    /// All that was set aside is older than what stands here, or still cannot be kept. The entry stays.
+    /// All that was set aside is older than what this host has, or still cannot be kept. The entry stays.
     case nothing(because: String)
 }

@@ -1,12 +1,13 @@
 package import MeterModel
 
-/// What the meters of this host need of its radios just now.
+/// What the meters of this host need from its radios now.
 package struct RadioDemand: Hashable, Sendable {
-    /// Meters that are wanted and have no link, by the radio over which they may be heard. One may be heard over both.
+    /// Number of meters that are wanted and have no link, by the radio over which they may be heard. A meter may count
+    /// for both radios.
     package var missing: [LinkAddress.Transport: Int]
-    /// One that is wanted is used by another host, so that nobody hears it until that host lets go.
+    /// A wanted meter is in use by another host, so that it is not heard until that host lets go.
     package var hasDistant: Bool
-    /// Adapters over which a meter tells something many times a second.
+    /// Adapters over which a meter sends something many times a second.
     package var streaming: Set<MACAddress>
 
     package init(

@@ -1,18 +1,18 @@
 package import GatewayAPI
 package import IOPorts
 
-/// This host's radios: they hear meters, and have a health of their own.
+/// This host's radios: they hear meters, and have a state of health.
 package protocol RadioSource: SightingSource {
-    /// Every adapter there is, or was and is missed, by address.
+    /// Every adapter that is there, or was there and is missing, by address.
     func adapters() async -> [AdapterStatus]
-    /// What was heard lately and is not reported, with the reason of each; what looks like a meter first.
+    /// What was heard lately but not reported, with the reason for each; what looks like a meter comes first.
     func others() async -> [ScanOther]
-    /// For a maintainer: adapters, raw advertisements of meters, and what was asked of the kernel.
+    /// For a maintainer: adapters, raw advertisements of meters, and what the kernel was asked.
     func support() async -> SupportRadios
     /// From now on the search follows what meters need. `demand` is called on the loop, now and then.
     func follow(_ demand: @escaping @Sendable () -> RadioDemand) async
-    /// What meters need has changed: it is looked at before long anyway.
+    /// What meters need has changed, and should be read now rather than at the next regular time.
     func demandChanged() async
-    /// A person looks for meters just now. To be said again for as long as that lasts.
+    /// A person is looking for meters. To be called again for as long as that lasts.
     func sought() async
 }

@@ -1,12 +1,12 @@
 package import RecordingCore
 
-/// Where recordings that go on are kept, so that they go on after a restart. What is over is a record like any other
+/// Keeps running recordings, so that they continue after a restart. A finished one is a record like any other
 /// (`SettingsRepository`).
 package protocol RecordingRepository: Sendable {
-    /// In the order of their ids.
+    /// Running recordings, in the order of their ids.
     func runningRecordings() async throws -> [Recording]
-    /// Inserts or replaces by id, all of them or none.
+    /// Inserts recordings, or replaces those with the same ids; all of them or none.
     func keep(_ recordings: [Recording]) async throws
-    /// It goes on no more. Harmless for one that is not there.
+    /// Deletes a running recording. Harmless if it is not there.
     func forget(_ recording: RecordingID) async throws
 }

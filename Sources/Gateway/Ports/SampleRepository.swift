@@ -1,22 +1,23 @@
 package import MeterModel
 
-/// Where readings are kept.
+/// Keeps readings.
 package protocol SampleRepository: Sendable {
     /// Writes all chunks in one transaction, or none.
     func append(_ chunks: [SampleChunk]) async throws
     /// The readings of a meter in a span of time, oldest first, at most `limit` of them.
     func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) async throws -> [StoredSample]
-    /// Deletes whole chunks that end before `cutoff`, then the oldest ones until the store is no larger than `maxBytes`.
+    /// Deletes whole chunks that end before `cutoff`, then the oldest ones until the store is at most `maxBytes` in
+    /// size.
     ///
-    /// - Returns: how many readings went.
+    /// - Returns: number of readings deleted.
     func prune(before cutoff: WallTime, maxBytes: Int64) async throws -> Int
-    /// Deletes all readings of a meter, summed up ones too.
+    /// Deletes all readings of a meter, including aggregated ones.
     ///
-    /// - Returns: how many single ones went.
+    /// - Returns: number of single readings deleted.
     func deleteReadings(of meter: MeterID) async throws -> Int
 }
 
-/// A reading as the store gives it back.
+/// A reading as read from the store.
 package struct StoredSample: Hashable, Sendable {
     package var time: WallTime
     package var reading: Reading

@@ -7,32 +7,32 @@ package import SyncCore
 /// Each method is one durable transaction. A write stamps with the host's persisted clock, merges, puts what changed
 /// into the outbox and what was overwritten into the history, all within it.
 package protocol SettingsRepository: Sendable {
-    /// This host's id, made once and kept.
+    /// This host's id, created once and kept.
     func hostIdentity() async throws -> HostID
-    /// - Returns: nil where there is none; a tombstone where it was deleted.
+    /// - Returns: the record, if there is one; a tombstone if it was deleted.
     func record(_ key: RecordKey) async throws -> Record?
-    /// By name, tombstones too.
+    /// All records of a type by name, including tombstones.
     func records(of type: RecordType) async throws -> [Record]
-    /// Writes properties, in the order given, each under its key's normal form. Either all are written or none.
+    /// Writes properties, in the order given, each under its key's normal form. All are written, or none.
     ///
-    /// - Throws: `StoreError` for a name or value that cannot be kept (`Record.fault`), and where the file fails.
+    /// - Throws: `StoreError` for a name or value that cannot be kept (`Record.fault`), and if the file fails.
     func write(_ changes: [SettingChange], at moment: HostMoment) async throws -> MergeOutcome
-    /// Deletes the record by exactly this name, which a later write revives. Deleting one that is not there changes
+    /// Deletes the record with exactly this name, which a later write revives. Deleting a missing record changes
     /// nothing.
     func delete(_ key: RecordKey, at moment: HostMoment) async throws -> MergeOutcome
-    /// What was overwritten, the latest loss first.
+    /// Overwritten values, the latest loss first.
     ///
-    /// - Parameter property: of this one only; nil means of all.
+    /// - Parameter property: limits the result to this property.
     func history(of key: RecordKey, property: String?, limit: Int) async throws -> [HistoryEntry]
 
     // MARK: Rebuild (Docs/SettingsAndRebuild.md#rebuild)
 
-    /// How far the rebuild by `RebuildPlan.version` has come. A stored one of another version counts as not begun.
+    /// How far the rebuild by `RebuildPlan.version` has come. Progress stored by another version counts as not begun.
     func rebuildProgress() async throws -> RebuildProgress
-    /// Looks at the next records, folds those of an older form, and stores the progress with them.
+    /// Examines the next records, folds those of an older form, and stores the progress with them.
     ///
-    /// - Parameter recordsMax: how many to look at, at least 1.
-    /// - Returns: the progress after it, and the records that are not what they were.
+    /// - Parameter recordsMax: number of records to examine, at least 1.
+    /// - Returns: the progress afterwards, and the records that changed.
     func rebuildStep(recordsMax: Int, at now: WallTime) async throws -> (
         progress: RebuildProgress, changed: [RecordKey]
     )
@@ -40,11 +40,11 @@ package protocol SettingsRepository: Sendable {
     func rebuildReport() async throws -> RebuildReport
 }
 
-/// One property that a person or program here sets.
+/// A change of one property, made by a person or program here.
 package struct SettingChange: Hashable, Sendable {
     package var key: RecordKey
     package var property: String
-    /// null: back to the default, which is a write like any other.
+    /// The new value. A null resets to the default, which is a write like any other.
     package var value: SettingValue
 
     package init(key: RecordKey, property: String, value: SettingValue) {
@@ -54,10 +54,10 @@ package struct SettingChange: Hashable, Sendable {
     }
 }
 
-/// When something is done here, by both of the host's clocks.
+/// The time of an action on this host, by both of its clocks.
 ///
-/// The store corrects the calendar by what it last learned of the cloud's (`SyncRepository.correct`). The boot-time
-/// clock tells later how old an entry of the outbox really is, where the calendar turns out to have been wrong.
+/// The store corrects the calendar by what it last learned about the cloud's (`SyncRepository.correct`). The boot-time
+/// clock later tells how old an entry of the outbox really is, if the calendar turns out to have been wrong.
 package struct HostMoment: Hashable, Sendable {
     package var wall: WallTime
     package var sinceBoot: MonotonicTime
@@ -68,7 +68,7 @@ package struct HostMoment: Hashable, Sendable {
     }
 }
 
-/// A value that is no more, and what became of it.
+/// An overwritten value, and what became of it.
 package struct HistoryEntry: Hashable, Sendable {
     package var overwritten: OverwrittenValue
     /// When this host learned of it, by its own calendar.

@@ -1,12 +1,12 @@
-/// What takes the room in the file that readings share with everything else.
+/// Tells what fills the file that readings share with everything else.
 package protocol SpaceRepository: Sendable {
-    /// - Returns: nil where the file has room for `maxBytes`, readings included.
+    /// - Returns: nil if the file, including its readings, fits into `maxBytes`.
     func crowding(maxBytes: Int64) async throws -> StoreCrowding?
 }
 
-/// The file is larger than it may be, though readings were deleted as far as they may be for that.
+/// The file is larger than allowed, although as many readings were deleted as may be.
 package struct StoreCrowding: Hashable, Sendable {
-    /// What takes the most of it besides readings, and how much.
+    /// The largest part of the file besides readings, and its size.
     package var part: String
     package var partBytes: Int64
     package var usedBytes: Int64

@@ -1,6 +1,6 @@
-/// What a rule decided: what to store, and what to answer.
+/// What a rule decided: the record to store, and the answer.
 package struct LeaseDecision<Answer: Sendable>: Sendable {
-    /// nil means leave it as it is.
+    /// The record to store. If nil, the stored one stays as it is.
     package var record: LeaseRecord?
     package var answer: Answer
 
@@ -12,11 +12,11 @@ package struct LeaseDecision<Answer: Sendable>: Sendable {
 
 extension LeaseDecision: Equatable where Answer: Equatable {}
 
-/// The answer to a release or a revocation: the lease as it is then. Both change nothing when repeated.
+/// The answer to a release or a revocation: the lease afterwards. Repeating either changes nothing.
 package enum LeaseChange: Hashable, Sendable {
-    /// This very call changed it.
+    /// This call changed the lease.
     case changed(LeaseRecord)
-    /// It was so already, or it is none of the caller's business. nil means there never was a lease.
+    /// The lease was in that state already, or is not the caller's. Nil if there never was a lease.
     case unchanged(LeaseRecord?)
 
     package var record: LeaseRecord? {

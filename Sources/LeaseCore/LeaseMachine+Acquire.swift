@@ -1,10 +1,10 @@
 package import MeterModel
 
-/// What the authority, or its silence, says to an acquire.
+/// The authority's answer to an acquire, or its silence.
 extension LeaseMachine {
     /// - Parameters:
-    ///   - sentAt: when the request that this answers was sent.
-    ///   - dice: random bits, here as everywhere.
+    ///   - sentAt: when the answered request was sent.
+    ///   - dice: random bits for jitter.
     package mutating func granted(
         _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, dice: UInt64
     ) -> Action {
@@ -17,15 +17,15 @@ extension LeaseMachine {
             renewAt: sentAt + LeaseTiming.heartbeat(of: permit.terms, dice))
         switch state {
         case .idle:
-            // Nobody waits for it any more.
+            // Nobody waits for the lease any more.
             return release(holding, wish: nil, at: now)
         case .seeking(let seeking):
             var taken = holding
-            // Who has to let go needs a moment for it, so the first attempts at the link may well fail.
+            // The former holder needs a moment to let go, so the first attempts at the link may well fail.
             if seeking.wish.isTakeover { taken.channel = .open(keptUntil: now + LeaseTiming.takeoverGrace(lease)) }
             return take(taken, seeking, at: now)
         case .held(var present):
-            // A repetition's answer. Only one that was sent later says anything new.
+            // The answer to a repeated request, which is news only if that was sent later.
             guard lease.token >= present.permit.token, sentAt > present.permit.sentAt, now < permit.hardStopAt else {
                 return .none
             }
@@ -39,7 +39,7 @@ extension LeaseMachine {
             state = .stopping(stopping)
             return .none
         case .releasing(let releasing):
-            // What is being released stays so, whenever its grant is heard again.
+            // A grant of what is being released is ignored, whenever it arrives.
             guard lease.token > releasing.token else { return .none }
             guard let wish = releasing.wish else { return release(holding, wish: nil, at: now) }
             return take(holding, Seeking(wish: wish, request: .waiting(until: now)), at: now)
@@ -51,7 +51,7 @@ extension LeaseMachine {
             return release(holding, wish: seeking.wish, at: now)
         }
         guard now < holding.permit.hardStopAt else {
-            // The answer took so long that it is worth nothing. The same request gets the same lease, renewed.
+            // The answer took so long that the lease is of no use. The same request gets the same lease, renewed.
             var late = seeking
             late.isRepeat = true
             return ask(late, at: now)
@@ -62,8 +62,8 @@ extension LeaseMachine {
     }
 
     /// - Parameters:
-    ///   - lease: who has it; nil where nobody does.
-    ///   - retryAfter: what the authority said of asking again.
+    ///   - lease: the present lease, if anybody has the meter.
+    ///   - retryAfter: when the authority suggests asking again.
     package mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, retryAfter: Duration?, at now: MonotonicTime,
         dice: UInt64
@@ -82,7 +82,7 @@ extension LeaseMachine {
             return .withdraw(.takenOver)
         }
         if target != nil {
-            // Still asked for: this was no refusal yet.
+            // The request goes on, so this was not a refusal yet.
             seeking.refusal = nil
             return ask(seeking, at: now)
         }
@@ -93,9 +93,9 @@ extension LeaseMachine {
         return joins ? .joinQueue : .none
     }
 
-    /// Which grant is to be taken over, now that the cloud has said who has the meter. With this answer the wish is over,
-    /// or has its target: a take-over is asked for once. Then the holder knows, and the request stands in the queue; or
-    /// somebody else has the meter by now, of whom the person knew nothing.
+    /// The grant to take over, now that the cloud has said who has the meter. This answer ends the wish or gives it a
+    /// target, because a take-over is requested once. Afterwards the holder knows, and the request stands in the queue;
+    /// or another host has the meter by now, which the person did not mean.
     private mutating func takeoverTarget(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, asked: FencingToken?, at now: MonotonicTime
     ) -> FencingToken? {
@@ -109,7 +109,7 @@ extension LeaseMachine {
         return target
     }
 
-    /// Keeps the greatest token, which the next grant has to exceed.
+    /// Keeps the greatest token. The next grant's has to exceed it.
     mutating func note(_ lease: LeaseView) { greatestToken = max(greatestToken ?? lease.token, lease.token) }
 
     private static func pause(
@@ -121,7 +121,8 @@ extension LeaseMachine {
         return LeaseTiming.spread(wait.clamped(to: legal.lowerBound...longest), dice)
     }
 
-    /// No answer came: the network, a time-out, a cloud that says try later. Whether it was done, nobody knows.
+    /// No answer came: the network failed, the request timed out, or the cloud said to try later. Whether the request
+    /// took effect is unknown.
     package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, dice: UInt64) -> Action {
         guard case .seeking(var seeking) = state, case .inFlight = seeking.request else { return .none }
         failures += 1
@@ -131,13 +132,14 @@ extension LeaseMachine {
         seeking.request = .waiting(until: now + pause)
         let goesUnleased = !seeking.isUnleased && mayGoUnleased(at: now)
         seeking.isUnleased = seeking.isUnleased || goesUnleased
-        // A host that goes on without a lease has what the person wanted, and takes it from nobody later.
+        // A host that goes on without a lease has given the person what they wanted, so it takes the meter over from
+        // nobody later.
         if seeking.isUnleased, isCloudUnreachable { takeover = nil }
         state = .seeking(seeking)
         return goesUnleased ? .permitUnleased : .none
     }
 
-    /// The meter is kept for this host for some seconds: it was the queue's head.
+    /// The meter is reserved for this host for some seconds: this host was the head of the queue.
     package mutating func offered(at now: MonotonicTime) -> Action {
         elsewhereUntil = nil
         guard case .seeking(var seeking) = state else { return .none }
@@ -147,7 +149,7 @@ extension LeaseMachine {
         return ask(seeking, at: now)
     }
 
-    /// There is no place in the queue after all. It is asked for again with the next refusal.
+    /// This host lost its place in the queue. It asks for another with the next refusal.
     package mutating func queueLost() {
         guard case .seeking(var seeking) = state else { return }
         seeking.isQueued = false

@@ -1,23 +1,24 @@
 package import MeterModel
 
-/// Heartbeats, releases, and what is heard of the lease besides.
+/// Heartbeats, releases, and events about the lease.
 extension LeaseMachine {
-    /// A request with the heartbeats of this host leaves now.
+    /// A request with this host's heartbeats is about to be sent.
     ///
-    /// - Returns: the token to put in; nil where this lease needs none yet or its last one is still under way.
+    /// - Returns: the token to include, or nil if this lease does not need a renewal yet or its last one is still under
+    ///   way.
     package mutating func joinRenewal(at now: MonotonicTime, dice: UInt64) -> FencingToken? {
         guard case .held(var holding) = state else { return nil }
         let isFresh = now - holding.permit.sentAt < holding.permit.terms.timeToLive / 4
         guard now >= holding.renewAt || (!holding.isRenewing && !isFresh) else { return nil }
         let retry = holding.isLost ? LeaseTiming.lostRetry : LeaseTiming.renewalRetry
-        // The spread reaches from four to six fifths: not all lost requests of a burst come back at once.
+        // Spread between four and six fifths, so that the lost requests of a burst are not all repeated at once.
         holding.renewAt = now + LeaseTiming.spread(retry, dice)
         holding.isRenewing = true
         state = .held(holding)
         return holding.permit.token
     }
 
-    /// - Parameter sentAt: when the request that this answers was sent.
+    /// - Parameter sentAt: when the answered request was sent.
     package mutating func renewed(
         _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, dice: UInt64
     ) -> Action {
@@ -39,11 +40,11 @@ extension LeaseMachine {
         }
     }
 
-    /// The lease is not ours any more, or is to be given back.
+    /// The lease is no longer this host's, or has to be given back.
     ///
     /// - Parameters:
-    ///   - token: the one that was to be renewed.
-    ///   - lease: whose it is.
+    ///   - token: the one to be renewed.
+    ///   - lease: the present lease, if any.
     package mutating func renewalLost(
         _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, dice: UInt64
     ) -> Action {
@@ -53,7 +54,7 @@ extension LeaseMachine {
         return lose(holding, loss, at: now, dice: dice)
     }
 
-    /// No answer came. `woke` asks again in time.
+    /// No answer came. `woke` repeats the request in time.
     package mutating func renewalFailed(at now: MonotonicTime) -> Action {
         if case .held(var holding) = state {
             failures += 1
@@ -88,11 +89,12 @@ extension LeaseMachine {
             return end(holding, because: .revoked, at: now)
         case .takenOver
         where policy == .strict || holding.permit.terms.policy == .strict || now < holding.permit.hardStopAt:
-            // In time to be a person's wish, so this host does not ask for it back at once.
+            // Early enough to be a person's wish, so this host does not ask for the meter again at once.
             pause(for: holding, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
-            // It ran out here before another host got it: two links perhaps, and a person has to say which (rule 4).
+            // The lease ran out here before another host got one: there may be two links, and a person has to choose
+            // (rule 4).
             return keepUnleased(
                 holding, refusal: .held, .waiting(until: now + LeaseTiming.within(.seconds(30), dice)), at: now)
         case .released, .unknown:
@@ -108,7 +110,7 @@ extension LeaseMachine {
         pausedFor = holding.permit.token
     }
 
-    /// There is nothing to release.
+    /// Ends without a release, as the lease is gone.
     private mutating func abandon(_ holding: Holding, because cause: Withdrawal) -> Action {
         guard holding.isOpen else {
             state = .idle
@@ -118,7 +120,7 @@ extension LeaseMachine {
         return .withdraw(cause)
     }
 
-    /// The lease is gone; a link that works stays.
+    /// The lease is gone; a working link stays.
     private mutating func keepUnleased(
         _ holding: Holding, refusal: LeaseAnswer.Refusal.Reason?, _ request: Request, at now: MonotonicTime
     ) -> Action {
@@ -150,10 +152,10 @@ extension LeaseMachine {
 
     // MARK: Events of the zone
 
-    /// The cloud told of a change of this meter's lease.
+    /// The cloud reported a change of this meter's lease.
     package mutating func leaseSeen(_ lease: LeaseView, at now: MonotonicTime, dice: UInt64) -> Action {
         noteHolder(lease, at: now)
-        // Who took it from this host gave it back, as one does that could not hear the meter.
+        // The host that took the meter over gave it back, as it does if it cannot hear the meter.
         if lease.state == .free, let pausedFor, lease.token > pausedFor { pausedUntil = nil }
         switch state {
         case .held(let holding) where lease.token == holding.permit.token && lease.state == .revoking:
@@ -162,7 +164,7 @@ extension LeaseMachine {
             return lose(holding, .takenOver, at: now, dice: dice)
         case .seeking(var seeking) where lease.state == .free:
             guard case .waiting(let until) = seeking.request else { return .none }
-            // A pause is for others: that this very host let go is no reason to end it.
+            // A pause lets others go first: a release by this very host does not end it.
             let soon = max(now + LeaseTiming.within(.milliseconds(500), dice), pausedUntil ?? now)
             seeking.request = .waiting(until: min(until, soon))
             state = .seeking(seeking)
@@ -172,7 +174,8 @@ extension LeaseMachine {
         }
     }
 
-    /// The cloud is there again: what waits for that need not wait longer. Places in queues went with the connection.
+    /// The cloud can be reached again: requests waiting for it are sent soon. Places in queues were lost with the
+    /// connection.
     package mutating func cloudReached(at now: MonotonicTime, dice: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), dice)
         switch state {

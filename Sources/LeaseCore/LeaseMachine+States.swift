@@ -4,7 +4,7 @@ extension LeaseMachine {
     enum State: Sendable {
         /// Nothing wanted, nothing held. Valid transitions: `seeking`, `releasing` (a grant came late).
         case idle
-        /// Asks for a lease, until it gets one or nobody wants it. Valid transitions: `held`, `idle`, `stopping`,
+        /// Asks for a lease until it gets one or nobody wants it. Valid transitions: `held`, `idle`, `stopping`,
         /// `releasing`.
         case seeking(Seeking)
         /// Valid transitions: `stopping`, `releasing`, `seeking` (lost, the link kept), `idle` (lost, no link).
@@ -16,7 +16,7 @@ extension LeaseMachine {
     }
 
     enum Request: Sendable {
-        /// Counts as failed at that moment.
+        /// The request counts as failed at that moment.
         case inFlight(until: MonotonicTime)
         case waiting(until: MonotonicTime)
     }
@@ -24,11 +24,11 @@ extension LeaseMachine {
     struct Seeking: Sendable {
         var wish: LeaseWish
         var request: Request
-        /// The answer to the last request may have been lost, so the next one repeats it.
+        /// The answer to the last request may have been lost, so the next request repeats it.
         var isRepeat = false
-        /// When the request that may be repeated was first sent.
+        /// When the request to be repeated was first sent.
         var firstSentAt: MonotonicTime?
-        /// The grant that the last request was to take over.
+        /// The token of the grant that the last request was to take over, if any.
         var takeover: FencingToken?
         /// A link is used without a lease.
         var isUnleased = false
@@ -36,14 +36,14 @@ extension LeaseMachine {
         var isQueued = false
     }
 
-    /// A person wants the meter from who has it.
+    /// A person wants the meter from its holder.
     struct Takeover: Sendable {
-        /// Later it is not asked for any more.
+        /// When the wish lapses.
         var until: MonotonicTime
-        /// The grant that is meant. nil means not known yet.
+        /// The token of the grant to take over, if known yet.
         var target: FencingToken?
 
-        /// nil where nobody is to lose the meter.
+        /// Nil if the wish is not for a take-over.
         init?(_ wish: LeaseWish, at now: MonotonicTime) {
             guard wish.isTakeover else { return nil }
             until = now + LeaseTiming.takeoverWish
@@ -53,9 +53,9 @@ extension LeaseMachine {
 
     struct Holding: Sendable {
         enum Channel: Sendable {
-            /// A permit is out. With a time: the link was lost, and a reconnect has not succeeded yet.
+            /// A permit is out. With a time, the link was lost and no reconnect has succeeded yet.
             case open(keptUntil: MonotonicTime?)
-            /// The link was lost; the lease is kept for the reconnect until then.
+            /// The link was lost; the lease is kept until then for a reconnect.
             case closed(keptUntil: MonotonicTime)
         }
 
@@ -64,7 +64,7 @@ extension LeaseMachine {
         /// When the next heartbeat, or its repetition, is due.
         var renewAt: MonotonicTime
         var isRenewing = false
-        /// Under `keep` the hard stop passed and was shown.
+        /// Under `keep`, the hard stop has passed and been reported.
         var isLost = false
 
         var isOpen: Bool {
@@ -73,16 +73,16 @@ extension LeaseMachine {
     }
 
     struct Stopping: Sendable {
-        /// To be released; nil where there is none, or it is another's already.
+        /// The lease to release. Nil if there is none, or another host already has it.
         var lease: Holding?
-        /// The meter is wanted again meanwhile.
+        /// The wish for the meter since then, if any.
         var wish: LeaseWish?
     }
 
     struct Releasing: Sendable {
         var token: FencingToken
         var request: Request
-        /// From then on the authority gives it to others by itself.
+        /// When the authority gives the meter to others by itself.
         var giveUpAt: MonotonicTime
         var wish: LeaseWish?
     }
@@ -91,7 +91,7 @@ extension LeaseMachine {
 // MARK: Transitions
 
 extension LeaseMachine {
-    /// From a state without lease and channel.
+    /// Starts from a state without lease and channel.
     mutating func seek(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
         var seeking = Seeking(wish: wish, request: .waiting(until: now))
         if let pausedUntil, now < pausedUntil, !wish.isAsked {
@@ -123,10 +123,10 @@ extension LeaseMachine {
         return .sendAcquire(again: again, takeover: seeking.takeover)
     }
 
-    /// Wanted while it is sought already.
+    /// The meter is wanted again while it is being sought.
     mutating func press(_ wish: LeaseWish, _ seeking: Seeking, at now: MonotonicTime) -> Action {
         var seeking = seeking
-        // A link without a lease needs no second permit, but a person may now insist, where the cloud can be asked.
+        // A link without a lease needs no second permit, but a person may insist now if the cloud can be asked.
         guard !seeking.isUnleased || (wish.isTakeover && !isCloudUnreachable) else {
             takeover = nil
             return .permitUnleased
@@ -137,7 +137,7 @@ extension LeaseMachine {
         return ask(seeking, at: now)
     }
 
-    /// Wanted while it is held.
+    /// The meter is wanted while its lease is held.
     mutating func use(_ holding: Holding, _ wish: LeaseWish, at now: MonotonicTime) -> Action {
         var holding = holding
         switch holding.channel {
@@ -150,12 +150,12 @@ extension LeaseMachine {
             state = .held(holding)
             return .permit(holding.permit)
         case .closed:
-            // Too late for this lease. It is given back before another is asked for.
+            // Too late for this lease, which is given back before another is requested.
             return release(holding, wish: wish, at: now)
         }
     }
 
-    /// The lease ends by our side's doing: after the channel, where there is one.
+    /// This host ends the lease: after the channel, if one is open.
     mutating func end(_ holding: Holding, because cause: Withdrawal, at now: MonotonicTime) -> Action {
         guard holding.isOpen else { return release(holding, wish: nil, at: now) }
         state = .stopping(Stopping(lease: holding, wish: nil))
@@ -167,7 +167,8 @@ extension LeaseMachine {
             token: holding.permit.token, request: .waiting(until: holding.renewAt),
             giveUpAt: now + holding.permit.terms.over, wish: wish)
         guard holding.isRenewing else { return send(releasing, at: now) }
-        // Renew and release are serialised (rule 6): it waits for the answer, or for when that counts as lost.
+        // Renewal and release are serialised (rule 6): the release waits for the renewal's answer, or until that counts
+        // as lost.
         state = .releasing(releasing)
         return .none
     }

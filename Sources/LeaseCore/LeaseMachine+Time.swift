@@ -1,7 +1,7 @@
 package import MeterModel
 
 extension LeaseMachine {
-    /// Time passed. Harmless at any moment; to be called again while `nextWake` is not later than now.
+    /// Time has passed. Harmless at any moment; to be called again as long as `nextWake` is not after now.
     package mutating func woke(at now: MonotonicTime, dice: UInt64) -> Action {
         switch state {
         case .idle, .stopping:
@@ -39,7 +39,7 @@ extension LeaseMachine {
         return now >= holding.renewAt ? .sendRenewal : .none
     }
 
-    /// When `woke` has something to do next, nil while only an event can change anything.
+    /// When `woke` has something to do next. Nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
         switch state {
         case .idle, .stopping:

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Decides whether this host may talk to one meter, and what it says to the authority about it.
+/// Decides whether this host may talk to one meter, and what to tell the authority about it.
 ///
 /// ```
 ///            wanted                    granted                  withdrawn, given up
@@ -14,74 +14,75 @@ package import MeterModel
 ///                                                └───────────┘
 /// ```
 ///
-/// The machine performs no I/O and reads no clock or dice. Every method names something that happened and returns the
-/// one thing to do; afterwards `nextWake` says when to call `woke`, which may be at once. All methods return the same
-/// kind of action, because nearly every event may lead to nearly every action and the driver performs them all alike.
+/// The machine performs no I/O and reads neither clock nor random numbers. Every method names something that happened
+/// and returns the one thing to do; afterwards `nextWake` says when to call `woke`, which may be at once. All methods
+/// return the same kind of action, because nearly every event may lead to nearly every action and the driver performs
+/// them all in the same way.
 ///
-/// All times are counted from when the last good request was *sent* (Docs/Leases.md#rule-2), by the
-/// terms that came with the grant. Under `strict` no permit outlives its hard stop; under `keep` a working link
-/// outlives its lease, and is shown as such. A release is sent only while no channel is open, and nothing that is
-/// heard later resurrects what was released (rule 6).
+/// All times are counted from when the last good request was *sent* (Docs/Leases.md#rule-2), by the terms that came
+/// with the grant. Under `strict` no permit outlives its hard stop; under `keep` a working link outlives its lease, and
+/// is shown as such. A release is sent only while no channel is open, and nothing heard later revives a released lease
+/// (rule 6).
 package struct LeaseMachine: Sendable {
     /// What to do.
     package enum Action: Hashable, Sendable {
-        /// Ask the authority for the meter. `again`: with the same request id as the last time, whose answer may have
-        /// been lost; otherwise with a new one.
-        /// `takeover`: from whoever has it by this token.
+        /// Ask the authority for the meter. `again`: repeat the last request id, because its answer may have been lost;
+        /// otherwise use a new one. `takeover`: take it from the host that has it under this token.
         case sendAcquire(again: Bool, takeover: FencingToken?)
-        /// A heartbeat is due: call `joinRenewal` of all machines of this host and send what they return in one
+        /// A heartbeat is due: call `joinRenewal` on all of this host's machines and send what they return in one
         /// request.
         case sendRenewal
         case sendRelease(FencingToken)
         /// A channel may be opened and used until the permit's hard stop. Replaces an earlier permit. The channel
         /// counts as open from now until `channelClosed`.
         case permit(LeasePermit)
-        /// As `permit`, without a lease and without end: the cloud is unreachable and the policy `keep` (rule 4).
+        /// As `permit`, but without a lease or an end: the cloud is unreachable and the policy is `keep` (rule 4).
         case permitUnleased
-        /// Close the channel now, then say `channelClosed(.letGo)`.
+        /// Close the channel now, then call `channelClosed(.letGo)`.
         case withdraw(Withdrawal)
         case joinQueue
         case leaveQueue
         case none
     }
 
-    /// Why a channel has to be closed.
+    /// Why a channel must be closed.
     package enum Withdrawal: String, Hashable, Sendable {
-        /// Nobody wants the meter here any more.
+        /// Nobody here wants the meter any more.
         case unwanted
         /// A person wants it elsewhere, or revoked the lease.
         case revoked
         /// Another host has it.
         case takenOver
-        /// It could not be renewed in time.
+        /// The lease could not be renewed in time.
         case hardStop
-        /// The authority knows nothing of this lease.
+        /// The authority does not know this lease.
         case unknown
     }
 
     let host: HostID
     var state = State.idle
-    /// The stricter of the host's own and the zone's, as far as known.
+    /// The stricter of the host's own policy and the zone's, as far as known.
     var policy: LeasePolicy
-    /// Requests without an answer since the last answer.
+    /// Consecutive requests without an answer.
     var failures = 0
-    /// Tokens up to here were given back, though the authority may not have heard it yet. A grant of one of them (the
-    /// same session asked again before the release arrived) is of no use: the release may arrive any time.
+    /// Tokens up to this one were given back, though the authority may not have heard of it yet. A grant with one of
+    /// them (the same session asked again before the release arrived) is of no use: the release may arrive at any time.
     var releasedThrough: FencingToken?
     /// A person's wish to take the meter over, until the cloud has answered it.
     var takeover: Takeover?
-    /// The greatest token of this meter that was heard of.
+    /// The greatest token of this meter heard of so far.
     package internal(set) var greatestToken: FencingToken?
-    /// As last heard, another host may have the meter until then.
+    /// Until when another host may have the meter, by what was last heard.
     var elsewhereUntil: MonotonicTime?
-    /// Until then the host does not ask by itself: a person wanted the meter elsewhere.
+    /// Until when the host does not ask by itself, because a person wanted the meter elsewhere.
     var pausedUntil: MonotonicTime?
-    /// The lease that was lost to that wish. Once a later one is given back, nobody wants it elsewhere any more.
+    /// The token of the lease lost to that wish. Once a later lease is given back, nobody wants the meter elsewhere any
+    /// more.
     var pausedFor: FencingToken?
 
     /// - Parameters:
-    ///   - policy: the stricter of the host's own and what was last known of the zone's.
-    ///   - greatestToken: what an earlier run knew of.
+    ///   - policy: the stricter of the host's own and the zone's last known one.
+    ///   - greatestToken: the greatest that an earlier run knew.
     package init(host: HostID, policy: LeasePolicy, greatestToken: FencingToken? = nil) {
         self.host = host
         self.policy = policy
@@ -90,7 +91,7 @@ package struct LeaseMachine: Sendable {
 
     // MARK: What the host wants
 
-    /// The meter is there and a link is to be attempted. Answered by a permit, now or later.
+    /// The meter is present and a link is to be attempted. Answered by a permit, now or later.
     package mutating func wanted(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
         if wish.isAsked || wish.isTakeover { takeover = Takeover(wish, at: now) }
         switch state {
@@ -111,8 +112,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// A link is up already that nobody permitted: the host has only now joined a cloud. Under `keep` it stays while a
-    /// lease is asked for. Where a permit is out, as `wanted`.
+    /// A link is already up without a permit, because the host has only now joined a cloud. Under `keep` it stays while
+    /// a lease is requested. If a permit is out, as `wanted`.
     package mutating func foundOpen(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
         guard case .idle = state else { return wanted(wish, at: now) }
         takeover = Takeover(wish, at: now)
@@ -124,7 +125,7 @@ package struct LeaseMachine: Sendable {
         return .permitUnleased
     }
 
-    /// A person lets go, the meter is gone, or the host shuts down. Said again, it does no harm.
+    /// A person lets go, the meter is gone, or the host shuts down. Harmless if repeated.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
         takeover = nil
         switch state {
@@ -151,14 +152,14 @@ package struct LeaseMachine: Sendable {
 
     // MARK: What happens to the channel
 
-    /// The link is up: an earlier loss of it is made good.
+    /// The link is up, which ends any grace after an earlier loss.
     package mutating func linkUp() {
         guard case .held(var holding) = state, case .open = holding.channel else { return }
         holding.channel = .open(keptUntil: nil)
         state = .held(holding)
     }
 
-    /// The channel that a permit was used for is closed.
+    /// The channel used under a permit is closed.
     package mutating func channelClosed(_ end: ChannelEnd, at now: MonotonicTime) -> Action {
         switch state {
         case .seeking(let seeking) where seeking.isUnleased:
@@ -179,7 +180,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// The zone's policy, or the host's, is another one.
+    /// The policy of the zone or the host has changed.
     package mutating func policyChanged(_ policy: LeasePolicy) { self.policy = policy }
 
     // MARK: What is to be seen
@@ -188,15 +189,15 @@ package struct LeaseMachine: Sendable {
     package enum Phase: Hashable, Sendable {
         case none
         case requesting
-        /// Refused so far, and asked again; perhaps with a place in the queue.
+        /// Refused so far and asking again, perhaps with a place in the queue.
         case waiting(LeaseAnswer.Refusal.Reason)
         case held
         case jeopardy
-        /// It could not be renewed in time, and the link is kept.
+        /// The lease could not be renewed in time, and the link is kept.
         case lost
-        /// A link without a lease. With a reason: another host has the lease.
+        /// A link without a lease. If there is a reason, another host has the lease.
         case unleased(LeaseAnswer.Refusal.Reason?)
-        /// Waits for the channel to be closed.
+        /// Waiting for the channel to be closed.
         case stopping
         case releasing
     }
@@ -214,11 +215,11 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Of a lease that is held, lost under `keep` included.
+    /// The permit of a held lease, including one lost under `keep`.
     package var permit: LeasePermit? {
         if case .held(let holding) = state { holding.permit } else { nil }
     }
 
-    /// The cloud did not answer the last few times.
+    /// Whether the cloud left the last few requests unanswered.
     package var isCloudUnreachable: Bool { failures >= LeaseTiming.unreachableAfter }
 }

@@ -2,7 +2,7 @@ package import MeterModel
 
 /// A holder's right to talk to a meter, with the moments at which it weakens and ends.
 ///
-/// All on the holder's own boot-time clock, counted from when it sent the last good request.
+/// All times are on the holder's own boot-time clock, counted from when it sent the last good request.
 package struct LeasePermit: Hashable, Sendable {
     package var token: FencingToken
     package var terms: LeaseTerms

@@ -1,17 +1,17 @@
 package import MeterModel
 
-/// The number that tells an old holder's words from the present one's: rises with each change of holder or session,
-/// and is never used twice, whatever is released, expires, is deleted or restored from a backup.
+/// Tells a former holder's messages from the present one's: it rises with each change of holder or session and is never
+/// reused, whatever is released, expires, is deleted or restored from a backup.
 ///
-/// Below 2^53, so that every JSON reader takes it exactly.
+/// Below 2^53, so that every JSON reader represents it exactly.
 package struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable {
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     package static let max = FencingToken(rawValue: (1 << 53) - 1)
-    /// The greatest that a host may claim to have seen, and that a restore may jump to: half of all, so that whatever
-    /// is claimed leaves the other half to be given out.
+    /// The greatest token that a host may claim to have seen, and that a restore may jump to: half the range, so that
+    /// no claim uses up the other half.
     package static let claimMax = FencingToken(rawValue: 1 << 52)
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
@@ -21,15 +21,15 @@ package enum LeaseTransport: String, Hashable, Sendable, CaseIterable {
     case ble, spp, usb
 }
 
-/// Who has a lease.
+/// The host that has a lease.
 package struct LeaseHolder: Hashable, Sendable {
     package var host: HostID
-    /// For people.
+    /// For people to read.
     package var hostName: String
-    /// The run of `meterd` that has it. A restarted host is another session.
+    /// The run of `meterd` that has the lease. A restarted host is in another session.
     package var session: SessionID
     package var transport: LeaseTransport
-    /// The authority's wall clock, for people to read. Decides nothing.
+    /// By the authority's wall clock, for people to read. Decides nothing.
     package var acquiredAt: WallTime
 
     package init(
@@ -43,7 +43,7 @@ package struct LeaseHolder: Hashable, Sendable {
     }
 }
 
-/// A request that was granted, and the token that it got.
+/// A granted request, and the token it got.
 package struct LeaseGrant: Hashable, Sendable {
     package var requestID: RequestID
     package var token: FencingToken
@@ -54,10 +54,10 @@ package struct LeaseGrant: Hashable, Sendable {
     }
 }
 
-/// What the authority keeps of one meter's lease, for ever: a release or an expiry leaves the token.
+/// What the authority keeps for ever about one meter's lease: a release or an expiry leaves the token.
 package struct LeaseRecord: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// Nobody has it. Valid transitions: `held`.
+        /// Nobody has the meter. Valid transitions: `held`.
         case free
         /// Valid transitions: `free` (released), `held` (another, once it is over or under `keep`), `revoking`.
         case held(LeaseHolder)
@@ -66,18 +66,18 @@ package struct LeaseRecord: Hashable, Sendable {
     }
 
     package var state: State
-    /// Of the present holder, or of the last one.
+    /// The token of the present holder, or of the last one.
     package var token: FencingToken
     package var terms: LeaseTerms
-    /// When the last good acquire or renewal was received, on the authority's boot-time clock. Not persisted: after a
-    /// start every lease counts as renewed just then (rule 5).
+    /// When the last good acquire or renewal arrived, on the authority's boot-time clock. Not persisted: after a start
+    /// every lease counts as renewed just then (rule 5).
     package var renewedAt: MonotonicTime
-    /// The requests that were granted last, oldest first: one that is repeated gets the same answer while that is still
-    /// true, and is never decided anew. At most `grantsMax`.
+    /// The requests granted last, oldest first. A repeated one gets the same answer while that is still true, and is
+    /// never decided anew. At most `grantsMax`.
     package private(set) var grants: [LeaseGrant]
 
-    /// A host repeats no request that is older than `LeaseTiming.repetitionAge`, in which a lease hardly changes hands
-    /// so often.
+    /// A host repeats no request older than `LeaseTiming.repetitionAge`, and a lease hardly changes hands this often
+    /// within that time.
     package static let grantsMax = 8
 
     package init(
@@ -96,7 +96,7 @@ package struct LeaseRecord: Hashable, Sendable {
         grants = (grants + [LeaseGrant(requestID: requestID, token: token)]).suffix(Self.grantsMax)
     }
 
-    /// The token that a request was granted with. nil where none of the last grants was its.
+    /// The token that a request was granted, if it is among the last grants.
     package func token(grantedTo requestID: RequestID) -> FencingToken? {
         grants.last { $0.requestID == requestID }?.token
     }
@@ -108,16 +108,16 @@ package struct LeaseRecord: Hashable, Sendable {
         }
     }
 
-    /// What is left of the time to live; zero once it is expired.
+    /// The rest of the time to live; zero once expired.
     package func remaining(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.timeToLive - now)
     }
 
-    /// How long nobody else can have it yet.
+    /// How long until another host can have the meter.
     package func untilOver(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.over - now)
     }
 
-    /// The time to live and the lock-delay are over: another host may have it.
+    /// Whether time to live and lock-delay are over, so that another host may have the meter.
     package func isOver(at now: MonotonicTime) -> Bool { holder != nil && now - renewedAt >= terms.over }
 }

@@ -1,23 +1,23 @@
 package import MeterModel
 
-/// A host wants a meter.
+/// A host's request for a meter.
 package struct LeaseAcquire: Hashable, Sendable {
     package var requestID: RequestID
     package var host: HostID
     package var hostName: String
     package var session: SessionID
-    /// The session before this one, sent only by a host that holds the lock file of its state directory, so that the
-    /// old process is surely gone.
+    /// The session before this one. Sent only by a host that holds the lock file of its state directory, so that the
+    /// old process must have ended.
     package var previousSession: SessionID?
     /// A wish; the zone caps it.
     package var timeToLive: Duration
     package var transport: LeaseTransport
-    /// `strict` where this host wants it stricter than its zone.
+    /// `strict` if this host wants it stricter than its zone.
     package var policy: LeasePolicy
-    /// A person wants it from who has it by this token; from nobody else, whoever that is by now.
+    /// A person wants to take the meter over from the host that has it under this token, and from nobody else.
     package var takeover: FencingToken?
-    /// The greatest token of this meter that the host knows of: a grant's is above it, even by an authority that has
-    /// forgotten (rule 5). One beyond `FencingToken.claimMax` is ignored.
+    /// The greatest token of this meter that the host knows. The next grant's must exceed it, even if the authority has
+    /// forgotten it (rule 5). A claim beyond `FencingToken.claimMax` is ignored.
     package var tokenFloor: FencingToken?
 
     package init(
@@ -38,24 +38,26 @@ package struct LeaseAcquire: Hashable, Sendable {
     }
 }
 
-/// What is true of the zone when a request is decided.
+/// The state of the zone when a request is decided.
 package struct LeaseCircumstances: Hashable, Sendable {
     package var now: MonotonicTime
-    /// For `acquiredAt`.
+    /// The wall time for `acquiredAt`.
     package var wallNow: WallTime
-    /// The zone's policy and greatest times.
+    /// The zone's policy and its longest times.
     package var terms: LeaseTerms
-    /// Until then nothing goes to anybody new: a backup was restored (rule 5). Renewals are served, and so is the
-    /// repetition of a request that was granted. nil means no such time.
+    /// Until then no new grants are made, because a backup was restored (rule 5). Renewals are served, and so are
+    /// repetitions of a granted request. Nil at other times.
     package var grantsNothingNewBefore: MonotonicTime?
-    /// No token is given out below this (rule 5: after a restore, unix seconds × 2^20).
+    /// The least token to be granted (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
-    /// A new grant's token exceeds it, because a meter's ids became one or were parted: what was given out under one
-    /// must not be given out under another. Unlike `tokenFloor` it leaves a present holder's token alone.
+    /// A new grant's token must exceed this one, because a meter's ids were joined or separated: a token granted under
+    /// one id must not be granted under another. Unlike `tokenFloor`, it leaves a present holder's token alone.
     package var grantsAbove = FencingToken(rawValue: 0)
-    /// Another host was offered this meter and has some seconds to take it (the queue's head, or who takes over).
+    /// A host that was offered this meter and has some seconds to take it (the head of the queue, or a host that takes
+    /// over).
     package var reservedFor: HostID?
-    /// Who waits first, whoever has it now: gets it when its revoked holder turns out to have stopped.
+    /// The first host in the queue, whoever has the meter now. It gets the meter if the revoked holder turns out to
+    /// have stopped.
     package var nextInQueue: HostID?
 
     package init(
@@ -79,25 +81,25 @@ package enum LeaseAnswer: Hashable, Sendable {
 
     package struct Refusal: Hashable, Sendable {
         package enum Reason: String, Hashable, Sendable {
-            /// Another host, or another session of this one, has it.
+            /// Another host, or another session of this one, has the meter.
             case held
-            /// As `held`, and the holder was told to stop (a take-over under `strict`): ask again on its release.
+            /// As `held`, and the holder was told to stop (a take-over under `strict`): ask again when it releases.
             case revoking
             /// Free, but offered to another host for some seconds.
             case reserved
-            /// A backup was restored; nothing new is granted until old holders have surely stopped.
+            /// A backup was restored; nothing new is granted until former holders must have stopped.
             case restoring
-            /// This very request was granted before, and the lease released or granted anew since: it came late, or
-            /// twice. Ask anew.
+            /// This very request was granted before, and the lease has been released or granted anew since: it came
+            /// late, or twice. Send a new request.
             case released
-            /// No token is left for this meter. Only an absurd clock at a restore leads here.
+            /// No token is left for this meter. Only an absurd clock at a restore can cause this.
             case exhausted
         }
 
         package var reason: Reason
-        /// Who has it. nil where nobody does.
+        /// The present lease, if anybody has the meter.
         package var record: LeaseRecord?
-        /// When asking again may help, at the latest.
+        /// The latest time at which to ask again.
         package var retryAfter: Duration
 
         package init(reason: Reason, record: LeaseRecord?, retryAfter: Duration) {
@@ -111,17 +113,17 @@ package enum LeaseAnswer: Hashable, Sendable {
 /// The answer to a renewal.
 package enum LeaseRenewal: Hashable, Sendable {
     case renewed(LeaseRecord)
-    /// Not yours any more. The record says whose it is.
+    /// The lease is not yours any more. The record is the present one.
     case lost(Loss, LeaseRecord?)
 
     package enum Loss: String, Hashable, Sendable {
-        /// Somebody took it over or acquired it after its end.
+        /// Another host took the meter over, or acquired it after the lease ended.
         case takenOver
-        /// Stop, and release: a person wants it elsewhere or revoked it.
+        /// Stop and release: a person wants the meter elsewhere, or revoked the lease.
         case revoking
-        /// Released before: a late heartbeat resurrects nothing.
+        /// The lease was released before: a late heartbeat does not revive it.
         case released
-        /// The authority never gave it out.
+        /// The authority never granted this lease.
         case unknown
     }
 }

@@ -1,7 +1,7 @@
 import MeterModel
 
 extension LeaseRules {
-    /// Decides who gets a meter. A take-over is an acquire that a person insists on, against one grant alone.
+    /// Decides who gets a meter. A take-over is an acquire that a person insists on, directed against one grant only.
     package static func acquire(
         _ request: LeaseAcquire, of record: LeaseRecord?, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -15,7 +15,7 @@ extension LeaseRules {
             return grantAnew(request, after: record, in: circumstances)
         case .held(let holder) where holder.isRun(of: request):
             if let wait = circumstances.restoreWait {
-                // Whoever asks anew is not using the meter, and who held it after the backup may be.
+                // A host that asks anew is not using the meter, but one that got it after the backup may be.
                 return refuse(.restoring, record, after: wait)
             }
             guard mayKeep(record.token, for: request, in: circumstances) else {
@@ -23,7 +23,7 @@ extension LeaseRules {
             }
             return grantAgain(request, record, in: circumstances)
         case .held(let holder) where holder.isPredecessor(of: request):
-            // A restart: the old process is surely gone, and a reservation is for a lease that nobody has.
+            // A restart: the old process must have ended, and a reservation applies only to a lease that nobody has.
             return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
         case .revoking(let holder) where holder.isPredecessor(of: request):
             return succeedRevoked(request, record, in: circumstances)
@@ -33,14 +33,14 @@ extension LeaseRules {
         }
     }
 
-    /// This very request was granted before: its answer was lost, or it comes twice. It gets that answer while it is
+    /// This request was granted before: its answer was lost, or it came twice. It gets the same answer while that is
     /// still true, and is never decided anew, whatever happened since.
     private static func answerAgain(
         _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         switch record.state {
         case .held(let holder) where holder.isRun(of: request) && token == record.token:
-            // After a restore its old token may be older than one that another host was given since the backup.
+            // After a restore, its old token may be older than one granted to another host since the backup.
             if mayKeep(token, for: request, in: circumstances) { return grantAgain(request, record, in: circumstances) }
             if let wait = circumstances.restoreWait { return refuse(.restoring, record, after: wait) }
             return refuse(.released, record, after: .zero)
@@ -48,16 +48,16 @@ extension LeaseRules {
             return refuse(.released, record, after: .zero)
         case .held(let holder), .revoking(let holder):
             let isRevoking = record.state == .revoking(holder)
-            // Of its own host there is nobody to wait for: an acquire of its own decides that.
+            // A host does not wait for itself: another acquire by it decides.
             let reason: LeaseAnswer.Refusal.Reason = holder.host == request.host ? .released : .held
             return refuse(isRevoking ? .revoking : reason, record, after: record.untilOver(at: circumstances.now))
         }
     }
 
-    /// The holder asks again: its answer was lost, or it thought the lease lost. It counts as a renewal.
+    /// The holder asks again: its answer was lost, or it believed the lease lost. This counts as a renewal.
     ///
-    /// The times stay those of the token's first grant: should this answer be lost too, the holder still goes by them,
-    /// and the authority must not be the quicker of the two.
+    /// The times stay those of the token's first grant: if this answer is lost too, the holder still goes by them, and
+    /// the authority must not be the quicker of the two.
     private static func grantAgain(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -70,8 +70,8 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// The revoked holder was restarted, so it has surely stopped: as if it had released. Who waits first is next; where
-    /// nobody does, it may have the meter again.
+    /// The revoked holder was restarted, so it must have stopped: as if it had released. The head of the queue is next;
+    /// without a queue, the same host may have the meter again.
     private static func succeedRevoked(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -84,7 +84,7 @@ extension LeaseRules {
         return LeaseDecision(record: freed, answer: .refused(refusal))
     }
 
-    /// Nobody has it, or who had it does no more.
+    /// Nobody has the meter, or its former holder does no longer.
     private static func grantAnew(
         _ request: LeaseAcquire, after last: LeaseRecord?, in circumstances: LeaseCircumstances,
         heedingReservation: Bool = true
@@ -107,16 +107,16 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// Somebody else has it.
+    /// Another host has the meter.
     private static func contend(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         let wait = max(record.untilOver(at: circumstances.now), circumstances.restoreWait ?? .zero)
         guard case .held(let holder) = record.state else { return refuse(.revoking, record, after: wait) }
-        // A compare-and-swap: aimed at another grant than the present one, it takes nothing from anybody.
+        // A compare-and-swap: directed at a grant that is not the present one, it takes nothing from anybody.
         guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
         if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
-        // Whoever of the three is strict does not want two hosts at one meter.
+        // If any of the three policies is strict, two hosts must not use the meter at once.
         let policy = record.terms.policy.stricter(circumstances.terms.policy).stricter(request.policy)
         guard policy == .strict else { return grantAnew(request, after: record, in: circumstances) }
         var revoked = record
@@ -133,20 +133,20 @@ extension LeaseRules {
         return LeaseDecision(record: nil, answer: .refused(refusal))
     }
 
-    /// The greatest token that its host has seen. A claim that is too great says nothing, and is no reason to refuse.
+    /// The greatest token that the host has seen. One that is too great is ignored, and does not cause a refusal.
     private static func claim(of request: LeaseAcquire) -> FencingToken? {
         request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
     }
 
-    /// Whether a grant may go on with its token: it is as new as all that its host and a restore know of.
+    /// Whether a repeated grant may keep its token: it must not be older than any that the host or a restore knows of.
     private static func mayKeep(
         _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> Bool {
         token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
     }
 
-    /// Above the last one, all that the host has seen and the floor that an alias raised, and not below what a restore
-    /// asks for. nil once there is none left. Never traps, whatever a store holds.
+    /// The next token: above the last one, those the host has seen and an alias's floor, and not below a restore's. Nil
+    /// if none is left. Never traps, whatever a store holds.
     private static func nextToken(
         after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> FencingToken? {
@@ -156,7 +156,7 @@ extension LeaseRules {
         return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
 
-    /// The zone's times and policy, shorter and stricter where the host wishes it.
+    /// The zone's times and policy, made shorter and stricter if the host wishes.
     private static func terms(for request: LeaseAcquire, in zone: LeaseTerms) -> LeaseTerms {
         LeaseTerms(
             timeToLive: min(request.timeToLive, zone.timeToLive), lockDelay: zone.lockDelay,
@@ -173,7 +173,7 @@ extension LeaseHolder {
 }
 
 extension LeaseCircumstances {
-    /// What is left of the time after a restore in which nothing goes to anybody new.
+    /// The rest of the time after a restore in which nothing new is granted.
     fileprivate var restoreWait: Duration? {
         guard let grantsNothingNewBefore, now < grantsNothingNewBefore else { return nil }
         return grantsNothingNewBefore - now

@@ -1,17 +1,17 @@
 package import MeterModel
 
-/// The authority's rules: each decides one request on one lease, atomically, from its record alone.
+/// The authority's rules: each decides one request about one lease, atomically, from its record alone.
 ///
-/// An engine reads the record, calls the rule, and writes what comes back in the same transaction (or with a
-/// compare-and-swap on what it read). No rule reads a clock. "Rule n" is that of Docs/Leases.md#rules.
+/// An engine reads the record, calls the rule, and writes the result in the same transaction (or with a
+/// compare-and-swap on what it read). No rule reads a clock. "Rule n" refers to Docs/Leases.md#rules.
 package enum LeaseRules {
-    /// How long a meter is kept for the host that it was offered to.
+    /// How long a meter is reserved for the host to which it was offered.
     package static let reservation = Duration.seconds(10)
 
-    /// Renews one lease, also an expired one that nobody else acquired since.
+    /// Renews one lease, even an expired one if nobody else has acquired it since.
     ///
-    /// - Parameter policy: the zone's present one. A stricter one than the lease was granted with takes effect with this
-    ///   renewal; a laxer one waits for the next acquire, as the holder may not have heard of it when it matters.
+    /// - Parameter policy: the zone's present one. If stricter than at the grant, it takes effect with this renewal; if
+    ///   laxer, with the next acquire, as the holder may not hear of it in time.
     package static func renew(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -34,7 +34,7 @@ package enum LeaseRules {
         }
     }
 
-    /// Frees a lease at once. Whoever is not its present holder frees nothing (rule 6: terminal for its token).
+    /// Frees a lease at once. Only its present holder can do so (rule 6: terminal for its token).
     package static func release(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?
     ) -> LeaseDecision<LeaseChange> {
@@ -45,7 +45,8 @@ package enum LeaseRules {
         return LeaseDecision(record: record, answer: .changed(record))
     }
 
-    /// Tells the holder to stop: it cannot renew any more. It is free once the holder releases, or is over.
+    /// Tells the holder to stop: it can no longer renew. The lease is free once the holder releases it, or once it is
+    /// over.
     package static func revoke(_ record: LeaseRecord?) -> LeaseDecision<LeaseChange> {
         guard var record, case .held(let holder) = record.state else {
             return LeaseDecision(record: nil, answer: .unchanged(record))
@@ -56,6 +57,6 @@ package enum LeaseRules {
 }
 
 extension LeaseRecord {
-    /// A renewal that arrives late takes nothing back.
+    /// A renewal that arrives late does not move the time back.
     mutating func renew(at now: MonotonicTime) { renewedAt = max(renewedAt, now) }
 }

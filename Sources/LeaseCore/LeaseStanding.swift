@@ -1,14 +1,14 @@
 package import MeterModel
 
-/// A lease as one request finds it: under whichever of the meter's ids the request came, it is the one lease of the
-/// meter, and what has to be known to judge words that were said under another id.
+/// A lease as one request finds it. A meter has one lease, under whichever of its ids the request came; this adds what
+/// is needed to judge requests made under another id.
 package struct LeaseStanding: Hashable, Sendable {
-    /// What the id that the request named had to itself before it became another id of the meter.
+    /// The history of the id in the request, from before it became an alias of the meter.
     package struct Alias: Hashable, Sendable {
-        /// Tokens up to it were given out under that id, or before the meter had it: none of them is a grant of this
-        /// lease, even where the number is the same.
+        /// Tokens up to this one were granted under that id, or before the meter had it as an alias: none of them is a
+        /// grant of this lease, even if the number is the same.
         package var tokensBefore: FencingToken
-        /// The lease of that id alone, which nobody holds and which does not change while it is an alias.
+        /// The lease of that id alone. Nobody holds it, and it does not change while the id is an alias.
         package var record: LeaseRecord?
 
         package init(tokensBefore: FencingToken, record: LeaseRecord?) {
@@ -19,11 +19,11 @@ package struct LeaseStanding: Hashable, Sendable {
 
     /// The id under which the meter is leased.
     package var meter: String
-    /// nil where there never was a lease.
+    /// The lease, if there ever was one.
     package var record: LeaseRecord?
-    /// The next grant's token exceeds it. A present holder keeps its own, even a smaller one.
+    /// The next grant's token exceeds this one. A present holder keeps its own, even a smaller one.
     package var floor: FencingToken
-    /// Where the request named another id of the meter.
+    /// Set if the request named an alias of the meter.
     package var alias: Alias?
 
     package init(
@@ -35,7 +35,7 @@ package struct LeaseStanding: Hashable, Sendable {
         self.alias = alias
     }
 
-    /// A token that cannot mean this lease, because it is from before the id that the request named was the meter's.
+    /// Whether a token cannot mean this lease, because it is older than the alias in the request.
     fileprivate func isFromBefore(_ token: FencingToken) -> Bool { alias.map { token <= $0.tokensBefore } ?? false }
 }
 
@@ -48,16 +48,16 @@ extension LeaseRules {
         circumstances.grantsAbove = max(circumstances.grantsAbove, lease.floor)
         let (record, now) = (lease.record, circumstances.now)
         if lease.alias?.record?.token(grantedTo: request.requestID) != nil {
-            // It was granted under its own id before that became an alias: it is not decided anew.
+            // The request was granted under its own id before that became an alias: it is not decided anew.
             let wait = record?.untilOver(at: now) ?? .zero
             return refuse(record?.holder == nil ? .released : .held, record, after: wait)
         }
-        // Aimed at a grant of the id that went, it means nobody here.
+        // A target that was granted under the former id does not refer to anybody here.
         if let target = request.takeover, lease.isFromBefore(target) { request.takeover = nil }
         if let record, let holder = record.holder, holder.isRun(of: request), lease.isFromBefore(record.token),
             !record.isOver(at: now)
         {
-            // This very run has it under another id, with a token that means nothing under this one.
+            // This run already has the meter under another id, with a token that means nothing under this one.
             return refuse(.held, record, after: record.untilOver(at: now))
         }
         return acquire(request, of: record, in: circumstances)

@@ -1,9 +1,9 @@
 package import MeterModel
 
 extension LeaseView {
-    /// What the authority shows of a lease now.
+    /// A lease as the authority reports it now.
     ///
-    /// - Parameter waiting: names of the hosts in its queue, first come first.
+    /// - Parameter waiting: names of the hosts in its queue, in order.
     package init(_ record: LeaseRecord, of meter: MeterID, at now: MonotonicTime, waiting: [String] = []) {
         let remaining = record.remaining(at: now)
         let state: State =

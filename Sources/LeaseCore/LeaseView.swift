@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// A lease as a host sees it: what was left when the answer came. The host counts down on its own clock.
+/// A lease as a host sees it, with the time left when the answer came. The host counts down on its own clock.
 package struct LeaseView: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
         case free, held, revoking, expired
@@ -13,13 +13,13 @@ package struct LeaseView: Hashable, Sendable {
     package var token: FencingToken
     package var terms: LeaseTerms
     package var transport: LeaseTransport?
-    /// The cloud's words, RFC 3339, for people to read.
+    /// In the cloud's words, RFC 3339, for people to read.
     package var acquiredAt: String?
-    /// Until it expires, when this was received.
+    /// Time until the lease expires, as of when this was received.
     package var remaining: Duration
-    /// Names of the hosts that wait, first come first.
+    /// Names of the waiting hosts, in order.
     package var waiting: [String]
-    /// Of a grant: whoever lost the meter by it was told at once. Otherwise that host hears of it at its next heartbeat.
+    /// For a grant: the host that lost the meter was told at once. Otherwise it learns of that at its next heartbeat.
     package var isOldHolderTold = true
 
     package init(

@@ -1,13 +1,13 @@
-/// How a meter is wanted.
+/// How a host wants a meter.
 package struct LeaseWish: Hashable, Sendable {
-    /// Whoever has it is to let go. Good for `LeaseTiming.takeoverWish`, and against one holder only.
+    /// Take the meter over from its holder. Valid for `LeaseTiming.takeoverWish`, and against one holder only.
     package var isTakeover: Bool
-    /// The grant that a take-over is aimed at, where the person has seen it (`who`). nil means the machine asks first
-    /// who has the meter, and takes it over from that one.
+    /// The grant to take over, if the person has seen it (`who`). If nil, the machine first asks who has the meter, and
+    /// takes it over from that host.
     package var aimedAt: FencingToken?
-    /// Somebody waits for it, and takes a place in the queue.
+    /// Somebody is waiting for the meter, and takes a place in the queue.
     package var waitsInLine: Bool
-    /// A person asked just now: no pause holds it back. Otherwise the host resumes by itself.
+    /// A person asked just now, so no pause applies. Otherwise the host resumes by itself.
     package var isAsked: Bool
 
     package init(
@@ -19,66 +19,66 @@ package struct LeaseWish: Hashable, Sendable {
         self.isAsked = isAsked
     }
 
-    /// A meter that was wanted before, tried again.
+    /// Another attempt at a meter that was wanted before.
     package static let resume = LeaseWish()
 }
 
 /// How the use of a channel ended.
 package enum ChannelEnd: Hashable, Sendable {
-    /// On purpose: a person's word, a shutdown, a withdrawn permission.
+    /// On purpose: a person's command, a shutdown, or a withdrawn permission.
     case letGo
     /// The link never came up.
     case attemptFailed
-    /// It was up. It is tried again soon, and the lease is kept for that (rule 8).
+    /// The link was up. It will be tried again soon, and the lease is kept for that (rule 8).
     case linkLost
 }
 
-/// The times of the holder's machine that no lease sets.
+/// The times of the holder's machine that do not come with a lease.
 package enum LeaseTiming {
-    /// A heartbeat without success is repeated so soon, give or take a fifth.
+    /// How soon a failed heartbeat is repeated, give or take a fifth.
     package static let renewalRetry = Duration.seconds(5)
-    /// The same once the lease is lost and the link kept: a cloud that is away for a weekend is not asked every 5 s.
+    /// The same once the lease is lost and the link kept, so that a cloud away for a weekend is not asked every 5 s.
     package static let lostRetry = Duration.seconds(30)
-    /// An acquire or a release without an answer counts as failed after so long.
+    /// When an unanswered acquire or release counts as failed.
     package static let answerTimeout = Duration.seconds(5)
-    /// A person who lets go of a meter waits so long at most for the release to be confirmed.
+    /// How long a person who lets go of a meter waits at most for the release to be confirmed.
     package static let releasePatience = Duration.seconds(3)
-    /// Between acquires that fail: doubles from the first to the last of these.
+    /// Pause between failing acquires, which doubles from the first to the last of these.
     package static let acquireRetry = Duration.seconds(1) ... .seconds(60)
-    /// Between acquires that are refused, whatever the authority says; events make it sooner.
+    /// Pause between refused acquires, whatever the authority says; events shorten it.
     package static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
-    /// The same where the meter may be free any moment and is reserved for seconds only.
+    /// The longest such pause if the meter may become free at any moment, as reservations last only seconds.
     package static let soonFreeRetry = Duration.seconds(3)
-    /// A lost link keeps its lease so long (rule 8).
+    /// How long a lost link keeps its lease (rule 8).
     package static let reconnectGrace = Duration.seconds(10)
-    /// After somebody's wish to have it elsewhere, the host does not ask again by itself for so long.
+    /// How long the host does not ask by itself after somebody wanted the meter elsewhere.
     package static let pauseAfterRevocation = Duration.seconds(30)
-    /// A meter that was granted and is not heard yet is looked for so long, before it is given back.
+    /// How long to look for a granted meter that is not heard yet, before it is given back.
     package static let searchTime = Duration.seconds(30)
 
-    /// How long a granted meter may have to be looked for.
+    /// How long to look for a meter after a grant.
     package static func searchTime(after lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
-    /// How long attempts at the link of a meter that was taken over may fail: the old holder lets go at once, or when its
+    /// How long attempts at the link may fail after a take-over: the former holder lets go at once, or when its
     /// heartbeat tells it to.
     static func takeoverGrace(_ lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }
 
-    /// How long a person's wish to take over waits for the cloud's first answer. Whoever has the meter later is not
-    /// whom the person meant.
+    /// How long a person's wish to take over waits for the cloud's first answer. A host that gets the meter later is
+    /// not the one the person meant.
     package static let takeoverWish = Duration.seconds(30)
-    /// No request is repeated once it is so old: the authority does not remember it for ever.
+    /// Greatest age of a repeated request: the authority does not remember requests for ever.
     package static let repetitionAge = Duration.seconds(30)
-    /// So many requests in a row without an answer, and the cloud counts as unreachable.
+    /// Number of consecutive unanswered requests after which the cloud counts as unreachable.
     package static let unreachableAfter = 2
 
     /// - Parameter dice: random bits. The result is between four and six fifths of `duration`.
     static func spread(_ duration: Duration, _ dice: UInt64) -> Duration { duration * (800 + Int(dice % 401)) / 1000 }
 
-    /// A moment within `span`.
+    /// A random moment within `span`.
     static func within(_ span: Duration, _ dice: UInt64) -> Duration { span * Int(dice % 1000) / 1000 }
 
     /// Half the time to live or a little less, so that hosts that started together drift apart.

@@ -15,21 +15,21 @@ package import MeterModel
 /// ```
 ///
 /// The machine performs no I/O and reads no clock. Every method names something that happened and returns what to do;
-/// afterwards `nextWake` says when to call `woke`. There is no state in which it gives up: a meter that is wanted and
-/// present is tried for ever, and only a person's `disconnectWanted` stops that.
+/// afterwards `nextWake` says when to call `woke`. It never gives up: a meter that is wanted and present is tried for
+/// ever, until a person's `disconnectWanted`.
 ///
-/// Where somebody else has a say in who may talk to the meter (`asksFirst`), each attempt begins with a request for
-/// permission, which belongs to that one attempt and the link that comes of it: the next attempt asks again.
+/// If somebody else decides who may talk to the meter (`asksFirst`), each attempt begins with a request for permission.
+/// A permission belongs to that one attempt and the link that results; the next attempt asks again.
 package struct ConnectionMachine: Sendable {
     private var phase: Phase
-    /// The device is there, as far as the last word of the transport goes.
+    /// Whether the device is there, by the transport's last report.
     package private(set) var isPresent = false
-    /// A person wants it connected.
+    /// Whether a person wants the meter connected.
     package private(set) var isWanted: Bool
-    /// Attempts that failed since data last came.
+    /// Number of failed attempts since data last came.
     package private(set) var failures = 0
     package private(set) var timing: ConnectionTiming
-    /// An attempt needs permission. May change at any time, for the attempts to come.
+    /// Whether an attempt needs permission. May change at any time, for later attempts.
     package var asksFirst: Bool
 
     package init(timing: ConnectionTiming, isWanted: Bool, asksFirst: Bool = false) {
@@ -39,7 +39,7 @@ package struct ConnectionMachine: Sendable {
         phase = .offline(recheckAt: nil)
     }
 
-    /// The device was plugged in, or heard again. A fresh appearance is tried at once, whatever failed before.
+    /// The device was plugged in, or is heard again. An attempt starts at once, whatever failed before.
     package mutating func appeared(at now: MonotonicTime) {
         isPresent = true
         beginAnew(at: now)
@@ -54,7 +54,7 @@ package struct ConnectionMachine: Sendable {
         return hasChannel ? .closeChannel : .none
     }
 
-    /// A person wants it. Tried at once, whatever failed before.
+    /// A person wants the meter. An attempt starts at once, whatever failed before.
     package mutating func connectWanted(at now: MonotonicTime) {
         isWanted = true
         if isPresent { beginAnew(at: now) }
@@ -62,7 +62,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnDisconnectWanted: Equatable, Sendable { case closeChannel, none }
 
-    /// A person lets go. Nothing is tried again until `connectWanted`.
+    /// A person lets the meter go. Nothing is tried again until `connectWanted`.
     package mutating func disconnectWanted() -> OnDisconnectWanted {
         isWanted = false
         failures = 0
@@ -81,20 +81,20 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnLineReady: Equatable, Sendable { case startExchange, none }
 
-    /// Whatever the model needs before it takes commands has been sent.
+    /// Everything that the model needs before it takes commands has been sent.
     package mutating func lineReady(at now: MonotonicTime) -> OnLineReady {
         guard case .connected = phase else { return .none }
         phase = .ready(since: now)
         return .startExchange
     }
 
-    /// A request went out, or for a meter that pushes, the wait for its first frame began.
+    /// A request was sent. For a meter that sends by itself, the wait for its first frame began.
     package mutating func requestSent(at now: MonotonicTime) {
         guard case .ready = phase else { return }
         phase = .communicating(silentSince: now)
     }
 
-    /// A frame came that passes every check its model has.
+    /// A frame came that passes all its model's checks.
     package mutating func frameReceived(at now: MonotonicTime) {
         switch phase {
         case .ready, .communicating, .dataAvailable:
@@ -122,11 +122,11 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermitted: Equatable, Sendable {
         case openChannel
-        /// Nothing waits for permission: it is not needed any more, or the link is up already.
+        /// Nothing waits for permission: it is no longer needed, or the link is already up.
         case none
     }
 
-    /// The permission that was requested is there.
+    /// The requested permission was given.
     package mutating func permitted(at now: MonotonicTime) -> OnPermitted {
         guard case .awaitingPermission = phase else { return .none }
         phase = .connecting(since: now)
@@ -135,8 +135,8 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermissionLost: Equatable, Sendable { case closeChannel, none }
 
-    /// The link may not be used any more. No fault of the link: as long as the meter is wanted, permission for another
-    /// attempt is requested at once.
+    /// The link may no longer be used, through no fault of its own: as long as the meter is wanted, permission for
+    /// another attempt is requested at once.
     package mutating func permissionLost(at now: MonotonicTime) -> OnPermissionLost {
         guard hasChannel else { return .none }
         phase = .notConnected(retryAt: isWanted ? now : nil)
@@ -145,9 +145,9 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnWake: Equatable, Sendable {
         case openChannel
-        /// Ask whether a link may be made, and say `permitted` once it may.
+        /// Ask whether a link may be made, and call `permitted` once it may.
         case requestPermission
-        /// The attempt or the link took too long without result.
+        /// The attempt or the link took too long without a result.
         case closeChannel(Overdue)
         case none
     }
@@ -157,7 +157,7 @@ package struct ConnectionMachine: Sendable {
         case silent
     }
 
-    /// Time passed. Harmless at any moment.
+    /// Time has passed. Harmless at any moment.
     package mutating func woke(at now: MonotonicTime, dice: UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt && isPresent:
@@ -187,7 +187,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Other times count from now on. Silence so far was judged by the old ones and is forgiven.
+    /// The times have changed. The silence so far was judged by the old ones and is forgiven.
     package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
         guard timing != self.timing else { return }
         self.timing = timing
@@ -200,7 +200,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// When `woke` has something to do next, nil while only an event can change anything.
+    /// When `woke` has something to do next. Nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
         switch phase {
         case .offline(let recheckAt): isPresent ? recheckAt : nil
@@ -225,12 +225,12 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// When the next attempt is due, while one is waited for.
+    /// When the next attempt is due, if one is.
     package var retryAt: MonotonicTime? {
         if case .notConnected(let retryAt) = phase { retryAt } else { nil }
     }
 
-    /// Permission was requested and has not come.
+    /// Whether permission was requested and has not been given yet.
     package var awaitsPermission: Bool {
         if case .awaitingPermission = phase { true } else { false }
     }
@@ -250,7 +250,7 @@ extension ConnectionMachine {
         phase = .notConnected(retryAt: isWanted ? now : nil)
     }
 
-    /// A link that never brought data counts as a failed attempt; one that did is tried again soon.
+    /// A link that never brought data counts as a failed attempt; after any other, a retry follows soon.
     private mutating func loseLink(at now: MonotonicTime) {
         failures += 1
         phase = .offline(recheckAt: now + timing.settleTime)
@@ -261,11 +261,12 @@ extension ConnectionMachine {
     }
 
     fileprivate enum Phase: Sendable {
-        /// Valid transitions: `notConnected` (it is still there after the settle time), `connecting` (it appeared).
+        /// Valid transitions: `notConnected` (still there after the settle time), `connecting` (appeared).
         case offline(recheckAt: MonotonicTime?)
-        /// Valid transitions: `connecting`, `awaitingPermission`, `offline`. A nil `retryAt` waits for a person.
+        /// Valid transitions: `connecting`, `awaitingPermission`, `offline`. With a nil `retryAt`, it waits for a
+        /// person.
         case notConnected(retryAt: MonotonicTime?)
-        /// As not connected to everybody else. Valid transitions: `connecting`, `notConnected`, `offline`.
+        /// To the outside, the same as not connected. Valid transitions: `connecting`, `notConnected`, `offline`.
         case awaitingPermission
         /// Valid transitions: `connected`, `notConnected`, `offline`.
         case connecting(since: MonotonicTime)

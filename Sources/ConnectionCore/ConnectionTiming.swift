@@ -1,12 +1,12 @@
-/// The times of the connection machine. All are lengths on the boot-time clock.
+/// The times of the connection machine, all measured on the boot-time clock.
 package struct ConnectionTiming: Hashable, Sendable {
     /// How long a link attempt may take; at least 10 s for a first connect (Docs/States.md#times).
     package var connectTimeout: Duration
-    /// Without a good frame for so long, `data-available` is no longer true.
+    /// How long after the last good frame `data-available` ends.
     package var staleAfter: Duration
-    /// Without a good frame for so long, the link counts as lost and is made anew.
+    /// How long after the last good frame the link counts as lost and is made anew.
     package var silenceTimeout: Duration
-    /// After a lost link, how long to wait for word that the device is gone before trying it again.
+    /// How long to wait, after a link is lost, for a report that the device is gone before trying it again.
     package var settleTime: Duration
     package var backoff: Backoff
 
@@ -23,8 +23,8 @@ package struct ConnectionTiming: Hashable, Sendable {
     }
 }
 
-/// How long to wait before attempt number n: doubling from `base`, never above `cap`, spread by a fifth either way so
-/// that many meters on one hub do not all try at once. There is no last attempt.
+/// How long to wait before attempt number n: doubles from `base` up to `cap`, spread by a fifth either way so that many
+/// meters on one hub do not all try at once. There is no last attempt.
 package struct Backoff: Hashable, Sendable {
     package var base: Duration
     package var cap: Duration
@@ -35,12 +35,12 @@ package struct Backoff: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - failures: attempts that failed since data last came, from 1.
-    ///   - dice: random bits; the jitter comes from it.
+    ///   - failures: number of failed attempts since data last came, at least 1.
+    ///   - dice: random bits for the jitter.
     package func delay(afterFailures failures: Int, dice: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let delay = min(cap, base * (1 << doublings))
-        // 800 to 1199 thousandths.
+        // The factor is 0.800 to 1.199.
         return delay * (800 + Int(dice % 400)) / 1000
     }
 }

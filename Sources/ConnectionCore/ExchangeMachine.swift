@@ -1,18 +1,18 @@
 package import MeterModel
 
-/// Decides when a request or a command goes to a meter: one thing at a time, no answer waited for for ever, no command
-/// so close behind another that the meter loses it.
+/// Decides when a request or a command goes to a meter: one at a time, never waiting for an answer for ever, and never
+/// sending a command so soon after another that the meter loses it.
 ///
-/// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and when `nextWake` comes,
-/// and does what it says until it says `.wait`.
+/// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and at `nextWake`, and does
+/// what it says until it says `.wait`.
 package struct ExchangeMachine: Sendable {
     package private(set) var rhythm: ExchangeRhythm
     private var phase = Phase.idle
     private var nextRequest: MonotonicTime
-    /// Until then the line is left alone, because of a command just sent.
+    /// Until when the line is left alone after a command.
     private var quietUntil: MonotonicTime?
     private var waitingCommands = 0
-    /// A command went out last, so that a request that is due goes before the next: commands never starve the readings.
+    /// A command was sent last, so a due request goes before the next: commands never starve the readings.
     private var requestHasPrecedence = false
 
     /// - Parameter now: when the line became ready; the first request is due at once.
@@ -25,7 +25,7 @@ package struct ExchangeMachine: Sendable {
         case sendRequest
         /// Take the oldest waiting command and send it.
         case sendCommand
-        /// The answer is overdue: forget what came of it.
+        /// The answer is overdue: discard what arrived of it.
         case giveUpAnswer
         case wait
     }
@@ -49,18 +49,18 @@ package struct ExchangeMachine: Sendable {
         }
         guard let interval = rhythm.requestInterval, requestIsDue else { return .wait }
         requestHasPrecedence = false
-        // Keep the beat; after a pause longer than one beat, begin a new one.
+        // Keep the beat; after a pause longer than one interval, start a new one.
         nextRequest = now - nextRequest < interval ? nextRequest + interval : now + interval
         if rhythm.requestsAreAnswered { phase = .awaitingAnswer(since: now) }
         return .sendRequest
     }
 
-    /// A valid frame or a refusal came.
+    /// A valid frame or a refusal arrived.
     package mutating func answered() {
         phase = .idle
     }
 
-    /// Another rhythm counts from now on; one that is faster does not wait for the slow one's next beat.
+    /// The rhythm has changed. A faster one does not wait for the next beat of the slower one.
     package mutating func rhythmChanged(_ rhythm: ExchangeRhythm, at now: MonotonicTime) {
         self.rhythm = rhythm
         if let interval = rhythm.requestInterval { nextRequest = min(nextRequest, now + interval) }
@@ -84,11 +84,11 @@ package struct ExchangeMachine: Sendable {
     }
 }
 
-/// How often a meter is asked, and how patiently.
+/// How often a meter is asked, and how long to wait for its answers.
 package struct ExchangeRhythm: Hashable, Sendable {
-    /// nil means nothing is ever asked, the meter pushes.
+    /// The time between requests. Nil if the meter sends by itself and is never asked.
     package var requestInterval: Duration?
-    /// False for a keep-alive, which no answer belongs to.
+    /// False for a keep-alive, which gets no answer.
     package var requestsAreAnswered: Bool
     package var answerTimeout: Duration
     package var commandSpacing: Duration

@@ -1,21 +1,21 @@
-/// One of the meter's own counters during a recording: how far it went, over its resets.
+/// One of the meter's own counters during a recording: how far it advanced, across resets.
 package struct CounterTrack: Hashable, Sendable {
-    /// mAh a second that no meter of this kind passes: 100 A.
+    /// Rate in mAh a second that no meter of this kind exceeds: 100 A.
     package static let chargePerSecondMax = 100 / 3.6
-    /// Wh a second: 25 kW.
+    /// Rate in Wh a second that no meter of this kind exceeds: 25 kW.
     package static let energyPerSecondMax = 25_000 / 3600.0
 
-    /// How far it went since the recording began; nil while the meter did not tell it.
+    /// How far the counter advanced since the recording began. Nil until the meter reports it.
     package private(set) var total: Double?
-    /// What it showed last.
+    /// The last value.
     package private(set) var last: Double?
-    /// How often it began anew.
+    /// Number of times the counter restarted.
     package private(set) var resets = 0
-    /// How often it stepped further than any current takes it.
+    /// Number of steps too large for any current.
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double
-    /// Seconds since it was told; nil means nobody knows.
+    /// Seconds since the last value; nil if unknown.
     private var age: Double? = 0
 
     init(perSecondMax: Double, resolution: Double) {
@@ -23,7 +23,7 @@ package struct CounterTrack: Hashable, Sendable {
         self.resolution = resolution
     }
 
-    /// Takes over what was stored.
+    /// Restores stored values.
     package mutating func restore(total: Double?, last: Double?, resets: Int, jumps: Int) {
         self.total = total
         self.last = last
@@ -40,7 +40,7 @@ package struct CounterTrack: Hashable, Sendable {
             return
         }
         let rise = value - last
-        // The last digit may wobble.
+        // The last digit may fluctuate.
         if rise < -resolution {
             resets += 1
             total = before + max(0, value)

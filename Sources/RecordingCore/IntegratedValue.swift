@@ -1,18 +1,18 @@
-/// One quantity over time: its extremes, its integral, and how long that is.
+/// One quantity over time: its extremes, its integral, and how long it was integrated.
 package struct IntegratedValue: Hashable, Sendable {
-    /// nil while no value came.
+    /// Nil until a value comes.
     package private(set) var least: Double?
     package private(set) var greatest: Double?
     /// Value times seconds.
     package private(set) var integral = 0.0
-    /// How long is integrated.
+    /// The integrated time, in seconds.
     package private(set) var seconds = 0.0
-    /// The last value, and how long ago it was at the latest reading; nil after a gap.
+    /// The last value, and its age in seconds at the latest reading. Nil after a gap.
     private var last: (value: Double, age: Double)?
 
     package init() {}
 
-    /// As stored.
+    /// Restores stored values.
     package init(least: Double?, greatest: Double?, mean: Double?, seconds: Double) {
         self.least = least
         self.greatest = greatest
@@ -20,13 +20,13 @@ package struct IntegratedValue: Hashable, Sendable {
         integral = (mean ?? 0) * self.seconds
     }
 
-    /// Over the time that is integrated; of a single value that value.
+    /// The mean over the integrated time, or the only value.
     package var mean: Double? { seconds > 0 ? integral / seconds : least }
 
     /// - Parameters:
-    ///   - value: nil means the reading did not tell it, as some kinds of frames do not.
-    ///   - step: seconds since the reading before, nil where nobody knows.
-    ///   - stepMax: over longer steps nothing is integrated.
+    ///   - value: nil if the reading lacks it, as some kinds of frame do.
+    ///   - step: seconds since the previous reading; nil if unknown.
+    ///   - stepMax: the longest step, in seconds, that is integrated.
     mutating func add(_ value: Double?, step: Double?, stepMax: Double) {
         if let step, let before = last { last?.age = before.age + max(step, 0) } else { last = nil }
         guard let value else { return }

@@ -1,8 +1,8 @@
 import MeterModel
 package import SettingsCore
 
-/// How a recording is kept and told to other hosts: as properties of a record, each of one type for ever. What a newer
-/// version adds is skipped here; what an older one did not write reads as unknown.
+/// How a recording is stored and sent to other hosts: as a record's properties, each with a type that never changes.
+/// Properties added by a newer version are skipped here; those an older one did not write read as unknown.
 extension Recording {
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = [
@@ -38,13 +38,13 @@ extension Recording {
 
     /// Reads what `properties` wrote.
     ///
-    /// - Returns: nil where it is no recording: no trigger that this version knows.
+    /// - Returns: nil if there is no trigger that this version knows.
     package init?(id: RecordingID, properties: [String: SettingValue]) {
         let fields = Fields(properties)
         guard let trigger = fields.text("trigger").flatMap({ Trigger(rawValue: $0) }) else { return nil }
         self.init(
             id: id, name: fields.text("name"), trigger: trigger,
-            // An end that only a newer version knows is an end all the same.
+            // An end known only to a newer version is still an end.
             end: fields.text("end").map { End(rawValue: $0) ?? .hand },
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
         note = fields.text("note")
@@ -68,7 +68,7 @@ extension Recording {
         }
     }
 
-    /// Not a stored constant: key paths are no values that threads may share.
+    /// Not a stored constant: key paths cannot be shared between threads.
     private static var tracks: [(Quantity, WritableKeyPath<RecordingTotals, IntegratedValue>)] {
         [(.voltage, \.voltage), (.current, \.current), (.power, \.power), (.temperature, \.temperature)]
     }
@@ -78,7 +78,7 @@ extension Recording {
     }
 }
 
-/// Properties by their types; one of another type counts as missing.
+/// Properties by type; one of the wrong type counts as missing.
 private struct Fields {
     private let properties: [String: SettingValue]
 
@@ -94,7 +94,7 @@ private struct Fields {
         return number
     }
 
-    /// Capped where no sum of some of them overflows.
+    /// Capped so that sums do not overflow.
     func count(_ key: String) -> Int { Int(clamping: min(max(0, int(key) ?? 0), 1 << 48)) }
 
     func double(_ key: String) -> Double? {
@@ -113,7 +113,7 @@ extension RecordingGap {
     init?(text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let cause = Cause(rawValue: String(parts[1])) else { return nil }
-        // From the end: the start may have a sign of its own.
+        // The last `+`: the start may have a sign of its own.
         guard let plus = parts[0].lastIndex(of: "+"), let start = Int64(parts[0][..<plus]),
             let length = Int64(parts[0][parts[0].index(after: plus)...]), length >= 0
         else { return nil }

@@ -1,35 +1,36 @@
 package import MeterModel
 
-/// A charge session: which meter, from when to when, what flowed, and how much of it is known.
+/// A charge session: which meter, from when to when, what flowed, and how much of that is known.
 package struct Recording: Hashable, Sendable {
     package enum Trigger: String, Sendable, CaseIterable {
-        /// A person began it.
+        /// A person started it.
         case hand
         /// The current rose above the threshold.
         case threshold
     }
 
-    /// Why it is over.
+    /// Why a recording ended.
     package enum End: String, Sendable, CaseIterable {
         /// A person ended it.
         case hand
         /// The current fell below the threshold.
         case threshold
-        /// Nothing came for longer than the rules allow.
+        /// No reading came for longer than the rules allow.
         case gap
-        /// The settings ask for no threshold any more.
+        /// The settings no longer have a threshold.
         case settings
     }
 
     package let id: RecordingID
-    /// What a person calls it.
+    /// The name a person gave it.
     package var name: String?
-    /// What a person wrote of it.
+    /// A note a person wrote about it.
     package var note: String?
     package var trigger: Trigger
-    /// nil means it goes on.
+    /// Nil while the recording is running.
     package var end: End?
-    /// By the host's calendar: its end, or the last reading while it goes on; the start where there was none.
+    /// By the host's calendar: the end, or the last reading while the recording is running; the start if there was no
+    /// reading.
     package var until: WallTime
     package var totals: RecordingTotals
 
@@ -47,7 +48,7 @@ package struct Recording: Hashable, Sendable {
 
     package var started: WallTime { id.started }
 
-    /// What is to be known before its numbers are believed.
+    /// What to know before believing its numbers.
     package var marks: [Mark] {
         var marks: [Mark] = []
         if totals.gapCount > 0 { marks.append(.gaps) }
@@ -59,26 +60,26 @@ package struct Recording: Hashable, Sendable {
     }
 
     package enum Mark: String, Sendable, CaseIterable {
-        /// For some of the time nobody knows what flowed.
+        /// What flowed is unknown for some of the time.
         case gaps
-        /// The host was down in between.
+        /// The host was down during the recording.
         case hostRestarted = "host-restarted"
-        /// The meter's own counter began anew: it lost its power, or somebody cleared it.
+        /// The meter's own counter restarted: the meter lost power, or somebody cleared the counter.
         case counterReset = "counter-reset"
-        /// The meter's own counter stepped further than any current could take it: another group was chosen.
+        /// The meter's own counter made a step too large for any current: another group was chosen.
         case counterJump = "counter-jump"
-        /// No reading came.
+        /// The recording has no readings.
         case empty
     }
 }
 
 extension Recording {
-    /// Pairs of recordings of one meter, of different hosts or one, that tell of the same time.
+    /// Recordings of one meter, by one host or several, that overlap in time.
     package static func overlaps(among recordings: [Recording]) -> [RecordingID: [RecordingID]] {
         var found: [RecordingID: [RecordingID]] = [:]
         for (_, all) in Dictionary(grouping: recordings, by: \.id.meter) {
             let sorted = all.sorted { $0.id < $1.id }
-            // Those that may still reach into what comes next.
+            // Recordings that may overlap with later ones.
             var open: [Recording] = []
             for next in sorted {
                 open.removeAll { $0.end != nil && $0.until <= next.started }

@@ -1,12 +1,13 @@
 package import MeterModel
 
-/// Which recording: named so that no two hosts ever make the same, whatever their clocks say (Docs/Leases.md#rule-7).
+/// The id of a recording, formed so that no two hosts ever make the same one, whatever their clocks say
+/// (Docs/Leases.md#rule-7).
 package struct RecordingID: Hashable, Sendable {
     package var host: HostID
     package var meter: MeterID
-    /// The fencing token of the lease that the meter was held with when it began; 0 without a lease.
+    /// The fencing token of the lease under which the recording began; 0 without a lease.
     package var token: UInt64
-    /// By the host's calendar.
+    /// When it began, by the host's calendar.
     package var started: WallTime
 
     package init(host: HostID, meter: MeterID, token: UInt64, started: WallTime) {
@@ -16,12 +17,13 @@ package struct RecordingID: Hashable, Sendable {
         self.started = started
     }
 
-    /// The name of its record, `host/meter/token/start`: the meter percent-encoded, the start in milliseconds since 1970.
+    /// The name of the recording's record, `host/meter/token/start`: the meter percent-encoded, the start in
+    /// milliseconds since 1970.
     package var recordName: String {
         "\(host)/\(meter.description.percentEncoded)/\(token)/\(started.millisecondsSince1970)"
     }
 
-    /// Reads what `recordName` writes; nil for anything else.
+    /// Reads what `recordName` writes. Nil for anything else.
     package init?(recordName: String) {
         let parts = recordName.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, let host = HostID(parts[0]), let meter = String(parts[1]).percentDecoded,
@@ -30,8 +32,8 @@ package struct RecordingID: Hashable, Sendable {
         self.init(host: host, meter: id, token: token, started: WallTime(millisecondsSince1970: start))
     }
 
-    /// Eight hexadecimal digits that stand for it on the command line: the same on every host. FNV-1a of its name, folded
-    /// to 32 bits.
+    /// The eight hexadecimal digits that stand for a recording on the command line, the same on every host: FNV-1a of
+    /// its name, folded to 32 bits.
     package var short: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in recordName.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -41,7 +43,7 @@ package struct RecordingID: Hashable, Sendable {
 }
 
 extension RecordingID: Comparable {
-    /// By start; those of one moment by name.
+    /// By start; with equal starts, by name.
     package static func < (lhs: Self, rhs: Self) -> Bool {
         lhs.started == rhs.started ? lhs.recordName < rhs.recordName : lhs.started < rhs.started
     }

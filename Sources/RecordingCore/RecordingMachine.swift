@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Decides when a meter's recording begins and ends, and adds up what flows meanwhile.
+/// Decides when a meter's recording begins and ends, and adds up what flows in between.
 ///
 /// ```
 ///          start, or above the threshold for its hold time
@@ -10,21 +10,21 @@ package import MeterModel
 ///          began it)
 /// ```
 ///
-/// A link that is lost, a meter that loses its power and a host that restarts are gaps of one recording, not its end.
+/// A lost link, a meter without power and a host's restart are gaps in one recording, not its end.
 package struct RecordingMachine: Sendable {
     package let host: HostID
     package let meter: MeterID
     package private(set) var rules: RecordingRules
-    /// Of the lease that the meter is held with; 0 without one.
+    /// The token of the meter's lease; 0 without one.
     package var token: UInt64 = 0
     private var state = State.idle(nil)
-    /// Since the last reading the link was lost.
+    /// Whether the link was lost since the last reading.
     private var isLinkLost = false
-    /// The threshold counts again only after the current was below it: a person ended what it had begun.
+    /// Whether the threshold is ignored until the current falls below it, because a person ended a recording.
     private var isDisarmed = false
 
     private enum State: Sendable {
-        /// The current is above the threshold since the first of these readings, not yet for long enough.
+        /// The current has been above the threshold since the first reading of `Rise`, but not for long enough yet.
         case idle(Rise?)
         case recording(Session)
     }
@@ -37,9 +37,9 @@ package struct RecordingMachine: Sendable {
 
     private struct Session: Sendable {
         var recording: Recording
-        /// When the last reading came, or it began without one; nil after a restart.
+        /// When the last reading came, or when a recording without readings began. Nil after a restart.
         var last: MonotonicTime?
-        /// What it was when the current fell below the threshold; nil while it is above.
+        /// The recording as it was when the current fell below the threshold. Nil while the current is above.
         var fall: (since: MonotonicTime, recording: Recording)?
         var hasReading = false
     }
@@ -57,7 +57,7 @@ package struct RecordingMachine: Sendable {
         case ended(Recording)
     }
 
-    /// The recording that goes on, nil where none does.
+    /// The running recording, if any.
     package var recording: Recording? {
         guard case .recording(let session) = state else { return nil }
         return session.recording
@@ -65,7 +65,7 @@ package struct RecordingMachine: Sendable {
 
     // MARK: Events
 
-    /// A recording that was going on when the host went down goes on.
+    /// Continues a recording that was running when the host went down.
     package mutating func resumed(_ recording: Recording) {
         var recording = recording
         recording.totals.restarts += 1
@@ -74,9 +74,9 @@ package struct RecordingMachine: Sendable {
         state = .recording(Session(recording: recording, last: nil, fall: nil, hasReading: hasReading))
     }
 
-    /// A person begins one.
+    /// A person starts a recording.
     ///
-    /// - Returns: `none` where one goes on already.
+    /// - Returns: `none` if one is running already.
     package mutating func start(name: String?, at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .idle = state else { return .none }
         let recording = Recording(id: id(wall), name: name, trigger: .hand)
@@ -85,9 +85,9 @@ package struct RecordingMachine: Sendable {
         return .started(recording)
     }
 
-    /// A person ends what goes on.
+    /// A person ends the running recording.
     ///
-    /// - Returns: `none` where nothing does.
+    /// - Returns: `none` if there is none.
     package mutating func stop(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .recording(var session) = state else { return .none }
         note(gapUntil: now, wall, in: &session)
@@ -96,9 +96,9 @@ package struct RecordingMachine: Sendable {
         return end(session.recording, .hand)
     }
 
-    /// A person names what goes on, or writes of it.
+    /// A person names the running recording, or adds a note.
     ///
-    /// - Returns: it, nil where nothing goes on.
+    /// - Returns: the recording, if one is running.
     package mutating func described(name: String?, note: String?) -> Recording? {
         guard case .recording(var session) = state else { return nil }
         session.recording.name = name
@@ -120,10 +120,10 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// The link was lost. What comes after it, comes after a gap if it takes long enough.
+    /// The link was lost. If the next reading takes long enough to come, there is a gap.
     package mutating func linkLost() { isLinkLost = true }
 
-    /// A reading came, with its stamps. In the order of their monotonic times.
+    /// A reading came. To be called in the order of the readings' monotonic times.
     package mutating func received(_ reading: TimedReading) -> Outcome {
         defer { isLinkLost = false }
         switch state {
@@ -132,7 +132,7 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Time passed. Ends what has been silent for too long.
+    /// Time has passed. Ends a recording started by the threshold that was silent for too long.
     package mutating func woke(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .recording(let session) = state, session.recording.trigger == .threshold,
             silence(of: session, until: now, wall) > rules.gapMax
@@ -166,7 +166,7 @@ package struct RecordingMachine: Sendable {
         return .started(recording)
     }
 
-    /// nil where the reading tells no current, or no threshold is set.
+    /// Nil if the reading has no current, or there is no threshold.
     private func isAbove(_ reading: TimedReading) -> Bool? {
         guard let threshold = rules.threshold, let current = reading.reading[.current] else { return nil }
         return current.magnitude >= threshold
@@ -180,7 +180,7 @@ package struct RecordingMachine: Sendable {
 
     private mutating func add(_ reading: TimedReading, to old: Session) -> Outcome {
         if case .ended(let recording) = woke(at: reading.wallTime, reading.time) {
-            // What comes now may begin the next one.
+            // This reading may begin the next recording.
             _ = watch(reading, nil)
             return .ended(recording)
         }
@@ -201,7 +201,7 @@ package struct RecordingMachine: Sendable {
         return end(fall.recording, .threshold)
     }
 
-    /// Marks the time since the last reading as a gap, where it is one.
+    /// Marks the time since the last reading as a gap if it is long enough.
     private func note(gapUntil now: MonotonicTime, _ wall: WallTime, in session: inout Session) {
         let length = silence(of: session, until: now, wall)
         guard length > rules.stepMax || session.last == nil else { return }
@@ -210,7 +210,8 @@ package struct RecordingMachine: Sendable {
             RecordingGap(start: session.recording.until, length: length, cause: cause))
     }
 
-    /// Across a restart the calendar alone can tell; where it was set back meanwhile, nobody knows, and it counts as none.
+    /// Across a restart only the calendar tells. If it was set back meanwhile, the silence is unknown and counts as
+    /// zero.
     private func silence(of session: Session, until now: MonotonicTime, _ wall: WallTime) -> Duration {
         if let last = session.last { return now - last }
         let (length, overflow) = wall.millisecondsSince1970.subtractingReportingOverflow(

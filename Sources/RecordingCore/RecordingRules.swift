@@ -1,15 +1,15 @@
-/// When a meter is recorded by itself, and what counts as a gap.
+/// When a meter is recorded automatically, and what counts as a gap.
 package struct RecordingRules: Hashable, Sendable {
-    /// Amperes, above 0. A recording begins when the current, in either direction, has been this large for `hold`, and
-    /// ends when it has been smaller for as long. nil means recordings begin by hand alone.
+    /// Amperes, above 0. A recording begins when the current, in either direction, has been at least this large for
+    /// `hold`, and ends when it has been smaller for as long. If nil, recordings are started only by hand.
     package var threshold: Double?
-    /// How long the current must be on the other side of the threshold to count.
+    /// How long the current must stay on the other side of the threshold.
     package var hold: Duration
-    /// A recording that began by the threshold ends where nothing comes for longer than this. One that began by hand goes
-    /// on: only a hand ends it.
+    /// A recording started by the threshold ends if no reading comes for longer than this. One started by hand
+    /// continues: only a person ends it.
     package var gapMax: Duration
-    /// Between two readings that are further apart than this, nobody knows what flowed: a gap, which is marked and not
-    /// integrated.
+    /// The longest time between two readings that is integrated. A longer one is marked as a gap, because what flowed
+    /// is unknown.
     package var stepMax: Duration
 
     package init(

@@ -2,13 +2,13 @@ package import MeterModel
 
 /// What a recording adds up to.
 ///
-/// The rule: between two neighbouring readings that are no further apart than `RecordingRules.stepMax`, current, voltage
-/// and power are taken to change evenly (the trapezoid), by the monotonic time at which their bytes left the channel.
-/// Charge is the integral of the current, energy that of voltage times current (of the meter's own power where it
-/// tells no voltage), each with its sign. A longer step is a gap: it is marked and not integrated.
+/// Between two neighbouring readings at most `RecordingRules.stepMax` apart, current, voltage and power are assumed to
+/// change linearly (the trapezoid), by the monotonic time at which their bytes left the channel. Charge is the integral
+/// of the current, energy that of voltage times current (of the meter's own power if it reports no voltage), each with
+/// its sign. A longer step is a gap: it is marked and not integrated.
 package struct RecordingTotals: Hashable, Sendable {
     package var readings = 0
-    /// The time that is integrated.
+    /// The integrated time.
     package var recorded: Duration = .zero
     package var voltage = IntegratedValue()
     /// Amperes.
@@ -19,28 +19,28 @@ package struct RecordingTotals: Hashable, Sendable {
     /// The meter's own counters, mAh and Wh.
     package var charge = CounterTrack(perSecondMax: CounterTrack.chargePerSecondMax, resolution: 1)
     package var energy = CounterTrack(perSecondMax: CounterTrack.energyPerSecondMax, resolution: 0.1)
-    /// The first ones, at most `gapsMax`.
+    /// The first gaps, at most `gapsMax`.
     package private(set) var gaps: [RecordingGap] = []
     package private(set) var gapCount = 0
     package private(set) var gapTime: Duration = .zero
-    /// How often the host went down in between.
+    /// Number of times the host went down during the recording.
     package var restarts = 0
 
-    /// More are counted and not listed.
+    /// Most gaps listed. Further ones are only counted.
     package static let gapsMax = 100
 
     package init() {}
 
-    /// How long it took, with its gaps.
+    /// The duration including gaps.
     package var duration: Duration { recorded + gapTime }
-    /// What flowed, in mAh, as this host integrated it; nil where no current was ever read twice.
+    /// The charge in mAh, as integrated by this host. Nil unless two readings had a current.
     package var charge_mAh: Double? { current.seconds > 0 ? current.integral / 3.6 : nil }
-    /// The same of the energy, in Wh.
+    /// The energy in Wh, likewise.
     package var energy_Wh: Double? { power.seconds > 0 ? power.integral / 3600 : nil }
 
-    /// Takes in a reading.
+    /// Adds a reading.
     ///
-    /// - Parameter step: since the reading before; nil for the first one, and across a restart.
+    /// - Parameter step: the time since the previous reading. Nil for the first one, and across a restart.
     package mutating func add(_ reading: Reading, step: Duration?, rules: RecordingRules) {
         readings += 1
         if let step, step <= rules.stepMax { recorded += max(.zero, step) }
@@ -62,31 +62,31 @@ package struct RecordingTotals: Hashable, Sendable {
         if gaps.count < Self.gapsMax { gaps.append(gap) }
     }
 
-    /// As stored: gaps beyond those that are listed included.
+    /// Restores stored gaps; `count` and `time` include those not listed.
     package mutating func restore(gaps: [RecordingGap], count: Int, time: Duration) {
         self.gaps = Array(gaps.prefix(Self.gapsMax))
         gapCount = max(count, self.gaps.count)
         gapTime = max(time, .zero)
     }
 
-    /// Nothing is known of what lies between the last reading and the next.
+    /// What happened between the last reading and the next is unknown.
     package mutating func breakOff() {
         for track in [\RecordingTotals.voltage, \.current, \.power, \.temperature] { self[keyPath: track].breakOff() }
     }
 }
 
-/// Where nobody knows what flowed.
+/// A time for which it is unknown what flowed.
 package struct RecordingGap: Hashable, Sendable {
     package enum Cause: String, Sendable, CaseIterable {
-        /// The link was lost: the meter lost its power, or went out of reach.
+        /// The link was lost: the meter lost power, or went out of reach.
         case link
-        /// The link stayed and nothing came.
+        /// The link stayed up and nothing came.
         case silence
         /// The host was down.
         case host
     }
 
-    /// The last reading before it, by the calendar.
+    /// When the last reading before the gap came, by the calendar.
     package var start: WallTime
     package var length: Duration
     package var cause: Cause
@@ -99,7 +99,7 @@ package struct RecordingGap: Hashable, Sendable {
 }
 
 extension Duration {
-    /// With a fraction.
+    /// Seconds with their fraction.
     package var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18

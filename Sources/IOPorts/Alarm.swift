@@ -2,16 +2,16 @@ package import MeterModel
 
 /// Wakes its owner at the next moment at which anything is due.
 ///
-/// It may ring too early, when what was due first is due no more: its owner looks at the time, and sets it anew.
+/// It may ring too early if what was due is no longer: the owner checks the time and sets it again.
 package struct Alarm {
     private let loop: any SessionLoop
     private var pending: (timer: LoopTimer, time: MonotonicTime)?
 
     package init(on loop: any SessionLoop) { self.loop = loop }
 
-    /// Rings at `due` or sooner; never where nothing is due. A moment later than the one it is set to leaves it as it is.
+    /// Rings at `due` or earlier, never if it is nil. A later moment than the present setting changes nothing.
     ///
-    /// - Parameter ring: called on the loop; has its owner say `rang`.
+    /// - Parameter ring: called on the loop; has its owner call `rang`.
     package mutating func set(to due: MonotonicTime?, _ ring: @escaping @Sendable () -> Void) {
         guard let due else { return cancel() }
         if let pending, pending.time <= due { return }

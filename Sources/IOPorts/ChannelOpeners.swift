@@ -1,11 +1,11 @@
 package import MeterModel
 
-/// One opener for every kind of link: those of the transports, behind one door.
+/// One opener for every kind of link, which passes links to the transports' openers.
 package struct ChannelOpeners: ChannelOpener {
     private let openers: [LinkAddress.Transport: any ChannelOpener]
     private let loop: any SessionLoop
 
-    /// - Parameter openers: a kind without an opener is one that this host cannot use, and a link of it fails.
+    /// - Parameter openers: links of a kind without an opener cannot be used on this host, and fail.
     package init(_ openers: [LinkAddress.Transport: any ChannelOpener], loop: any SessionLoop) {
         self.openers = openers
         self.loop = loop
@@ -21,7 +21,7 @@ package struct ChannelOpeners: ChannelOpener {
     }
 }
 
-/// A link that cannot even be attempted: says why at the loop's next turn, unless it is closed before.
+/// A link that cannot even be attempted: reports why at the loop's next turn, unless closed before.
 package struct RefusedChannel: ByteChannel {
     private let loop: any SessionLoop
     private let timer: LoopTimer

@@ -1,22 +1,22 @@
 package import MeterModel
 
-/// The one thread on which sessions run and on which their channels and timers call them.
+/// The thread on which sessions run, and on which their channels and timers call them.
 ///
-/// A session is an actor on this executor, so that a byte that arrives is decoded and published without changing
-/// threads (Docs/Decisions/0002). In tests the loop is virtual: time moves when the test says so.
+/// A session is an actor on this executor, so arriving bytes are decoded and published without changing threads
+/// (Docs/Decisions/0002). In tests the loop is virtual: time moves when the test says so.
 package protocol SessionLoop: SerialExecutor {
-    /// The boot-time clock: goes on while the machine sleeps, never steps.
+    /// The boot-time clock: continues while the machine sleeps, and never jumps.
     var now: MonotonicTime { get }
-    /// The calendar, which may step at any moment.
+    /// The calendar, which may jump at any moment.
     var wallNow: WallTime { get }
     /// Runs `body` on the loop at or soon after `time`. May be called from any thread.
     func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer
-    /// Takes a timer back. One that already ran, or runs just now on another thread, is none of its business.
+    /// Cancels a timer. Has no effect on one that has run, or is running on another thread.
     func cancel(_ timer: LoopTimer)
 }
 
 extension SessionLoop {
-    /// Returns once the loop has run a timer: it still turns.
+    /// Returns once the loop has run a timer, which shows that it still turns.
     package func turn() async {
         await withCheckedContinuation { continuation in
             _ = schedule(at: now) { continuation.resume() }
@@ -24,7 +24,7 @@ extension SessionLoop {
     }
 }
 
-/// A ticket for `SessionLoop.cancel`.
+/// The handle for `SessionLoop.cancel`.
 package struct LoopTimer: Hashable, Sendable {
     package let id: UInt64
 

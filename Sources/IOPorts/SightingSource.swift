@@ -1,40 +1,40 @@
 package import MeterModel
 
-/// Tells which meters are there: plugged in, or heard.
+/// Reports which meters are there: plugged in, or heard.
 package protocol SightingSource: Sendable {
     /// Watches until the task is cancelled. `report` may be called from any thread, in order.
     func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
 }
 
-/// This host's plugs: meters that are plugged in, and ports that a person declared.
+/// This host's ports: meters that are plugged in, and ports that a person declared.
 package protocol PortSource: SightingSource {
-    /// Watches a port that a person declared, from now on. Declaring the same path again replaces what was said of it.
+    /// Watches a port that a person declared, from now on. Declaring the same path again replaces its declaration.
     func watch(_ port: DeclaredPort)
-    /// Watches the ports that were declared to be a meter's no more.
+    /// Stops watching the ports declared for a meter.
     func unwatch(_ meter: MeterID)
-    /// Whether two paths lead to one device, as a link and what it points to do.
+    /// Whether two paths lead to the same device, as a symbolic link and its target do.
     func isSamePort(_ first: String, _ second: String) -> Bool
-    /// Whether a device is at a path now.
+    /// Whether there is a device at a path now.
     func isThere(_ path: String) -> Bool
 }
 
 package enum SightingEvent: Hashable, Sendable {
     case appeared(Sighting)
-    /// A radio that is there already was heard again, this loud, in dBm; nil where the adapter does not say. Told now
-    /// and then, not for each advertisement.
+    /// A known radio was heard again. `rssi` is in dBm, if the adapter reports it. Sent now and then, not for each
+    /// advertisement.
     case heard(MeterID, LinkAddress, rssi: Int?)
     case vanished(Sighting)
 }
 
-/// A meter that is there, and over which link.
+/// A meter that is there, and the link to it.
 package struct Sighting: Hashable, Sendable {
     package var id: MeterID
-    /// nil where the link does not tell, for example a serial adapter that anything may sit behind.
+    /// Nil if the link does not tell, such as a serial adapter with anything behind it.
     package var model: ModelName?
-    /// What the device calls itself.
+    /// The device's own name.
     package var name: String?
     package var link: LinkAddress
-    /// How loud a radio was when it was first heard, in dBm; nil over a cable, and where the adapter does not say.
+    /// Signal strength in dBm when the radio was first heard. Nil over a cable, or if the adapter does not report it.
     package var rssi: Int?
 
     package init(id: MeterID, model: ModelName?, name: String?, link: LinkAddress, rssi: Int? = nil) {
@@ -46,13 +46,13 @@ package struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A port that a person says a meter is behind: in the configuration, or by `meterctl connect /dev/…`.
+/// A port that has a meter behind it, according to a person: in the configuration, or by `meterctl connect /dev/…`.
 package struct DeclaredPort: Hashable, Sendable {
     package var path: String
-    /// It is a raw HID device; otherwise a serial port.
+    /// Whether it is a raw HID device; otherwise a serial port.
     package var isRawHID: Bool
     package var model: ModelName
-    /// The meter's own id where the person knows it, otherwise the port stands in.
+    /// The meter's own id if the person knows it; otherwise the port serves as one.
     package var id: MeterID?
     package var name: String?
 

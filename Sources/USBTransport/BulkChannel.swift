@@ -11,11 +11,11 @@ import MeterModel
 ///   └─────────┘   └──────┘                  └────────┘         └────────┘
 /// ```
 ///
-/// `close` leads from each state to CLOSED, from OPEN by way of LINGERING while something has still to go out. As
-/// `DescriptorChannel`, of which it has the shape; but here bytes travel in transfers, and writing is known to be done only
-/// when one is reaped.
+/// `close` leads from each state to CLOSED, from OPEN by way of LINGERING while something still has to be sent. It has
+/// the shape of `DescriptorChannel`, but here bytes travel in transfers, and a write is complete only when its transfer
+/// is reaped.
 final class BulkChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: made on any thread, then only used on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`), which every entry checks.
 
     typealias Handler = @Sendable (ChannelEvent) -> Void
 
@@ -24,33 +24,33 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
     private let stallLimit: Duration
     private var state: State
     private var queue = WriteQueue(.packets)
-    /// A transfer to the device is under way.
+    /// Whether a transfer to the device is under way.
     private var isSending = false
     private var stallTimer: LoopTimer?
-    /// Halts of one direction since it last carried anything.
+    /// Consecutive halts of one direction, without data in between.
     private var halts = 0
 
     private enum State {
         case opening(Handler)
         case open(any BulkPort, Handler)
-        /// The caller has closed. What was queued still goes out, and what comes is thrown away.
+        /// The caller has closed. What was queued is still sent, and what arrives is discarded.
         case lingering(any BulkPort, LoopTimer, untilSent: Bool)
         case failed(Handler)
         case closed
     }
 
-    /// How long something that waits to go out may keep a closed channel.
+    /// How long unsent data may keep a closed channel open.
     private static let farewellLimit = Duration.milliseconds(500)
-    /// A device that halts an endpoint again and again has more than a request that it did not like.
+    /// A device that halts an endpoint this often has more than one request that it rejected.
     private static let haltsMax = 3
-    /// Taken in one turn of the loop, so that other meters get theirs.
+    /// Most transfers handled in one turn of the loop, so that other meters get theirs.
     private static let transfersPerTurn = 16
 
-    /// Starts to open; see `ChannelOpener.open`.
+    /// Starts opening; see `ChannelOpener.open`.
     ///
     /// - Parameters:
-    ///   - name: what messages call it.
-    ///   - stallLimit: how long the device may take nothing while something waits before it counts as stalled.
+    ///   - name: the name used in messages.
+    ///   - stallLimit: how long the device may accept nothing, with something waiting, before it counts as stalled.
     ///   - open: called on a thread of its own.
     static func open(
         _ name: String, on loop: IOLoop, stallLimit: Duration = .seconds(5), handle: @escaping Handler,
@@ -109,7 +109,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func opened(_ result: Result<any BulkPort, ChannelFailure>) {
         guard case .opening(let handle) = state else {
-            // Closed meanwhile.
+            // Closed in the meantime.
             if case .success(let port) = result { port.close() }
             return
         }
@@ -144,11 +144,11 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func ready(_ readiness: Readiness) {
         for _ in 0..<Self.transfersPerTurn {
-            // What was received may have closed the channel.
+            // The handler may have closed the channel.
             guard let port else { return }
             do throws(Errno) {
                 guard let event = try port.take() else {
-                    // Gone: nothing comes any more, and nothing is under way that could.
+                    // The device is gone: nothing more will come, and nothing is under way.
                     if readiness.isOver { lose(Errno(ENODEV)) }
                     return
                 }
@@ -163,7 +163,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         switch event {
         case .received(let bytes):
             halts = 0
-            // Asked for before it is handed on: the device has somewhere to put what it says meanwhile.
+            // The next transfer starts before this one is handed on, so that the device can go on sending.
             try port.receive()
             guard !bytes.isEmpty, case .open(_, let handle) = state else { return }
             handle(.received(bytes))
@@ -174,7 +174,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
             guard reason.code == EPIPE, halts < Self.haltsMax else { throw reason }
             halts += 1
             try port.clearHalt(isInput: isInput)
-            // A request that it refused is not sent again: whoever asked asks anew.
+            // A rejected request is not repeated: whoever sent it sends another.
             if isInput { try port.receive() } else { sent() }
         }
     }
@@ -210,14 +210,14 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno) {
         switch reason.code {
-        // How a transfer ends whose device goes (Documentation/driver-api/usb/error-codes.rst).
+        // How a transfer ends when its device goes away (Documentation/driver-api/usb/error-codes.rst).
         case ENODEV, ESHUTDOWN, ENOENT, EPROTO, EILSEQ, ETIME:
             fail(.lost, "\(name) is gone. It was unplugged, or switched off.")
         default: fail(.lost, "\(name) does not answer any more: \(reason). \(Self.remedy)")
         }
     }
 
-    /// Closes at once and says so at the loop's next turn: `send`, which may have found out, must not call back.
+    /// Closes at once and reports it at the loop's next turn: `send`, which may have found out, must not call back.
     private func fail(_ code: ChannelFailure.Code, _ message: String) {
         let handle: Handler
         switch state {
@@ -228,7 +228,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         shut()
         state = .failed(handle)
         loop.execute { [self] in
-            // The caller may have closed meanwhile, and then hears nothing more.
+            // The caller may have closed in the meantime, and then hears nothing more.
             guard case .failed = state else { return }
             state = .closed
             handle(.closed(ChannelFailure(code, message)))

@@ -25,8 +25,8 @@ package struct BulkChannelOpener: ChannelOpener {
         }
     }
 
-    /// Opens the node and takes its interface, if it is still a meter's: numbers of nodes are given anew. A driver that has
-    /// the interface keeps it: somebody may use what it gives.
+    /// Opens the node and claims its interface, if it is still a meter's: node numbers are reused. A driver that has
+    /// the interface keeps it: somebody may be using it.
     static func port(at path: String, _ devices: DeviceTable) throws(ChannelFailure) -> any BulkPort {
         let node = try USBNode(opening: path)
         do {
@@ -40,12 +40,12 @@ package struct BulkChannelOpener: ChannelOpener {
     private static func take(
         _ node: USBNode, at path: String, _ devices: DeviceTable
     ) throws(ChannelFailure) -> BulkNode {
-        // What has no descriptors is no USB device.
+        // A file without descriptors is not a USB device.
         let descriptors = (try? node.descriptors()) ?? []
         guard let interface = BulkInterface(descriptors: descriptors),
             devices.lists(vendor: interface.vendor, product: interface.product, subsystem: .usb)
         else { throw ChannelFailure(.unsuitable, "\(path) is not a meter with an interface of its maker's.") }
-        // Again and again for a while where a program has it: that may be this one, which is about to let go of it.
+        // Retries for a while if a program has the interface: that may be this one, about to let go of it.
         for _ in 0..<10 {
             let (port, holder) = try claim(interface, of: node, at: path)
             if let port { return port }
@@ -60,10 +60,10 @@ package struct BulkChannelOpener: ChannelOpener {
         throw ChannelFailure(.busy, "Another program has \(path) for itself. See which with: fuser -v \(path)")
     }
 
-    /// How the kernel calls a program that has an interface.
+    /// The kernel's name for a program that has claimed an interface.
     private static let program = "usbfs"
 
-    /// The interface as a port, or else who has it.
+    /// The interface as a port, or else the name of its driver.
     private static func claim(
         _ interface: BulkInterface, of node: USBNode, at path: String
     ) throws(ChannelFailure) -> (port: BulkNode?, holder: String) {
@@ -72,7 +72,7 @@ package struct BulkChannelOpener: ChannelOpener {
             try node.claim(interface: interface.number)
             return (try BulkNode(node, interface), "")
         } catch {
-            // Somebody was quicker.
+            // Another program was quicker.
             if error.code == EBUSY { return (nil, program) }
             throw ChannelFailure(
                 error.code == ENODEV ? .missing : .system, "Cannot use \(path): \(error). Plug the meter in anew.")

@@ -1,19 +1,19 @@
-/// A maker's own interface of a USB device that carries bytes over two bulk endpoints.
+/// A vendor-specific interface of a USB device that carries bytes over two bulk endpoints.
 struct BulkInterface: Hashable, Sendable {
-    /// Class of an interface that only its maker knows (USB-IF, Defined Class Codes).
+    /// The class of a vendor-specific interface (USB-IF, Defined Class Codes).
     static let makersClass: UInt8 = 0xFF
 
     var vendor: UInt16
     var product: UInt16
     var number: UInt8
-    /// Endpoint addresses; 0x80 is towards the host.
+    /// Endpoint addresses; 0x80 means towards the host.
     var input: UInt8
     var output: UInt8
 
     /// The first such interface in a device's descriptors (USB 2.0, 9.6: the device's, then a configuration's with its
-    /// interfaces and endpoints). Chosen by its class, for its number differs between models that are otherwise alike.
+    /// interfaces and endpoints). It is chosen by class, because its number differs between otherwise equal models.
     ///
-    /// - Returns: nil where there is none, or the descriptors are cut short before it is complete.
+    /// - Returns: nil if there is none, or the descriptors are cut short before it is complete.
     init?(descriptors bytes: [UInt8]) {
         guard bytes.count >= 18, bytes[0] == 18, bytes[1] == 1 else { return nil }
         vendor = UInt16(bytes[8]) | UInt16(bytes[9]) << 8
@@ -24,7 +24,7 @@ struct BulkInterface: Hashable, Sendable {
         for (type, one) in USBDescriptors(bytes.dropFirst(18)) {
             switch type {
             case 4 where one.count >= 9:
-                // Alternate setting 0, which is the one that is in force.
+                // Alternate setting 0 is the active one.
                 let isMakers = one[5] == Self.makersClass && one[3] == 0
                 interface = isMakers ? one[2] : nil
                 (input, output) = (nil, nil)

@@ -1,35 +1,36 @@
 import IOPorts
 import LinuxIO
 
-/// Two bulk endpoints of a device, as a channel uses them: one transfer each way at a time. Only used on the loop.
+/// Two bulk endpoints of a device, as a channel uses them: one transfer each way at a time. To be used only on the
+/// loop.
 protocol BulkPort: Sendable {
-    /// Writable while a transfer is done and was not taken; hung up once the device is gone.
+    /// Writable while a completed transfer waits to be taken; hung up once the device is gone.
     var descriptor: FileDescriptor { get }
-    /// Asks for what the device says next.
+    /// Starts a transfer for what the device sends next.
     func receive() throws(Errno)
     /// Sends at most `BulkNode.capacity` octets.
     func send(_ bytes: UnsafeRawBufferPointer) throws(Errno)
-    /// What is done since it was last asked; nil means nothing.
+    /// The next completed transfer, if any.
     func take() throws(Errno) -> BulkEvent?
-    /// Ends a halt of one direction.
+    /// Clears a halt of one direction.
     func clearHalt(isInput: Bool) throws(Errno)
-    /// Ends what is under way and gives the device back, without waiting for it.
+    /// Cancels what is under way and gives the device back, without waiting for it.
     func close()
 }
 
 enum BulkEvent: Hashable, Sendable {
-    /// Perhaps nothing: a device ends what fills its packets with an empty one.
+    /// May be empty: a device ends a message that fills its packets with an empty one.
     case received([UInt8])
     case sent
     case failed(isInput: Bool, Errno)
 }
 
-/// The kernel's: a claimed interface of a device.
+/// The kernel's implementation: a claimed interface of a device.
 final class BulkNode: BulkPort, @unchecked Sendable {
-    // Unchecked: made on the thread that opens it, then only used on the loop.
+    // Unchecked: created on the thread that opens it, then used only on the loop.
 
-    /// Of one transfer. Whole packets of every speed (64, 512 and 1,024 octets), and more than any answer of a KM003C:
-    /// it gives its logs in pieces of 2,544 at most (Docs/Protocols/KM003C.md#where-a-message-ends).
+    /// Size of a transfer in octets: whole packets at every speed (64, 512 and 1,024 octets), and more than any answer
+    /// of a KM003C, which sends its logs in pieces of 2,544 at most (Docs/Protocols/KM003C.md#where-a-message-ends).
     static let capacity = 4096
 
     private let node: USBNode
@@ -61,6 +62,6 @@ final class BulkNode: BulkPort, @unchecked Sendable {
         try node.clearHalt(at: isInput ? interface.input : interface.output)
     }
 
-    /// The kernel cancels what is under way and waits for the controller to have done so.
+    /// The kernel cancels what is under way and waits until the controller has done so.
     func close() { node.descriptor.closeElsewhere() }
 }

@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// Which USB device is which meter. `udev/devices.tsv` is the one list; `DeviceTable.builtIn` is that list for the
-/// program, and a test keeps the two alike.
+/// Which USB device is which meter. `udev/devices.tsv` is the authoritative list; `DeviceTable.builtIn` holds the same
+/// list for the program, which a test checks.
 package struct DeviceTable: Hashable, Sendable {
     package var rows: [Row]
 
@@ -9,12 +9,12 @@ package struct DeviceTable: Hashable, Sendable {
 
     package struct Row: Hashable, Sendable {
         package var vendor: UInt16
-        /// nil means any product of that vendor.
+        /// Nil for any product of the vendor.
         package var product: UInt16?
         package var subsystem: Subsystem
-        /// Interfaces that the device must have, and must not have; empty: whatever it has.
+        /// Interfaces that the device must have, and must not have. Empty if they do not matter.
         package var layout: Layout
-        /// What the manufacturer's or the product's text must hold, in any case; nil means anything.
+        /// What the manufacturer's or the product's text must contain, in upper or lower case. Nil for any text.
         package var match: String?
         package var model: ModelName
 
@@ -31,18 +31,18 @@ package struct DeviceTable: Hashable, Sendable {
         }
     }
 
-    /// The kind of device node that the meter is talked to over.
+    /// The kind of device node over which the meter is used.
     package enum Subsystem: String, Sendable {
         case tty, hidraw
-        /// The device itself, for an interface that no driver of the kernel's makes a node of.
+        /// The device itself, for an interface that no kernel driver makes a node for.
         case usb
 
-        /// Those by which a meter is told: the kernel makes such a node of an interface.
+        /// The kinds of node that the kernel makes for an interface, by which meters are recognised.
         package static let ofInterfaces: [Subsystem] = [.tty, .hidraw]
     }
 
-    /// Classes of interfaces (USB-IF, Defined Class Codes) by which devices of the same ids differ. Never numbers of
-    /// interfaces: those differ between models that are otherwise alike.
+    /// Classes of interfaces (USB-IF, Defined Class Codes) in which devices with the same ids differ. Never numbers of
+    /// interfaces: those differ between otherwise equal models.
     package struct Layout: Hashable, Sendable {
         package var has: Set<UInt8>
         package var lacks: Set<UInt8>
@@ -54,7 +54,7 @@ package struct DeviceTable: Hashable, Sendable {
 
         package var isEmpty: Bool { has.isEmpty && lacks.isEmpty }
 
-        /// - Parameter classes: of all interfaces; nil where nobody knows, which fits no layout that asks for something.
+        /// - Parameter classes: those of all interfaces. If nil (unknown), only a layout without requirements fits.
         package func fits(_ classes: Set<UInt8>?) -> Bool {
             guard !isEmpty else { return true }
             guard let classes else { return false }
@@ -62,27 +62,27 @@ package struct DeviceTable: Hashable, Sendable {
         }
     }
 
-    /// Vendor ids that many other things carry (ST's boards, CH340 adapters): the number alone claims nothing
+    /// Vendor ids that many other things have (ST's boards, CH340 adapters): the number alone proves nothing
     /// (Docs/Identities.md#over-usb).
     package static let ambiguousVendors: Set<UInt16> = [0x0483, 0x1A86]
 
-    /// Products of those vendors that nothing but meters has, as far as anybody has published: they need no text, and the
-    /// text that they have tells nothing (`USB Tester`).
+    /// Products of those vendors that only meters have, as far as anybody has published: they need no text, and the one
+    /// they have (`USB Tester`) proves nothing.
     package static let metersOwnProducts: [UInt16: Set<UInt16>] = [0x0483: [0x003A, 0x003B]]
 
-    /// The ids alone say that it is a meter.
+    /// Whether the ids alone prove that the device is a meter.
     package static func tells(vendor: UInt16, product: UInt16?) -> Bool {
         guard ambiguousVendors.contains(vendor) else { return true }
         return product.map { metersOwnProducts[vendor, default: []].contains($0) } ?? false
     }
 
-    /// The model of a device, or nil for what is no meter, or cannot be told to be one. Of two rows the one that asks for
-    /// a layout counts.
+    /// The model of a device. Nil if it is not a meter, or cannot be told to be one. Of two matching rows, the one with
+    /// a layout takes precedence.
     ///
     /// - Parameters:
-    ///   - product: nil where it is not known.
-    ///   - texts: what the device says of its manufacturer and product.
-    ///   - classes: of all its interfaces; nil where that is not known.
+    ///   - product: nil if unknown.
+    ///   - texts: the manufacturer's and the product's, as the device reports them.
+    ///   - classes: those of all its interfaces; nil if unknown.
     package func model(
         vendor: UInt16, product: UInt16?, subsystem: Subsystem, texts: [String], classes: Set<UInt8>? = nil
     ) -> ModelName? {
@@ -95,14 +95,14 @@ package struct DeviceTable: Hashable, Sendable {
         return (fitting.first { !$0.layout.isEmpty } ?? fitting.first)?.model
     }
 
-    /// Whether a device may be a meter at all, as far as its ids tell.
+    /// Whether a device may be a meter at all, by its ids.
     package func lists(vendor: UInt16, product: UInt16, subsystem: Subsystem) -> Bool {
         rows.contains { row in
             row.vendor == vendor && row.subsystem == subsystem && (row.product ?? product) == product
         }
     }
 
-    /// Docs/Identities.md has each device's own words.
+    /// The texts that each device reports are in Docs/Identities.md.
     package static let builtIn = DeviceTable(rows: [
         Row(0x28E9, nil, .tty, match: "RuiDeng", .tc66),
         Row(0x5FC9, 0x0063, .tty, .km003c),
@@ -120,11 +120,11 @@ package struct DeviceTable: Hashable, Sendable {
 }
 
 extension DeviceTable {
-    /// Reads the form of `udev/devices.tsv`: tab-separated columns, `#` starts a comment line, `*` any product, `-` no
-    /// text to match. The third column is the kind of node, then classes of interfaces that the device must have, and
-    /// with `!` before them must not.
+    /// Reads the format of `udev/devices.tsv`: tab-separated columns, `#` starts a comment line, `*` is any product,
+    /// `-` no text to match. The third column is the kind of node, then classes of interfaces that the device must
+    /// have, and after `!` must not have.
     ///
-    /// - Returns: nil where a line is not of that form.
+    /// - Returns: nil if a line is malformed.
     package init?(tsv: String) {
         var rows: [Row] = []
         for line in tsv.split(separator: "\n") where !line.hasPrefix("#") {

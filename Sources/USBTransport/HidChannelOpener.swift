@@ -11,9 +11,9 @@ package struct HidChannelOpener: ChannelOpener {
 
     /// - Parameters:
     ///   - loop: the loop on which channels are used and call back.
-    ///   - devices: the ids of meters; nothing is written to any other device, but to those of declared ports.
-    ///   - isDeclared: whether a person said that a meter is behind a node.
-    ///   - stallLimit: how long a device may take no report before it counts as stalled.
+    ///   - devices: the ids of meters; nothing is written to other devices, except those of declared ports.
+    ///   - isDeclared: whether a person declared that a meter is behind a node.
+    ///   - stallLimit: how long a device may accept no report before it counts as stalled.
     package init(
         loop: IOLoop, devices: DeviceTable = .builtIn,
         isDeclared: @escaping @Sendable (_ path: String) -> Bool = { _ in false }, stallLimit: Duration = .seconds(5)
@@ -33,7 +33,7 @@ package struct HidChannelOpener: ChannelOpener {
     }
 }
 
-/// Puts bytes into reports. What comes is a report each, whole.
+/// Puts bytes into reports. Each arriving packet is a whole report.
 struct HidChannel: ByteChannel {
     private let channel: DescriptorChannel
 

@@ -7,7 +7,7 @@ import MeterModel
 struct HidLink: DescriptorLink {
     let path: String
     let devices: DeviceTable
-    /// A person said that a meter is behind this node.
+    /// Whether a person declared that a meter is behind this node.
     let isDeclared: Bool
 
     var name: String { path }
@@ -15,8 +15,8 @@ struct HidLink: DescriptorLink {
     var writesBlock: Bool { true }
     var remedy: String { "Unplug the meter and plug it in again." }
 
-    /// Opens it, if it is still a meter: numbers of nodes are given anew, perhaps to a keyboard, and a report that a meter
-    /// takes for a greeting may be an order to another device. Of a declared one a person has said so.
+    /// Opens the node if it is still a meter's: node numbers are reused, perhaps for a keyboard, and a report that a
+    /// meter takes for a greeting may be a command to another device. For a declared node, a person's word is enough.
     func open() throws(ChannelFailure) -> OpenedLink {
         let node = try HidNode(opening: path)
         guard isDeclared || devices.lists(vendor: node.vendor, product: node.product, subsystem: .hidraw) else {
@@ -28,7 +28,7 @@ struct HidLink: DescriptorLink {
     }
 
     func failure(losing reason: Errno?) -> ChannelFailure {
-        // A report that the device did not take within the kernel's own limit.
+        // The device did not accept a report within the kernel's own limit.
         if reason == .timedOut { return ChannelFailure(.stalled, "\(path) takes no report. \(remedy)") }
         return .unplugged(path, reason)
     }

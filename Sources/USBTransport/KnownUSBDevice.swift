@@ -1,19 +1,18 @@
 package import MeterModel
 
-/// A USB device that somebody has published and that is not read here: a meter without a driver, or no meter although it
-/// has a meter's ids.
+/// A known USB device that is not read here: a meter without a driver, or something else with a meter's ids.
 package struct KnownUSBDevice: Hashable, Sendable {
     package var vendor: UInt16
-    /// nil means any product of that vendor.
+    /// Nil for any product of the vendor.
     package var product: UInt16?
-    /// What the manufacturer's or the product's text must hold, in any case; nil means anything.
+    /// What the manufacturer's or the product's text must contain, in upper or lower case. Nil for any text.
     package var match: String?
-    /// Class and subclass of an interface without which it is something else; nil means any.
+    /// Class and subclass of an interface that it must have. Nil if they do not matter.
     package var onlyInterface: USBSelfDescription.Interface?
     package var name: String
-    /// nil where it is no meter, or may be of several makers.
+    /// Nil if it is not a meter, or may be from several makers.
     package var maker: MeterMaker?
-    /// Why it is not read, as the end of a sentence.
+    /// The reason why it is not read, as the end of a sentence.
     package var reason: String
 
     private init(
@@ -37,7 +36,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
         return device.texts.contains { $0.lowercased().contains(match) }
     }
 
-    /// No meters, or none just now. Docs/Identities.md has the sources.
+    /// Devices that are not meters, or not at the moment. Docs/Identities.md has the sources.
     package static let strangers: [KnownUSBDevice] = [
         KnownUSBDevice(
             0x5FC9, 0x0063, onlyInterface: .init(0xFF, 0xFF), "KM003C in its boot loader", of: .chargerlab,
@@ -57,7 +56,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
     private static let sharedHID =
         "DL24P, KM001 Pro, ACD15P, C13P and other boards have these ids, and no driver here reads any of them yet"
 
-    /// Meters without a driver. Those with a text come before those of the same ids without.
+    /// Meters without a driver. Those with a text come before those with the same ids and no text.
     package static let unread: [KnownUSBDevice] = [
         KnownUSBDevice(0x0483, 0x5750, match: "ACD15P", "Atorch ACD15P", of: .atorch, noDriver),
         KnownUSBDevice(0x0483, 0x5750, match: "C13P", "Atorch C13P", of: .atorch, noDriver),

@@ -2,10 +2,10 @@ package import IOPorts
 import LinuxIO
 package import MeterModel
 
-/// Looks once at what device nodes are there and which of them are meters.
+/// Finds, in one look, which device nodes are there and which of them are meters.
 ///
-/// It reads /sys itself, so that it finds the same with and without udevd. Hot-plug events (`UdevMonitor`) only say when
-/// to look: an event that is lost or comes twice changes nothing.
+/// It reads /sys itself, so its result does not depend on udevd. Hot-plug events (`UdevMonitor`) only say when to look:
+/// a lost or repeated event changes nothing.
 package struct PortScanner: Sendable {
     private let host: String
     private let devices: DeviceTable
@@ -14,11 +14,11 @@ package struct PortScanner: Sendable {
     private let awaitsRules: @Sendable (_ sysfsPath: String) -> Bool
 
     /// - Parameters:
-    ///   - host: this host's id, part of the ids that only it knows.
-    ///   - deviceFolder: where device nodes are.
-    ///   - sysfsFolder: where the kernel lists them by kind.
-    ///   - awaitsRules: whether a device's node is still about to get its owner and mode, so that opening it might fail
-    ///     (`Udev.awaitsRules`). It is not there until then.
+    ///   - host: this host's id, which is part of ids that only it uses.
+    ///   - deviceFolder: the folder of device nodes.
+    ///   - sysfsFolder: where the kernel lists nodes by kind.
+    ///   - awaitsRules: whether a device's node still has to get its owner and mode, so that opening it might fail
+    ///     (`Udev.awaitsRules`). Until then it counts as missing.
     package init(
         host: String, devices: DeviceTable = .builtIn, deviceFolder: String = "/dev",
         sysfsFolder: String = "/sys/class",
@@ -31,12 +31,12 @@ package struct PortScanner: Sendable {
         self.awaitsRules = awaitsRules
     }
 
-    /// The meters that are there: declared ports in their order, then those that tell by their USB ids.
+    /// The meters that are there: declared ports in their order, then those recognised by their USB ids.
     package func scan(declared: [DeclaredPort]) -> [Sighting] {
         merge(self.declared(declared), plugged: plugged())
     }
 
-    /// Of the ports that a person declared, those that are there.
+    /// Those of the declared ports that are there.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
         ports.filter { FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
@@ -45,7 +45,7 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// A person's word on a port takes precedence than what its ids say.
+    /// A person's declaration of a port takes precedence over its ids.
     func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
         let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
         guard !declaredNodes.isEmpty else { return plugged }
@@ -55,12 +55,12 @@ package struct PortScanner: Sendable {
         return declared + others
     }
 
-    /// The devices that tell by their ids that they are meters, by node; one node of each.
+    /// Devices recognised as meters by their ids, with one node each.
     func plugged() -> [Sighting] {
         var taken: Set<String> = []
-        // Terminals first: where a meter has both kinds of node, the terminal carries all that it can say.
+        // Terminals first: if a meter has both kinds of node, the terminal carries everything.
         let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
-        // Makers that give every device the same serial are known.
+        // Some makers give every device the same serial.
         let serials = found.compactMap { $0.device.serial == nil ? nil : id(of: $0.device) }
         let counts = Dictionary(serials.map { ($0, 1) }, uniquingKeysWith: +)
         return found.flatMap { device, model, link in
@@ -72,8 +72,8 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// The meter's own interface beside its terminal, for what that does not give. Never alone: the kernel makes the
-    /// device's node before it has made the terminal's, and that comes first.
+    /// The meter's vendor-specific interface beside its terminal, for what the terminal does not give. Never alone: the
+    /// kernel makes the device's node before the terminal's, which takes precedence.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
             devices.model(of: device, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")
@@ -81,7 +81,7 @@ package struct PortScanner: Sendable {
         return .bulk(path: path)
     }
 
-    /// Where the kernel lists USB devices by their ports: beside the kinds, `/sys/bus/usb/devices`.
+    /// Where the kernel lists USB devices by their ports, beside the kinds: `/sys/bus/usb/devices`.
     private var usbFolder: String { "\(sysfsFolder)/../bus/usb/devices" }
 
     private func plugged(
@@ -111,7 +111,7 @@ package struct PortScanner: Sendable {
 }
 
 extension DeviceTable.Subsystem {
-    /// How the nodes are named that meters can be behind.
+    /// The beginnings of the names of nodes that meters can be behind.
     fileprivate var nodePrefixes: [String] {
         switch self {
         case .tty: ["ttyACM", "ttyUSB"]

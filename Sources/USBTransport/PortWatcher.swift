@@ -3,27 +3,27 @@ import LinuxIO
 package import MeterModel
 import Synchronization
 
-/// Watches for meters at this host's plugs: looks when hot-plug events say that something happened, and again and again
-/// for what they do not tell.
+/// Watches this host's ports for meters: looks when hot-plug events say that something happened, and regularly for what
+/// they miss.
 ///
-/// udev knows nothing of pseudo-terminals and links, which may be declared; and in containers its events do not arrive.
-/// So declared ports are looked at at each interval, and all the rest as well where there are no events. Where there
-/// are, it is looked at every tenth time all the same: udevd may have been told to stop.
+/// udev does not see pseudo-terminals and symbolic links, which may be declared, and its events do not reach
+/// containers. So declared ports are checked at each interval, and without events all the rest as well. With events,
+/// the rest is still checked every tenth time: udevd may have been stopped.
 package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.Duration == Duration {
-    /// Hot-plug events, from when this is called; nil where there are none.
+    /// Starts hot-plug events, if there are any.
     package typealias Listen = @Sendable () -> AsyncStream<[PlugEvent]>?
 
     private let scanner: PortScanner
     private let interval: Duration
     private let clock: WatchClock
     private let listen: Listen
-    /// In the order they were first declared.
+    /// Declared ports, in the order in which they were first declared.
     private let declared: Mutex<[DeclaredPort]>
 
     private enum Turn: Sendable {
         case tick
         case plugs([PlugEvent])
-        /// There are no more events.
+        /// The events have ended.
         case deaf
     }
 
@@ -31,8 +31,8 @@ package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.
 
     /// - Parameters:
     ///   - declared: the ports that the configuration names.
-    ///   - interval: how long between two looks.
-    ///   - listen: called once each time it runs.
+    ///   - interval: time between two looks.
+    ///   - listen: called once for each run.
     package init(
         scanner: PortScanner, declared: [DeclaredPort] = [], interval: Duration = .seconds(1), clock: WatchClock,
         listen: @escaping Listen = { nil }
@@ -55,7 +55,7 @@ package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.
         }
     }
 
-    /// A person declared a raw HID device at this path.
+    /// Whether a person declared a raw HID device at this path.
     package func declaresRawHID(at path: String) -> Bool {
         declared.withLock { $0.contains { $0.isRawHID && $0.path == path } }
     }
@@ -72,11 +72,11 @@ package final class PortWatcher<WatchClock: Clock>: PortSource where WatchClock.
 
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         let (turns, source) = AsyncStream.makeStream(of: Turn.self)
-        // Before the first look: what is plugged in meanwhile is told, and looked at again.
+        // Before the first look, so that changes during it are reported, and looked at again.
         let events = listen()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                // Throws when cancelled.
+                // The sleep throws when the task is cancelled.
                 while (try? await clock.sleep(for: interval)) != nil { source.yield(.tick) }
                 source.finish()
             }

@@ -9,7 +9,7 @@ package struct SerialChannelOpener: ChannelOpener {
 
     /// - Parameters:
     ///   - loop: the loop on which channels are used and call back.
-    ///   - stallLimit: how long a line may take no byte while some wait before it counts as stalled.
+    ///   - stallLimit: how long a line may accept no byte, with some waiting, before it counts as stalled.
     package init(loop: IOLoop, stallLimit: Duration = .seconds(5)) {
         self.loop = loop
         self.stallLimit = stallLimit

@@ -5,7 +5,8 @@ import MeterModel
 struct SightingSet {
     private var present: [Sighting] = []
 
-    /// Takes what is there now. What went comes first, so that a port that changed hands is free before it is taken.
+    /// Compares with what is there now. Removals come first, so that a port that changed hands is free before it is
+    /// taken.
     mutating func update(to now: [Sighting]) -> [SightingEvent] {
         let before = present
         present = now
@@ -13,7 +14,7 @@ struct SightingSet {
             + now.filter { !before.contains($0) }.map(SightingEvent.appeared)
     }
 
-    /// A device node went, whether or not another look would show it: by then it may be there again.
+    /// A device node disappeared, whether or not another look would show it: it may be back by then.
     mutating func remove(node: String) -> [SightingEvent] {
         update(to: present.filter { $0.link.stored != node })
     }

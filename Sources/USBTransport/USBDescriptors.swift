@@ -1,5 +1,5 @@
-/// Descriptors that lie in a row, as a configuration's do (USB 2.0, 9.5: each begins with its length and its type). What is
-/// cut short, or says that it is shorter than those two octets, ends the row.
+/// A sequence of descriptors, such as a configuration's (USB 2.0, 9.5: each begins with its length and its type). It
+/// ends at a descriptor that is truncated, or whose length is less than those two octets.
 struct USBDescriptors: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 

@@ -1,28 +1,28 @@
 import LinuxIO
 package import MeterModel
 
-/// What the kernel tells of the USB device behind a device node.
+/// What the kernel reports about the USB device behind a device node.
 struct USBDevice: Hashable, Sendable {
     var vendorID: UInt16
     var productID: UInt16
     var manufacturer: String?
     var product: String?
-    /// nil where the device has none, or one that could not be told from other parts of an id.
+    /// Nil if the device has none, or one that could be mistaken for other parts of an id.
     var serial: String?
-    /// Whatever their numbers; nil where the kernel shows none.
+    /// All interfaces, whatever their numbers. Nil if the kernel lists none.
     var interfaces: [USBSelfDescription.Interface]?
-    /// Where it is plugged in, as the kernel counts: bus, then port by port (`1-1.4`).
+    /// Where it is plugged in, in the kernel's notation: bus, then port by port (`1-1.4`).
     var port: String
-    /// The device's own node below `/dev`, `bus/usb/001/004`; nil where the kernel does not say.
+    /// The device's own node below `/dev`, such as `bus/usb/001/004`, if the kernel reports it.
     var node: String?
 
-    /// Climbs from the node's device (a USB interface, or what a driver made below one) to the device that has ids.
+    /// Climbs from the node's device (a USB interface, or a driver's device below one) to the device with the ids.
     ///
-    /// - Parameter classFolder: where the kernel lists nodes of the kind, such as `/sys/class/tty`.
+    /// - Parameter classFolder: where the kernel lists nodes of this kind, such as `/sys/class/tty`.
     /// - Returns: nil for a node that is not on USB.
     init?(behind name: String, in classFolder: String) {
         guard var folder = FileTree.canonical("\(classFolder)/\(name)/device") else { return nil }
-        // Interface, and below it perhaps a port or a HID device: four steps are more than there are.
+        // An interface, and below it perhaps a port or a HID device: never as many as four steps.
         for _ in 0..<4 {
             if let device = USBDevice(folder: folder) {
                 self = device
@@ -48,7 +48,7 @@ struct USBDevice: Hashable, Sendable {
         if let bus = Self.number("busnum", of: folder), let device = Self.number("devnum", of: folder) {
             node = "bus/usb/\(bus)/\(device)"
         }
-        // Interfaces are folders named for the device, the configuration and their number: 1-1.4:1.0.
+        // Interfaces are folders named after the device, the configuration and their number: 1-1.4:1.0.
         let found = FileTree.names(in: folder).filter { $0.hasPrefix("\(port):") }.compactMap { name in
             let subclass = FileTree.text(at: "\(folder)/\(name)/bInterfaceSubClass").flatMap { UInt8($0, radix: 16) }
             return FileTree.text(at: "\(folder)/\(name)/bInterfaceClass").flatMap { UInt8($0, radix: 16) }
@@ -57,14 +57,14 @@ struct USBDevice: Hashable, Sendable {
         interfaces = found.isEmpty ? nil : found
     }
 
-    /// As it stands in a node's name: three digits, or more (udev's `usb_device` nodes, drivers/usb/core/usb.c).
+    /// As in a node's name: three digits, or more (udev's `usb_device` nodes, drivers/usb/core/usb.c).
     private static func number(_ attribute: String, of folder: String) -> String? {
         guard let number = FileTree.text(at: "\(folder)/\(attribute)").flatMap({ UInt16($0) }) else { return nil }
         let digits = String(number)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// A serial becomes part of an id whose parts are set off by colons and that people type.
+    /// A serial becomes part of an id that people type, and whose parts are separated by colons.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
     }
@@ -76,7 +76,7 @@ extension USBDevice {
 }
 
 extension DeviceTable {
-    /// The model behind a device node, by what its USB device says; nil where that is no meter, or there is none.
+    /// The model behind a device node, by its USB device. Nil if that is not a meter, or there is none.
     package func model(behind name: String, _ subsystem: Subsystem, in classFolder: String) -> ModelName? {
         USBDevice(behind: name, in: classFolder).flatMap { model(of: $0, subsystem) }
     }

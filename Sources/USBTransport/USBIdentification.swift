@@ -1,29 +1,29 @@
 package import MeterModel
 
-/// What a USB device is taken for, by its ids, texts and interfaces.
+/// What a USB device is identified as, by its ids, texts and interfaces.
 package enum USBIdentification: Hashable, Sendable {
-    /// A meter that is read, over this kind of node.
+    /// A supported meter, over this kind of node.
     case meter(ModelName, DeviceTable.Subsystem)
     /// A known meter that cannot be read here, or perhaps one of several things with its ids.
     case unread(KnownUSBDevice)
-    /// Its ids are those of a known thing that is no meter.
+    /// A known device that is not a meter.
     case stranger(KnownUSBDevice)
-    /// Its ids are of a vendor whose meters are known, and nothing says which it is.
+    /// A device with the ids of a vendor of known meters, but nothing that says which it is.
     case unrecognised(MeterMaker?)
-    /// Nothing about it is a meter's.
+    /// Nothing about it suggests a meter.
     case none
 }
 
 /// A device as it describes itself.
 package struct USBSelfDescription: Hashable, Sendable {
     package var vendor: UInt16
-    /// nil where it is not known.
+    /// Nil if unknown.
     package var product: UInt16?
     package var manufacturerText: String?
     package var productText: String?
-    /// Class and subclass of each interface; nil where they are not known.
+    /// Class and subclass of each interface; nil if unknown.
     package var interfaces: [Interface]?
-    /// The kinds of node that it has; both where that is not known.
+    /// The kinds of node that it has; both if unknown.
     package var nodes: Set<DeviceTable.Subsystem>
 
     package struct Interface: Hashable, Sendable {
@@ -53,7 +53,7 @@ package struct USBSelfDescription: Hashable, Sendable {
 }
 
 extension DeviceTable {
-    /// What a device is: a known stranger, a meter, a known meter that nobody here reads, or something to report.
+    /// What a device is: a known other device, a meter, a known meter that cannot be read here, or something to report.
     package func identify(_ device: USBSelfDescription) -> USBIdentification {
         if let stranger = KnownUSBDevice.strangers.first(where: { $0.fits(device) }) { return .stranger(stranger) }
         for subsystem in Subsystem.ofInterfaces where device.nodes.contains(subsystem) {
@@ -63,7 +63,7 @@ extension DeviceTable {
             if let model { return .meter(model, subsystem) }
         }
         if let known = KnownUSBDevice.unread.first(where: { $0.fits(device) }) { return .unread(known) }
-        // The other node of a meter that is read over one, as an FNB58's serial port, is nothing to report.
+        // The second node of a meter that is read over the first, such as an FNB58's serial port, is not reported.
         let isMeterElsewhere = rows.contains { row in
             row.vendor == device.vendor && row.product != nil && row.product == device.product
                 && Self.tells(vendor: row.vendor, product: row.product)
@@ -72,9 +72,9 @@ extension DeviceTable {
         let isNamed = device.texts.contains { $0.lowercased().contains("fnirsi") }
         switch device.vendor {
         case 0x5FC9: return .unrecognised(.chargerlab)
-        // Makers of controllers that are in other things as well.
+        // Makers of controllers that other things contain as well.
         case 0x28E9, 0x2E3C: return .unrecognised(isNamed ? .fnirsi : nil)
-        // ST's number is on countless boards: the maker's own word is needed as well.
+        // Countless boards have ST's number, so the maker's name is needed too.
         case 0x0483 where isNamed: return .unrecognised(.fnirsi)
         default: return .none
         }
@@ -82,7 +82,7 @@ extension DeviceTable {
 }
 
 extension USBSelfDescription.Interface {
-    /// The kind of node that Linux makes of it; nil for another class (USB-IF, Defined Class Codes).
+    /// The kind of node that Linux makes for it. Nil for other classes (USB-IF, Defined Class Codes).
     package var node: DeviceTable.Subsystem? {
         switch interfaceClass {
         case 0x02, 0x0A: .tty
@@ -93,8 +93,8 @@ extension USBSelfDescription.Interface {
 }
 
 extension USBSelfDescription {
-    /// The interfaces in a configuration descriptor (USB 2.0, 9.6.5), each once, whatever its alternate settings. What is cut
-    /// short ends the list.
+    /// The interfaces in a configuration descriptor (USB 2.0, 9.6.5), each once, whatever its alternate settings. A
+    /// truncated descriptor ends the list.
     package static func interfaces(inConfiguration bytes: [UInt8]) -> [Interface] {
         var found: [Interface] = []
         var numbers: Set<UInt8> = []

@@ -1,13 +1,13 @@
 import CUdev
 import LinuxIO
 
-/// What this program asks of udevd, through libudev.
+/// What this program asks udevd, through libudev.
 package enum Udev {
-    /// udevd runs. Its own events come when its rules have been applied, so that nodes can be opened by who may; the
-    /// kernel's come before.
+    /// Whether udevd runs. Its own events come once its rules have been applied, so that nodes can be opened by those
+    /// allowed to; the kernel's events come before.
     package static var isRunning: Bool { FileTree.exists("/run/udev/control") }
 
-    /// Whether udevd runs and has not come to a device yet.
+    /// Whether udevd runs and has not handled a device yet.
     ///
     /// - Parameter sysfsPath: the device's folder, or a link to it.
     package static func awaitsRules(sysfsPath: String) -> Bool {
@@ -19,11 +19,11 @@ package enum Udev {
     }
 }
 
-/// Something happened to a device node.
+/// An event about a device node.
 package struct PlugEvent: Hashable, Sendable {
     /// The device node, such as `/dev/ttyACM0`.
     package var node: String
-    /// It is gone. False: it came, or changed.
+    /// Whether it is gone. If false, it was added or changed.
     package var isGone: Bool
 
     package init(node: String, isGone: Bool) {

@@ -2,15 +2,15 @@ import CUdev
 import Glibc
 package import LinuxIO
 
-/// Hears of terminals and raw HID devices that come and go.
+/// Reports terminals and raw HID devices that come and go.
 package final class UdevMonitor: @unchecked Sendable {
-    // Unchecked: libudev's objects are used by one thread at a time, until `events` by its caller's, then the loop's.
+    // Unchecked: only one thread at a time uses libudev's objects, the caller's until `events`, then the loop's.
 
-    /// Who tells.
+    /// The source of the events.
     package enum Group: String, Sendable {
-        /// udevd, when it is done with a device.
+        /// udevd, when it has finished with a device.
         case udev
-        /// The kernel, where no udevd runs.
+        /// The kernel, if udevd does not run.
         case kernel
 
         package static var present: Group { Udev.isRunning ? .udev : .kernel }
@@ -18,17 +18,17 @@ package final class UdevMonitor: @unchecked Sendable {
 
     private let library: OpaquePointer
     private let monitor: OpaquePointer
-    /// libudev closes its own; this is a copy.
+    /// A copy, because libudev closes its own.
     private let descriptor: FileDescriptor
 
-    /// - Returns: nil where there are no such events, as in most containers.
+    /// - Returns: nil if there are no such events, as in most containers.
     package init?(_ group: Group = .present) {
         guard let library = udev_new() else { return nil }
         guard let monitor = udev_monitor_new_from_netlink(library, group.rawValue) else {
             udev_unref(library)
             return nil
         }
-        // The kernel sorts them out: nobody wakes this program for other devices.
+        // The kernel does the filtering, so this program is not woken for other devices.
         let isFiltered = ["tty", "hidraw"].allSatisfy { (subsystem: String) in
             udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil) >= 0
         }
@@ -49,8 +49,8 @@ package final class UdevMonitor: @unchecked Sendable {
         udev_unref(library)
     }
 
-    /// What happens from when the monitor was made, as it happens; what came at once in one batch. An empty batch says
-    /// that events were lost. Ends when the monitor breaks. To be called once.
+    /// Events from the creation of the monitor on, as they happen; those that come together are one batch. An empty
+    /// batch means that events were lost. Ends when the monitor breaks. To be called once.
     package func events(on loop: IOLoop) -> AsyncStream<[PlugEvent]> {
         AsyncStream { report in
             report.onTermination = { [self] _ in
@@ -73,7 +73,7 @@ package final class UdevMonitor: @unchecked Sendable {
 
     private func receiveAll() -> [PlugEvent] {
         var events: [PlugEvent] = []
-        // Bounded, as a loop with other work is; what is left makes the descriptor ready again.
+        // Bounded, because the loop has other work; what is left makes the descriptor ready again.
         for _ in 0..<64 {
             guard let device = udev_monitor_receive_device(monitor) else { break }
             defer { udev_device_unref(device) }

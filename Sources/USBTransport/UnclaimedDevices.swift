@@ -1,6 +1,6 @@
 import LinuxIO
 
-/// A device on USB that has a serial port or a raw HID node and is not taken for a meter that is read here.
+/// A USB device with a serial port or a raw HID node that is not a supported meter.
 package struct UnclaimedDevice: Hashable, Sendable {
     /// Names of its nodes, `ttyACM0`.
     package var nodes: [String]
@@ -15,7 +15,7 @@ package struct UnclaimedDevice: Hashable, Sendable {
 }
 
 extension DeviceTable {
-    /// What is plugged in and no meter of this table's, device by device, with the reason; what has nothing of a meter's is
+    /// Devices that are plugged in and not in this table, each with the reason. Those that do not resemble a meter are
     /// left out.
     ///
     /// - Parameter sysfsFolder: where the kernel lists nodes by kind.

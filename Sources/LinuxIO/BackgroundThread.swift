@@ -1,8 +1,8 @@
 import Glibc
 
-/// Runs what may wait for a device, away from the loop and from Swift's own few threads.
+/// Runs work that may have to wait for a device, away from the loop and from Swift's few threads.
 package enum BackgroundThread {
-    /// Runs `body` on a thread that ends with it. Where no thread can be had, runs it here: late is better than never.
+    /// Runs `body` on a thread that ends with it. If no thread can be created, runs it here: late is better than never.
     package static func run(_ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()

@@ -4,8 +4,8 @@ import IOPorts
 extension ChannelFailure {
     /// Why the node of a meter's device cannot be opened, and what to do.
     ///
-    /// - Parameter isSerial: a serial port, which the system's own rules give to the group dialout; the other kinds have
-    ///   nobody's but ours.
+    /// - Parameter isSerial: a serial port, which the system's own rules give to the group dialout; the other kinds
+    ///   have only our rules.
     init(_ error: Errno, opening path: String, isSerial: Bool = false) {
         switch error.code {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:

@@ -11,10 +11,10 @@ import MeterModel
 ///        └──────────────┴───────────────────────────────────────────────────┘
 /// ```
 ///
-/// OPENING leads to OPEN straight away where nothing has to be connected. `close` leads from each state to CLOSED, from
-/// OPEN perhaps by way of LINGERING, which reads on for a while. A link that cannot be opened is CLOSED at once.
+/// OPENING leads straight to OPEN if there is nothing to connect. `close` leads from each state to CLOSED, from OPEN
+/// perhaps by way of LINGERING, which reads on for a while. A link that cannot be opened is CLOSED at once.
 package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: made on any thread, then only used on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`), which every entry checks.
 
     private let link: any DescriptorLink
     private let loop: IOLoop
@@ -24,18 +24,18 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private var queue: WriteQueue
     /// Runs while bytes wait to be written.
     private var stallTimer: LoopTimer?
-    /// The loop waits for the descriptor to take bytes.
+    /// Whether the loop waits for the descriptor to accept bytes.
     private var awaitsRoom = false
-    /// A thread is about to write, or writes; the descriptor stays open until it is done.
+    /// A thread is about to write, or is writing; the descriptor stays open until it is done.
     private var isWriting = false
 
     private enum State {
         case opening(Handler)
         case connecting(any LinkEnd, LoopTimer, Handler)
         case open(any LinkEnd, Handler)
-        /// The caller has closed. What was queued still goes out, and what comes is thrown away.
+        /// The caller has closed. What was queued is still sent, and what arrives is discarded.
         case lingering(any LinkEnd, LoopTimer)
-        /// The end is closed, and the caller is about to hear of it.
+        /// The end is closed, and the caller is about to be told.
         case failed(Handler)
         case closed
     }
@@ -46,7 +46,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - loop: the loop on which the channel is used and calls back.
-    ///   - stallLimit: how long the link may take no byte while some wait before it counts as stalled.
+    ///   - stallLimit: how long the link may accept no byte, with some waiting, before it counts as stalled.
     package static func open(
         _ link: any DescriptorLink, on loop: IOLoop, stallLimit: Duration = .seconds(5), handle: @escaping Handler
     ) -> DescriptorChannel {
@@ -99,8 +99,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: The beginning
 
-    /// Opening a device is transfers that a dying one may hold up for seconds, and connecting may wait for a lock that
-    /// the kernel holds meanwhile, so they happen on a thread of their own and not on the loop, where other meters wait.
+    /// Runs on a thread of its own, not on the loop, where other meters wait: opening a device involves transfers that
+    /// a dying one may delay for seconds, and connecting may wait for a lock that the kernel holds meanwhile.
     private func begin() {
         guard case .opening = state else { return }
         BackgroundThread.run { [self] in
@@ -111,7 +111,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func opened(_ result: Result<OpenedLink, ChannelFailure>) {
         guard case .opening(let handle) = state else {
-            // Closed meanwhile.
+            // Closed in the meantime.
             if case .success(.open(let end)) = result { end.close(discardingOutput: true) }
             if case .success(.connecting(let end, _)) = result { end.close(discardingOutput: true) }
             return
@@ -130,7 +130,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// - Returns: false where the loop does not take it, and that has been told.
+    /// - Returns: false if the loop refuses it, which has then been reported.
     private func register(_ end: any LinkEnd, _ interest: Readiness, _ handle: Handler) -> Bool {
         do {
             try loop.register(end.descriptor, interest) { [self] in ready($0) }
@@ -143,7 +143,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// - Parameter reason: why it came to nothing, nil where it is connected.
+    /// - Parameter reason: why the connection failed, or nil if it is up.
     private func connected(_ reason: Errno?) {
         guard case .connecting(let end, let timer, let handle) = state else { return }
         loop.cancel(timer)
@@ -187,12 +187,12 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         if readiness.contains(.writable) { writeQueue() }
     }
 
-    /// Takes the packets that are there, up to eight, or one buffer full of a stream. What is left makes the descriptor
+    /// Reads the packets that are there, up to eight, or one buffer full of a stream. The rest makes the descriptor
     /// ready again at the next turn, after others had theirs.
     private func read(hasHungUp: Bool) {
-        // A UM's block comes in seven packets at once, and a wake of the loop for each would cost more than they do.
+        // A UM's block comes in seven packets at once; a wake of the loop for each would cost more than the packets do.
         for _ in 0..<(link.framing == .packets ? 8 : 1) {
-            // What was received may have closed the channel.
+            // The handler may have closed the channel.
             guard let end = usableEnd else { return }
             do {
                 guard let count = try end.descriptor.read(into: readBuffer) else {
@@ -226,7 +226,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Hands what is next to a thread, and goes on when that is done.
+    /// Hands the next bytes to a thread, and continues when that is done.
     private func writeElsewhere(_ end: any LinkEnd) {
         isWriting = true
         if stallTimer == nil { startStallTimer() }
@@ -242,7 +242,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private func wrote(_ result: Result<Int?, Errno>, to end: any LinkEnd) {
         isWriting = false
         guard usableEnd != nil else {
-            // Closed meanwhile, and the end was left to the thread.
+            // Closed in the meantime, which left the end to the thread.
             end.close(discardingOutput: true)
             return
         }
@@ -256,11 +256,11 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Waits for the link to take more, or no longer, and keeps the stall timer accordingly.
+    /// Waits, if necessary, for the link to accept more, and runs the stall timer accordingly.
     private func awaitRoom(_ end: any LinkEnd, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
-        // What a thread writes waits there, unless the descriptor said that it would have to.
+        // A thread waits during its write, unless the descriptor said that it would have to.
         let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
         guard needsRoom != awaitsRoom else { return }
         awaitsRoom = needsRoom
@@ -282,7 +282,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno?) { fail(link.failure(losing: reason)) }
 
-    /// Closes at once and says so at the loop's next turn: `send`, which may have found out, must not call back.
+    /// Closes at once and reports it at the loop's next turn: `send`, which may have found out, must not call back.
     private func fail(_ failure: ChannelFailure) {
         let handle: Handler
         switch state {
@@ -293,7 +293,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         shut()
         state = .failed(handle)
         loop.execute { [self] in
-            // The caller may have closed meanwhile, and then hears nothing more.
+            // The caller may have closed in the meantime, and then hears nothing more.
             guard case .failed = state else { return }
             state = .closed
             handle(.closed(failure))
@@ -304,7 +304,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         stopStallTimer()
         if let end = usableEnd {
             loop.unregister(end.descriptor)
-            // A thread that writes must not meet a stranger's file under the number: it closes when it is done.
+            // A writing thread must not find another file under the number: it closes the end when it is done.
             if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
         }
         switch state {
@@ -321,8 +321,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         state = .closed
     }
 
-    /// Reads away what has come: some meters hang when their last packets are not fetched
-    /// (Docs/Protocols/FNIRSI.md#commands). Bounded, as a meter may push faster than this reads; the kernel keeps 64
+    /// Reads and discards what has arrived: some meters hang if their last packets are not fetched
+    /// (Docs/Protocols/FNIRSI.md#commands). Bounded, as a meter may send faster than this reads; the kernel keeps 64
     /// packets of a raw HID device.
     private func drain(_ end: any LinkEnd) {
         for _ in 0..<(link.framing == .packets ? 64 : 16) {

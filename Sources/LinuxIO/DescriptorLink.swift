@@ -1,24 +1,26 @@
 package import IOPorts
 
-/// One link as its transport knows it: how it is opened, how it carries bytes, and what people are told of it.
+/// What a transport knows about one link: how to open it, how it carries bytes, and what to tell people.
 /// `DescriptorChannel` does the rest.
 package protocol DescriptorLink: Sendable {
-    /// What messages call it: the device node, or the meter's address and the adapter's.
+    /// Its name in messages: the device node, or the addresses of meter and adapter.
     var name: String { get }
     var framing: Framing { get }
-    /// A write waits for the device, on a non-blocking descriptor too. Such writes happen on a thread of their own.
+    /// Whether a write waits for the device, even on a non-blocking descriptor. Such writes happen on a thread of their
+    /// own.
     var writesBlock: Bool { get }
-    /// What a person can do about a link that takes no bytes: a sentence.
+    /// What a person can do about a link that accepts no bytes, as a sentence.
     var remedy: String { get }
 
-    /// Opens the link, or begins to. Called once, on a thread of its own, where it may take its time; what it gives is
-    /// closed at once when nobody wants it any more.
+    /// Opens the link, or starts to. Called once, on a thread of its own, where it may take its time; the result is
+    /// closed at once if nobody wants it any more.
     func open() throws(ChannelFailure) -> OpenedLink
-    /// What to say of a connect that was begun and came to nothing. ETIMEDOUT: it took longer than its limit, too.
+    /// The failure to report for a connect that was started and failed. ETIMEDOUT also means that it exceeded its
+    /// limit.
     func failure(connecting reason: Errno) -> ChannelFailure
-    /// What to say of a link that was open and is no more.
+    /// The failure to report for a link that was open and is lost.
     ///
-    /// - Parameter reason: nil where it just ended.
+    /// - Parameter reason: nil if it simply ended.
     func failure(losing reason: Errno?) -> ChannelFailure
 }
 
@@ -32,26 +34,25 @@ extension DescriptorLink {
 
 /// How a descriptor carries bytes.
 package enum Framing: Sendable {
-    /// As they come: writes and reads mean nothing. Serial lines, RFCOMM.
+    /// As a stream: boundaries of writes and reads have no meaning. Serial lines, RFCOMM.
     case stream
-    /// What is sent at once is one write, and each read is one packet. Raw HID, L2CAP.
+    /// Each packet is one write, and each read is one packet. Raw HID, L2CAP.
     case packets
 }
 
-/// What `DescriptorLink.open` gives. The descriptor does not block.
+/// The result of `DescriptorLink.open`. The descriptor is non-blocking.
 package enum OpenedLink: Sendable {
     case open(any LinkEnd)
-    /// A socket whose connect(2) answered EINPROGRESS. It counts as out of reach when it is not connected within
-    /// `limit`.
+    /// A socket whose connect(2) returned EINPROGRESS. It counts as out of reach if it is not connected within `limit`.
     case connecting(any LinkEnd, limit: Duration)
 }
 
 /// This host's end of a link that is open or about to be.
 package protocol LinkEnd: Sendable {
     var descriptor: FileDescriptor { get }
-    /// Closes it. Called once, on the loop, which it must not hold up.
+    /// Closes the end. Called once, on the loop, which it must not delay.
     ///
-    /// - Parameter discardingOutput: bytes are left that the link did not take; do not wait for it to take them.
+    /// - Parameter discardingOutput: there are bytes that the link has not accepted; do not wait until it does.
     func close(discardingOutput: Bool)
 }
 

@@ -1,18 +1,19 @@
 import Glibc
 import MeterModel
 
-/// For a program that has a thread to spare and nothing else to do. Everything else waits with an `IOLoop`.
+/// For a program with a thread to spare. Everything else waits with an `IOLoop`.
 extension FileDescriptor {
-    /// Blocks until there are bytes to read, or the end.
+    /// Blocks until there are bytes to read, or the end is reached.
     ///
-    /// - Parameter patience: nil waits for ever. It is rounded up to whole milliseconds, and a signal begins it anew.
-    /// - Returns: false when the time has passed.
+    /// - Parameter patience: the longest wait, without limit if nil. It is rounded up to whole milliseconds, and a
+    ///   signal restarts it.
+    /// - Returns: false once the time has passed.
     package func awaitInput(for patience: Duration?) throws(Errno) -> Bool {
         let milliseconds = patience.map { Int32(clamping: ($0 + .nanoseconds(999_999)).milliseconds) }
         return try wait(for: Int16(POLLIN), milliseconds: milliseconds.map { max(0, $0) } ?? -1)
     }
 
-    /// Writes all of the bytes, blocking as long as the other end takes none.
+    /// Writes all of the bytes, blocking while the other end accepts none.
     package func writeAll(_ bytes: [UInt8]) throws(Errno) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 package import IOPorts
 
-/// A raw HID device, open for reports to and from it.
+/// A raw HID device, open for reading and writing reports.
 ///
-/// Reads do not wait. Writes do, for the device, up to five seconds (USB_CTRL_SET_TIMEOUT in the kernel's usbhid).
+/// Reads do not wait. Writes wait for the device, up to five seconds (USB_CTRL_SET_TIMEOUT in the kernel's usbhid).
 package struct HidNode: LinkEnd {
     package let descriptor: FileDescriptor
     package let vendor: UInt16
@@ -21,7 +21,7 @@ package struct HidNode: LinkEnd {
         do {
             try Errno.check { cl_hidraw_info(descriptor.raw, &device) }
         } catch {
-            // A device that went in between, or a file of another kind.
+            // The device went away in between, or this is a file of another kind.
             throw error.code == ENOTTY || error.code == EINVAL
                 ? ChannelFailure(.unsuitable, "\(path) is not a raw HID device. Those are /dev/hidraw*.")
                 : ChannelFailure(error, opening: path)
@@ -29,6 +29,6 @@ package struct HidNode: LinkEnd {
         (self.descriptor, vendor, product) = (descriptor, device.vendor, device.product)
     }
 
-    /// The last close stops the kernel's reading from the device, which may take as long as the device lets it.
+    /// The last close stops the kernel's reading from the device, which takes as long as the device lets it.
     package func close(discardingOutput: Bool) { descriptor.closeElsewhere() }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What this machine is called.
+/// This machine's name.
 package enum HostName {
-    /// As the system has it, "localhost" where it has none.
+    /// The system's name for it; "localhost" if it has none.
     package static var system: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }

@@ -4,25 +4,25 @@ package import IOPorts
 package import MeterModel
 import Synchronization
 
-/// A thread that waits for descriptors and timers, and on which actors run.
+/// A thread that waits for descriptors and timers, and runs actors.
 ///
 /// An actor with this executor is called by its channels and timers without changing threads: inside a handler,
-/// `assumeIsolated` succeeds. Work that comes from the loop's own thread costs no system call; work from another
-/// thread costs one at most.
+/// `assumeIsolated` succeeds. Work that comes from the loop's own thread costs no system call; work from another thread
+/// costs one at most.
 package final class IOLoop: SessionLoop, @unchecked Sendable {
-    // Unchecked: what is marked "loop only" is touched by the loop's thread alone, the rest guards itself.
+    // Unchecked: only the loop's thread touches what is marked "loop only"; the rest protects itself.
 
     private let inbox = Mutex(Inbox())
     private let timers = Mutex(TimerHeap())
-    /// `pthread_self` of the loop's thread, 0 while it does not run.
+    /// `pthread_self` of the loop's thread; 0 while it does not run.
     private let thread = Atomic<UInt>(0)
     private let name: String
     /// Loop only, except for `wake`.
     private let poller: Poller
-    /// Loop only: what runs at this turn, and what has come since.
+    /// Loop only: the work of this turn, and what has come since.
     private var running: [Work] = []
     private var arrived: [Work] = []
-    /// Loop only: how many still have something to finish when the loop is to end.
+    /// Loop only: number of holders that still have something to finish when the loop is to end.
     private var holds = 0
 
     private enum Work {
@@ -32,7 +32,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     private struct Inbox {
         var work: [Work] = []
-        /// The loop has been nudged and has not looked yet.
+        /// The loop was woken and has not looked yet.
         var isNudged = false
         var state = State.new
         /// The thread, from `start` to `shutdown`.
@@ -41,7 +41,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     private enum State { case new, running, stopping, ended }
 
-    /// - Parameter name: the thread's name, for people who look at the process; 15 bytes of it show.
+    /// - Parameter name: the thread's name, for people who inspect the process; 15 bytes of it are shown.
     package init(name: String = "io-loop") throws(Errno) {
         self.name = name
         poller = try Poller()
@@ -68,7 +68,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     }
 
     /// Runs what has come so far, ends the thread and waits for its end. Call it when no actor on the loop has anything
-    /// left to do: what comes later never runs, unless somebody holds the loop. Shutting down twice is harmless.
+    /// left to do: later work never runs, unless somebody holds the loop. Repeating it is harmless.
     package func shutdown() {
         precondition(!isOnLoop, "The loop's own thread cannot wait for its own end")
         let thread = inbox.withLock { inbox in
@@ -81,8 +81,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         pthread_join(thread, nil)
     }
 
-    /// Keeps the loop going, after `shutdown` too, until `letGo` is called as often. For what is over within seconds. On
-    /// the loop only.
+    /// Keeps the loop running, even after `shutdown`, until `letGo` has been called as often. For what takes only
+    /// seconds. On the loop only.
     package func hold() {
         checkIsolated()
         holds += 1
@@ -142,7 +142,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
             let earliest = timers.earliest() ?? .max
             return (timers.add(at: deadline, body), deadline < earliest)
         }
-        // The loop's own thread looks at the timers before it waits again.
+        // The loop's own thread checks the timers before it waits again.
         if isFirst, !isOnLoop { poller.wake() }
         return timer
     }
@@ -153,8 +153,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     // MARK: Descriptors
 
-    /// Calls `handler` on the loop whenever the descriptor is ready, as long as it is (level-triggered). On the loop
-    /// only. Unregister before the descriptor is closed.
+    /// Calls `handler` on the loop again and again while the descriptor is ready (level-triggered). On the loop only.
+    /// Unregister before the descriptor is closed.
     package func register(
         _ descriptor: FileDescriptor, _ interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void
     ) throws(Errno) {
@@ -162,13 +162,13 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         try poller.register(descriptor, interest, handler)
     }
 
-    /// Waits for something else on a registered descriptor. On the loop only.
+    /// Changes what to wait for on a registered descriptor. On the loop only.
     package func modify(_ descriptor: FileDescriptor, _ interest: Readiness) throws(Errno) {
         checkIsolated()
         try poller.modify(descriptor, interest)
     }
 
-    /// No handler is called for the descriptor after this, not even for what is ready already. On the loop only.
+    /// Afterwards no handler is called for the descriptor, not even for what is ready already. On the loop only.
     package func unregister(_ descriptor: FileDescriptor) {
         checkIsolated()
         poller.unregister(descriptor)
@@ -199,7 +199,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     private func prepareThread() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         cl_name_this_thread(name)
-        // Signals are for the program's own threads; here they would only interrupt.
+        // Signals are for the program's other threads; here they would only interrupt.
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, nil)
@@ -219,7 +219,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs what is there now; what comes meanwhile waits for the next turn, so that descriptors get theirs.
+    /// Runs what is there now; later work waits for the next turn, so that descriptors get theirs.
     private func runWork() {
         guard !arrived.isEmpty else { return }
         swap(&arrived, &running)

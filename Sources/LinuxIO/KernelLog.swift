@@ -1,22 +1,22 @@
 import Glibc
 
-/// The kernel's log of this boot, as far as it may be read.
+/// The kernel's log of this boot, if it may be read.
 package enum KernelLog {
-    /// Its lines, the last megabytes of them; nil where this user may not read it. With dmesg_restrict that takes
-    /// CAP_SYSLOG (Linux kernel/printk/printk.c, `check_syslog_permissions`); the journal's copy takes the group adm or
+    /// The last megabytes of its lines. Nil if this user may not read it: with dmesg_restrict that takes CAP_SYSLOG
+    /// (Linux kernel/printk/printk.c, `check_syslog_permissions`); the journal's copy takes the group adm or
     /// systemd-journal (journalctl(1)).
     ///
-    /// - Parameter root: in front of the path, for tests; the journal is only asked without it.
+    /// - Parameter root: a prefix of the path, for tests. The journal is read only without one.
     package static func read(root: String = "") -> String? {
         records(at: "\(root)/dev/kmsg") ?? (root.isEmpty ? journal : nil)
     }
 
     private static let bytesMax = 4 << 20
 
-    /// One record a read, `priority,number,time,flags;text` (Documentation/ABI/testing/dev-kmsg).
+    /// One record for each read, `priority,number,time,flags;text` (Documentation/ABI/testing/dev-kmsg).
     private static func records(at path: String) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else {
-            return nil  // Not allowed, or in a container: the journal is asked.
+            return nil  // Not allowed, or in a container: try the journal.
         }
         var all: [UInt8] = []
         var record = [UInt8](repeating: 0, count: 8192)
@@ -26,7 +26,7 @@ package enum KernelLog {
                 guard let count, count > 0 else { break }
                 all += record[..<count]
             } catch {
-                // Overwritten before it was read: the next read goes on with the oldest one there is.
+                // Overwritten before it was read: the next read continues with the oldest record left.
                 guard error.code == EPIPE else { return all.isEmpty ? nil : String(decoding: all, as: UTF8.self) }
             }
         }
@@ -40,7 +40,7 @@ package enum KernelLog {
         return try result.get()
     }
 
-    /// Empty for who may not read it: a kernel that has started has said something.
+    /// Empty for a user who may not read it: a kernel that has started has always said something.
     private static var journal: String? {
         guard let pipe = popen("journalctl --dmesg --quiet --no-pager --output=cat 2>/dev/null", "r") else {
             return nil

@@ -4,7 +4,7 @@ package import MeterModel
 
 /// The system's two clocks.
 package enum LinuxClock {
-    /// Time since the machine booted, suspended time included.
+    /// Time since the machine booted, including suspended time.
     package static var now: MonotonicTime { MonotonicTime(sinceOrigin: .nanoseconds(bootNanoseconds)) }
 
     /// The calendar.
@@ -20,12 +20,12 @@ package enum LinuxClock {
 
     private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
-        // Cannot fail: both clocks exist on every kernel this runs on, and the address is good.
+        // Cannot fail: both clocks exist on every kernel this runs on, and the address is valid.
         clock_gettime(clock, &time)
         return time
     }
 
-    /// Something keeps the calendar right, as a network time service; nil where the kernel does not say.
+    /// Whether something such as a network time service keeps the calendar right. Nil if the kernel does not say.
     package static var isSynchronised: Bool? {
         let answer = cl_clock_is_synchronised()
         return answer < 0 ? nil : answer == 1

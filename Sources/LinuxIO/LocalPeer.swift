@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who is at the other end of a connection over loopback: the kernel knows each socket's user.
+/// Finds out who is at the other end of a loopback connection: the kernel knows each socket's user.
 package enum LocalPeer {
     /// An address and a port.
     package struct End: Hashable, Sendable {
@@ -15,7 +15,7 @@ package enum LocalPeer {
 
         private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-        /// 16 bytes, an IPv4 address as a socket for both kinds shows it (`::ffff:…`); nil for what is no address.
+        /// 16 bytes, an IPv4 address in the form used by dual-stack sockets (`::ffff:…`). Nil if the length is wrong.
         var mapped: [UInt8]? {
             switch address.count {
             case 4: Self.mappedPrefix + address
@@ -24,12 +24,12 @@ package enum LocalPeer {
             }
         }
 
-        /// 4 bytes wherever it is an IPv4 address; nil for what is no address.
+        /// 4 bytes for any form of an IPv4 address, otherwise 16. Nil if the length is wrong.
         var plain: [UInt8]? {
             mapped.map { $0.starts(with: Self.mappedPrefix) ? Array($0.suffix(4)) : $0 }
         }
 
-        /// As `/proc/net/tcp` has it: words in the machine's order, in hex.
+        /// In the format of `/proc/net/tcp`: words in the machine's byte order, in hex.
         fileprivate func text(_ count: Int) -> String? {
             let bytes = count == 4 ? plain : mapped
             guard let bytes, bytes.count == count, (0...65_535).contains(port) else { return nil }
@@ -49,9 +49,9 @@ package enum LocalPeer {
 
     /// A socket that a program holds open.
     package struct Socket: Hashable, Sendable {
-        /// Who made it.
+        /// The user who created it.
         package var user: UInt32
-        /// The kernel's number for it, which no other socket has while it is open. Never 0.
+        /// The kernel's number for it, unique among open sockets. Never 0.
         package var inode: UInt32
 
         package init(user: UInt32, inode: UInt32) {
@@ -60,13 +60,12 @@ package enum LocalPeer {
         }
     }
 
-    /// The socket that `client` is, while a program holds it open and may both send and receive.
+    /// The socket `client`, if a program holds it open and may both send and receive.
     ///
-    /// A socket that was closed, or closed for sending, belongs to nobody here: the kernel lists it with user 0, whoever
-    /// made it, as it does with what is left of a connection that is over.
+    /// A socket that was closed, or closed for sending, counts as nobody's: the kernel lists it with user 0, whoever
+    /// made it, like the remains of a finished connection.
     ///
-    /// - Returns: nil where the kernel knows no such socket, as for a connection from elsewhere, and where it does not
-    ///   answer.
+    /// - Returns: nil if the kernel knows no such socket, as for a connection from elsewhere, or does not answer.
     package static func socket(of client: End, to server: End) -> Socket? {
         if case .known(let socket) = SocketDiagnosis.ask(for: client, to: server) { return socket }
         for (path, count) in [("/proc/net/tcp", 4), ("/proc/net/tcp6", 16)] {
@@ -76,8 +75,9 @@ package enum LocalPeer {
         return nil
     }
 
-    /// Looks it up in the text of such a table: columns are the number, both ends, the state, queues, timers,
-    /// retransmissions, the user, timeouts and the inode (the kernel's Documentation/networking/proc_net_tcp.rst).
+    /// Looks up the socket in the text of such a table. Its columns are the number, both ends, the state, queues,
+    /// timers, retransmissions, the user, timeouts and the inode (the kernel's
+    /// Documentation/networking/proc_net_tcp.rst).
     package static func socket(
         of client: End, to server: End, in table: String, addressBytes: Int
     ) -> Socket? {
@@ -96,7 +96,7 @@ package enum LocalPeer {
 
 /// Users and their groups, as the system knows them.
 package enum UserGroups {
-    /// The group of a file; nil where there is none.
+    /// The group of a file, if there is one.
     package static func group(ofFile path: String) -> UInt32? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_gid : nil

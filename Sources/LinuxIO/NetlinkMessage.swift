@@ -1,6 +1,7 @@
-/// What the kernel tells of its links, addresses and routes: rtnetlink(7), as far as the network monitor needs it.
+/// A report from the kernel about its links, addresses and routes: rtnetlink(7), as far as the network monitor needs
+/// it.
 package enum NetlinkMessage: Hashable, Sendable {
-    /// `isUp`: switched on, and with a carrier.
+    /// `isUp` means switched on and with a carrier.
     case link(index: Int32, isUp: Bool, name: String?)
     case linkGone(index: Int32)
     case address(index: UInt32)
@@ -9,13 +10,13 @@ package enum NetlinkMessage: Hashable, Sendable {
     case routeGone
     /// Messages were lost.
     case overrun
-    /// The kernel's answer to a request that failed, as an errno value.
+    /// The kernel's answer to a failed request, as an errno value.
     case failure(code: Int32)
     case other(type: UInt16)
-    /// The rest cannot be read: a length says more than there is, or less than a message has.
+    /// The rest cannot be read: a length exceeds what is there, or is too small for a message.
     case malformed
 
-    /// Decodes one datagram, in the byte order of this machine. No bytes trap; what follows a malformed message is lost.
+    /// Decodes one datagram, in the machine's byte order. Never traps; what follows a malformed message is lost.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var offset = 0
@@ -31,7 +32,7 @@ package enum NetlinkMessage: Hashable, Sendable {
         return messages
     }
 
-    /// The message header: length, type, flags, sequence, sender.
+    /// Size of the message header: length, type, flags, sequence, sender.
     private static let headerLength = 16
     private static let endOfDump: UInt16 = 3
 
@@ -49,7 +50,7 @@ package enum NetlinkMessage: Hashable, Sendable {
         }
     }
 
-    /// struct ifinfomsg: family, device type, index at 4, flags at 8, change; attributes from 16 on.
+    /// Decodes struct ifinfomsg: family, device type, index at 4, flags at 8, change; attributes from 16 on.
     private static func link(_ body: UnsafeRawBufferPointer) -> NetlinkMessage {
         guard body.count >= 16, let index = body.value(at: 4, as: Int32.self),
             let flags = body.value(at: 8, as: UInt32.self)
@@ -59,7 +60,7 @@ package enum NetlinkMessage: Hashable, Sendable {
         return .link(index: index, isUp: isUp, name: name(in: UnsafeRawBufferPointer(rebasing: body[16...])))
     }
 
-    /// The attribute IFLA_IFNAME, a string that ends with a zero.
+    /// The attribute IFLA_IFNAME, a zero-terminated string.
     private static func name(in attributes: UnsafeRawBufferPointer) -> String? {
         var offset = 0
         while offset < attributes.count {
@@ -79,7 +80,7 @@ package enum NetlinkMessage: Hashable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// nil where fewer bytes are left.
+    /// Nil if too few bytes are left.
     fileprivate func value<Value: BitwiseCopyable>(at offset: Int, as type: Value.Type) -> Value? {
         guard offset >= 0, count - offset >= MemoryLayout<Value>.size else { return nil }
         return loadUnaligned(fromByteOffset: offset, as: type)

@@ -1,8 +1,8 @@
 import Glibc
 package import MeterModel
 
-/// Which way the kernel would send a packet. None is sent: a datagram socket is only connected, which makes the kernel
-/// choose a route and a source address.
+/// Which way the kernel would send a packet. None is sent: connecting a datagram socket makes the kernel choose a route
+/// and a source address.
 package enum NetworkRoute {
     /// The path to a numeric address, in the calling thread's network namespace.
     package static func path(to address: String) -> NetworkPath {
@@ -12,14 +12,14 @@ package enum NetworkRoute {
 
     package static func isNumeric(_ host: String) -> Bool { !numericAddresses(of: host, AI_NUMERICHOST).isEmpty }
 
-    /// The addresses of a name, as text. May wait for the network for many seconds: never on the loop.
+    /// The addresses of a name, as text. May wait for the network for many seconds, so never call it on the loop.
     package static func resolve(_ name: String) -> [String] { numericAddresses(of: name, 0) }
 
-    /// What the interface is, by what sysfs says of it. Sysfs shows the network namespace in which it was mounted.
+    /// The kind of interface, according to sysfs, which shows the network namespace in which it was mounted.
     package static func kind(of interface: String, sysfs: String = "/sys/class/net") -> NetworkPath.InterfaceKind {
         let names = Set(FileTree.names(in: "\(sysfs)/\(interface)"))
         if names.contains("wireless") || names.contains("phy80211") { return .wifi }
-        // A device behind it and the type of Ethernet: neither a bridge, nor a tunnel, nor a telephone.
+        // With a device behind it and of type Ethernet, it is not a bridge, a tunnel or a telephone.
         return names.contains("device") && FileTree.text(at: "\(sysfs)/\(interface)/type") == "1" ? .wired : .other
     }
 
@@ -56,7 +56,7 @@ package enum NetworkRoute {
         return nil
     }
 
-    /// nil for what is neither IPv4 nor IPv6.
+    /// Nil unless it is IPv4 or IPv6.
     private static func addressBytes(of address: UnsafePointer<sockaddr>) -> [UInt8]? {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
@@ -86,7 +86,7 @@ package enum NetworkRoute {
         hints.ai_flags = flags
         hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        // Port 9 is "discard"; nothing goes there.
+        // Port 9 is "discard"; nothing is sent there.
         guard getaddrinfo(host, "9", &hints, &list) == 0 else { return nil }
         defer { freeaddrinfo(list) }
         var next = list

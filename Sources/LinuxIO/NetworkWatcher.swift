@@ -3,16 +3,16 @@ import Glibc
 import IOPorts
 package import MeterModel
 
-/// Watches the way to the cloud: looks when the kernel tells of a change, and now and then anyway, because what it tells
-/// can be lost.
+/// Watches the route to the cloud: looks when the kernel reports a change, and now and then anyway, because reports can
+/// get lost.
 package final class NetworkWatcher: NetworkMonitor {
     private let loop: IOLoop
     private let host: String
     private let recheck: Duration
 
     /// - Parameters:
-    ///   - host: of the cloud, a name or a numeric address.
-    ///   - recheck: how long between two looks that nothing asked for.
+    ///   - host: the cloud's name or numeric address.
+    ///   - recheck: time between regular looks.
     package init(loop: IOLoop, host: String, recheck: Duration = .seconds(30)) {
         self.loop = loop
         self.host = host
@@ -39,14 +39,14 @@ private actor NetworkWatch {
     private var socket: FileDescriptor?
     private var timer: LoopTimer?
     private var last: NetworkPath?
-    /// Numeric; nil while a name is not resolved.
+    /// Numeric addresses. Nil until the name is resolved.
     private var addresses: [String]?
     private var isResolving = false
     private var isStopped = false
     private var buffer = [UInt8](repeating: 0, count: 32 * 1024)
 
-    /// Of the documentation (RFC 5737, RFC 3849): nobody is there, and the default route leads to it. They stand in for
-    /// a name that cannot be resolved yet.
+    /// Addresses reserved for documentation (RFC 5737, RFC 3849): nobody has them, and the default route leads to them.
+    /// They stand in for a name that cannot be resolved yet.
     private static let standIns = ["192.0.2.1", "2001:db8::1"]
 
     init(loop: IOLoop, host: String, recheck: Duration, report: @escaping @Sendable (NetworkPath) -> Void) {
@@ -59,7 +59,7 @@ private actor NetworkWatch {
 
     func start() {
         let number = cl_open_route_socket()
-        // Without it, as in a sandbox that forbids it, the slow look is all there is.
+        // Without a socket, as in a sandbox that forbids it, only the regular look is left.
         if number >= 0 { listen(on: FileDescriptor(owning: number)) }
         look()
         arm()
@@ -79,7 +79,7 @@ private actor NetworkWatch {
             }
             self.socket = socket
         } catch {
-            socket.close()  // The slow look remains.
+            socket.close()  // The regular look remains.
         }
     }
 
@@ -90,11 +90,11 @@ private actor NetworkWatch {
         self.socket = nil
     }
 
-    /// Takes everything that was told, then looks once.
+    /// Takes all pending reports, then looks once.
     private func hear() {
         guard let socket else { return }
         var isNews = false
-        // Bounded, so that a storm of changes leaves the meters their turn.
+        // Bounded, so that the meters get their turn in a storm of changes.
         for _ in 0..<64 {
             do {
                 guard let count = try buffer.withUnsafeMutableBytes({ try socket.read(into: $0) }), count > 0 else {
@@ -103,7 +103,7 @@ private actor NetworkWatch {
                 isNews =
                     isNews || buffer.withUnsafeBytes { Self.isNews(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             } catch {
-                // ENOBUFS: something was lost, so whatever it was, look. Anything else would come again at once.
+                // ENOBUFS: something was lost, so look in any case. Any other error would only come again at once.
                 isNews = true
                 if (error as? Errno)?.isLostMessages != true { close() }
                 break
@@ -160,6 +160,6 @@ private actor NetworkWatch {
 }
 
 extension Errno {
-    /// The socket's buffer ran over.
+    /// Whether the socket's buffer overflowed.
     fileprivate var isLostMessages: Bool { code == ENOBUFS }
 }

@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// A serial port made of software: whoever opens `path` talks to the holder of `master`.
+/// A serial port in software: a program that opens `path` talks to the holder of `master`.
 ///
-/// The holder keeps no slave open, so the master tells when the other side goes: EPOLLHUP from the start, and again
-/// after each close; none while somebody has the slave open.
+/// The holder keeps no slave open, so the master shows when the other side is away: EPOLLHUP at first and after each
+/// close, and not while somebody has the slave open.
 package final class PseudoTerminal: Sendable {
     package let master: FileDescriptor
     /// The slave's device node.
     package let path: String
-    /// The link to `path`, where one was asked for.
+    /// The link to `path`, if one was requested.
     package let link: String?
 
-    /// - Parameter link: a path at which the port is found under a steady name. An older link is replaced at once, with
-    ///   no moment without; anything else at that path is left alone, and EEXIST thrown.
+    /// - Parameter link: a path at which the port is found under a stable name. An older link is replaced atomically;
+    ///   anything else at that path is left alone, and EEXIST thrown.
     package init(link: String? = nil) throws(Errno) {
         let number = try Errno.check { cl_open_pty_master() }
         let master = FileDescriptor(owning: number)
@@ -22,15 +22,15 @@ package final class PseudoTerminal: Sendable {
         let code = cl_pty_slave_name(number, &name, name.count)
         guard code == 0 else { throw Errno(code) }
         path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // A master's settings are its slave's.
+        // A master's settings are also its slave's.
         try SerialLine.makeRaw(master, speed: nil)
-        // A slave that was never open counts as open; one that was closed does not.
+        // A slave that was never opened counts as open; one that was closed does not.
         try FileDescriptor(opening: path, O_RDWR | O_NOCTTY).close()
         self.link = link
         if let link { try Self.place(link, to: path) }
     }
 
-    /// True while somebody has the slave open, or has left bytes that are not read yet.
+    /// Whether somebody has the slave open, or has left unread bytes.
     package var hasPeer: Bool {
         var state = pollfd(fd: master.raw, events: Int16(POLLIN), revents: 0)
         // An error counts as nobody: the caller looks again later anyway.
@@ -38,10 +38,11 @@ package final class PseudoTerminal: Sendable {
         return state.revents & Int16(POLLHUP) == 0 || state.revents & Int16(POLLIN) != 0
     }
 
-    /// Closes the master, which is an unplugged cable to whoever has the slave open, and removes the link.
+    /// Closes the master, which looks like an unplugged cable to a program that has the slave open, and removes the
+    /// link.
     package func close() {
         if let link, FileTree.linkTarget(link) == path {
-            // It may be gone already, which is as good.
+            // It may already be gone, which is just as good.
             _ = unlink(link)
         }
         master.close()
@@ -50,7 +51,7 @@ package final class PseudoTerminal: Sendable {
     private static func place(_ link: String, to path: String) throws(Errno) {
         if cl_exists(link) == 1, cl_is_symlink(link) == 0 { throw Errno(EEXIST) }
         let new = "\(link).\(getpid()).new"
-        // Left over from a process of the same number that was killed; otherwise not there.
+        // Left over from a killed process with the same number; otherwise not there.
         _ = unlink(new)
         try Errno.check { symlink(path, new) }
         do {

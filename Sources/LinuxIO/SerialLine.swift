@@ -2,15 +2,14 @@ import CLinux
 import Glibc
 package import IOPorts
 
-/// A serial port, opened for this program alone: 8 data bits, no parity, one stop bit, no flow control, nothing
-/// interpreted.
+/// A serial port, opened exclusively: 8 data bits, no parity, one stop bit, no flow control, nothing interpreted.
 package struct SerialLine: LinkEnd {
     package let descriptor: FileDescriptor
     package let path: String
     /// A pseudo-terminal keeps TIOCEXCL after its slave is closed, as long as the master is open.
     private let isPseudoTerminal: Bool
 
-    /// Opens without blocking, and throws away what waited in the line's buffers.
+    /// Opens without blocking, and discards what was in the line's buffers.
     package init(opening path: String, baudRate: Int) throws(ChannelFailure) {
         self.path = path
         guard let speed = BaudRate.speed(baudRate) else {
@@ -18,7 +17,7 @@ package struct SerialLine: LinkEnd {
             throw ChannelFailure(.system, "Cannot open \(path) at \(baudRate) baud; the rates are \(known).")
         }
         do {
-            // Without O_NOCTTY a daemon could get its signals from a meter; O_NONBLOCK skips the wait for a carrier.
+            // Without O_NOCTTY a meter's line could send the daemon signals; O_NONBLOCK skips the wait for a carrier.
             descriptor = try FileDescriptor(opening: path, O_RDWR | O_NOCTTY | O_NONBLOCK)
         } catch {
             throw ChannelFailure(error, opening: path, isSerial: true)
@@ -37,22 +36,22 @@ package struct SerialLine: LinkEnd {
         }
     }
 
-    /// Throws away what has come and closes.
+    /// Discards what has arrived, and closes.
     ///
-    /// - Parameter discardingOutput: also what the line has not sent yet, where its driver can do that. The kernel may
-    ///   wait up to 30 s for a device that takes nothing (closing_wait), which must not hold up other meters.
+    /// - Parameter discardingOutput: also discards what has not been sent, if the driver can. The kernel may wait up to
+    ///   30 s for a device that accepts nothing (closing_wait), which must not delay other meters.
     package func close(discardingOutput: Bool) {
-        // None of these can do more than fail on a line that is gone already.
+        // At worst these fail on a line that is already gone.
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
         // A process that another thread is just starting has copies of all our descriptors until it runs its program;
-        // closing alone would leave the lock to them.
+        // closing alone would leave them the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 
-    /// Keeps others out, in both customary ways. TIOCEXCL makes their open(2) fail, but not root's; the lock is what
-    /// root, and the programs that ask for it, meet.
+    /// Keeps others out, in both customary ways. TIOCEXCL makes their open(2) fail, except for root; the lock stops
+    /// root, and programs that check it.
     private func claim() throws(ChannelFailure) {
         let isTaken = cl_tty_is_exclusive(descriptor.raw) == 1
         do throws(Errno) {
@@ -64,12 +63,12 @@ package struct SerialLine: LinkEnd {
         }
     }
 
-    /// Sets a terminal to carry bytes as they are.
+    /// Sets a terminal to carry bytes unchanged.
     static func makeRaw(_ descriptor: FileDescriptor, speed: speed_t?) throws(Errno) {
         var settings = termios()
         try Errno.check { tcgetattr(descriptor.raw, &settings) }
         cfmakeraw(&settings)
-        // The modem lines mean nothing to a meter, and a missing carrier would read as the end.
+        // The modem lines mean nothing to a meter, and a missing carrier would look like the end.
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
         settings.c_cflag &= ~tcflag_t(CSTOPB)
         if let speed { try Errno.check { cfsetspeed(&settings, speed) } }

@@ -2,18 +2,18 @@ import CLinux
 import Glibc
 import MeterModel
 
-/// The service manager that started this program, systemd, and what it wants to be told (sd_notify(3)).
+/// The service manager that started this program, systemd, and the messages it expects (sd_notify(3)).
 ///
-/// The protocol is one datagram of lines `KEY=value` to a socket that the environment names.
+/// The protocol is one datagram of lines `KEY=value` to a socket named in the environment.
 package struct ServiceManager: Sendable {
     /// One line of a message.
     package enum Notice: Hashable, Sendable {
-        /// The program does what it is for.
+        /// The program is up and working.
         case ready
         case stopping
-        /// It still moves; to be said at least as often as `watchdogLimit`.
+        /// The program is alive; to be sent at least once every `watchdogLimit`.
         case alive
-        /// What it is at, for people: one line of `systemctl status`.
+        /// The program's state, for people: one line of `systemctl status`.
         case status(String)
 
         var line: String {
@@ -26,15 +26,15 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// How long the manager waits for `alive` before it takes the program for hung. nil means it does not watch.
+    /// How long the manager waits for `alive` before it considers the program hung. Nil if it does not watch.
     package let watchdogLimit: Duration?
     private let path: String
 
     /// - Parameters:
     ///   - environment: `NOTIFY_SOCKET`, a path or, after `@`, a name in the abstract space; `WATCHDOG_USEC`, and
-    ///     `WATCHDOG_PID` where that is for one process only.
+    ///     `WATCHDOG_PID` if that applies to one process only.
     ///   - processID: this program's.
-    /// - Returns: nil where nobody wants to be told anything, or not over such a socket.
+    /// - Returns: nil if nobody expects messages, or not over such a socket.
     package init?(environment: [String: String], processID: Int32 = getpid()) {
         guard let path = environment["NOTIFY_SOCKET"], path.utf8.count > 1, Self.address(path) != nil else {
             return nil
@@ -45,10 +45,10 @@ package struct ServiceManager: Sendable {
         watchdogLimit = isMeant ? limit.map { .microseconds($0) } : nil
     }
 
-    /// The folder that the manager made for this program and names in a variable (systemd.exec(5)).
+    /// The folder that the manager created for this program and named in a variable (systemd.exec(5)).
     ///
     /// - Parameter variable: `STATE_DIRECTORY` and the like.
-    /// - Returns: nil where there is none, or more than one, told apart by colons: those are none of ours.
+    /// - Returns: nil if there is none, or more than one, separated by colons: those are not ours.
     package static func folder(_ variable: String, in environment: [String: String]) -> String? {
         guard let path = environment[variable], path.hasPrefix("/"), !path.contains(":") else { return nil }
         return path
@@ -56,8 +56,8 @@ package struct ServiceManager: Sendable {
 
     /// Sends one message.
     ///
-    /// - Parameter waiting: for a manager that is busy, which a program may do at its start and its end only.
-    /// - Throws: EAGAIN for one that is, and whatever the socket says.
+    /// - Parameter waiting: waits for a busy manager, which a program may do only at its start and its end.
+    /// - Throws: EAGAIN if it is busy, and the socket's own errors.
     package func tell(_ notices: Notice..., waiting: Bool = false) throws(Errno) {
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let connection = FileDescriptor(owning: try Errno.check { socket(AF_UNIX, type, 0) })
@@ -75,7 +75,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// As the kernel takes it: an abstract name begins with a zero byte and has no end but its length.
+    /// In the kernel's form: an abstract name begins with a zero byte and ends only by its length.
     private static func address(_ path: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

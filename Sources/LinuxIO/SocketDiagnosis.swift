@@ -2,14 +2,14 @@ import Glibc
 
 /// Asks the kernel for exactly one TCP socket: sock_diag(7), with the structures of `linux/inet_diag.h`.
 ///
-/// Unlike `/proc/net/tcp` it costs the same however many sockets there are. The kernel looks the ends up among connected
-/// sockets first and among listening ones then (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c), so the answer's
-/// ends and state are compared.
+/// Unlike `/proc/net/tcp`, its cost does not depend on the number of sockets. The kernel looks up the ends among
+/// connected sockets first, then among listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c), so the
+/// answer's ends and state are compared.
 package enum SocketDiagnosis {
     package enum Answer: Hashable, Sendable {
-        /// nil means there is one, and it is closed, half closed, or another's.
+        /// The kernel has the socket; nil if it is closed, half closed, or another.
         case known(LocalPeer.Socket?)
-        /// The kernel has no such socket, or does not answer such questions.
+        /// The kernel has no such socket, or does not answer such requests.
         case unknown
     }
 
@@ -22,7 +22,7 @@ package enum SocketDiagnosis {
         let socket = FileDescriptor(owning: number)
         defer { socket.close() }
         var answer = [UInt8](repeating: 0, count: 1024)
-        // Answered within the call that asks, so there is nothing to wait for.
+        // The answer is there once the request returns, so there is nothing to wait for.
         guard send(socket.raw, request, request.count, 0) == request.count else { return .unknown }
         let count = recv(socket.raw, &answer, answer.count, 0)
         guard count > 0 else { return .unknown }
@@ -43,7 +43,7 @@ package enum SocketDiagnosis {
         return bytes + word(0) + word(.max) + word(.max)
     }
 
-    /// Reads `struct inet_diag_msg`. No bytes trap.
+    /// Reads `struct inet_diag_msg`. Never traps.
     package static func decode(_ bytes: [UInt8], client: LocalPeer.End, server: LocalPeer.End) -> Answer {
         bytes.withUnsafeBytes { raw in
             guard raw.count >= 16 + 72, raw.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == Self.byFamily else {

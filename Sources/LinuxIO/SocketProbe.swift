@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// Tells a socket that somebody serves from one that a killed program left behind.
+/// Tells a socket that a process serves from one that a killed program left behind.
 package enum SocketProbe {
     package enum Finding: Hashable, Sendable {
-        /// Nothing is there, or a socket that nobody serves.
+        /// There is nothing, or a socket that nobody serves.
         case free
         case served
-        /// Something else is there.
+        /// There is something that is not a socket.
         case noSocket
-        /// The path does not fit a socket's address; the most bytes that do.
+        /// The path is too long for a socket's address, which holds `limit` bytes.
         case tooLong(limit: Int)
     }
 

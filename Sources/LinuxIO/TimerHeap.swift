@@ -1,21 +1,22 @@
 import IOPorts
 
-/// Timers in the order they fall due; those of one moment in the order they were added. A value without a clock.
+/// Timers in the order in which they fall due, or with equal deadlines the order in which they were added. A value
+/// without a clock.
 ///
-/// Taking a timer back only marks it. What is marked stays in the heap until it comes up, or until it makes up half of
-/// the heap and is swept out, so that both adding and taking back stay cheap.
+/// Cancelling a timer only marks it. Marked timers stay in the heap until they come up, or until they make up half of
+/// the heap and are swept out, so that both adding and cancelling stay cheap.
 struct TimerHeap {
     typealias Body = @Sendable () -> Void
 
-    /// How many timers are waiting.
+    /// Number of waiting timers.
     private(set) var count = 0
-    /// Counts timers ever added; each one's number is the upper part of its id.
+    /// One more than the number of timers ever added. A timer's number is the upper part of its id.
     private(set) var nextNumber: UInt64 = 1
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
 
-    /// 24 bits of an id tell the slot, 40 the number: 16 million at once, 34 years of 1000 a second.
+    /// 24 bits of an id are the slot, 40 the number: enough for 16 million at once, and for 34 years at 1000 a second.
     private static let slotBits: UInt64 = 24
 
     private struct Entry {
@@ -34,7 +35,7 @@ struct TimerHeap {
         var body: Body?
     }
 
-    /// - Parameter deadline: nanoseconds on the clock that `popDue` is called with.
+    /// - Parameter deadline: nanoseconds on the clock used with `popDue`.
     mutating func add(at deadline: Int64, _ body: @escaping Body) -> LoopTimer {
         let slot: Int
         if let free = freeSlots.popLast() {
@@ -53,7 +54,7 @@ struct TimerHeap {
         return LoopTimer(id: id)
     }
 
-    /// - Returns: false where the timer has run or was taken back before.
+    /// - Returns: false if the timer has run or was cancelled before.
     @discardableResult
     mutating func cancel(_ timer: LoopTimer) -> Bool {
         guard release(timer.id) != nil else { return false }
@@ -70,9 +71,10 @@ struct TimerHeap {
         return nil
     }
 
-    /// Takes out the first timer that is due at `now`, unless it is not older than `limit`.
+    /// Removes the first timer due at `now`, if its number is below `limit`.
     ///
-    /// - Parameter limit: `nextNumber` of an earlier moment; keeps a timer that adds itself anew from running for ever.
+    /// - Parameter limit: `nextNumber` at an earlier moment; keeps a timer that adds itself again from running for
+    ///   ever.
     mutating func popDue(at now: Int64, addedBefore limit: UInt64) -> Body? {
         guard let deadline = earliest(), deadline <= now else { return nil }
         guard let first = heap.first, first.id >> Self.slotBits < limit else { return nil }

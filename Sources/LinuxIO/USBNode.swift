@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 package import IOPorts
 
-/// A USB device as the kernel gives it to programs, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs).
+/// A USB device as the kernel exposes it to programs, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs).
 ///
-/// Used by one thread at a time: the one that opens it, then the loop's.
+/// Used by one thread at a time: first the one that opens it, then the loop's.
 package final class USBNode: Sendable {
     package let descriptor: FileDescriptor
 
@@ -16,7 +16,7 @@ package final class USBNode: Sendable {
         }
     }
 
-    /// The device's descriptor and those of its configurations, in a row, as they lie on the bus. Read once.
+    /// The device's descriptor and those of its configurations, one after the other, as on the bus. Read once.
     package func descriptors() throws(Errno) -> [UInt8] {
         // A configuration's are 65,535 octets at most (USB 2.0, 9.6.3, wTotalLength); meters have 200.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
@@ -25,7 +25,7 @@ package final class USBNode: Sendable {
         return [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
-    /// The driver that has an interface; nil where none has. Another program counts as one, by the name of `usbfs`.
+    /// The name of the driver that has an interface, if any. Another program counts as a driver, with the name `usbfs`.
     package func driver(ofInterface number: UInt8) throws(Errno) -> String? {
         let name = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 64)
         defer { name.deallocate() }
@@ -38,17 +38,17 @@ package final class USBNode: Sendable {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Takes an interface that no driver has. It is given back when the node is closed.
+    /// Claims an interface without a driver. It is given back when the node is closed.
     package func claim(interface number: UInt8) throws(Errno) {
         try Errno.check { cl_usb_claim(descriptor.raw, UInt32(number)) }
     }
 
-    /// Ends a halt that the device signalled at an endpoint (USB 2.0, 9.4.5).
+    /// Clears a halt that the device signalled at an endpoint (USB 2.0, 9.4.5).
     package func clearHalt(at endpoint: UInt8) throws(Errno) {
         try Errno.check { cl_usb_clear_halt(descriptor.raw, UInt32(endpoint)) }
     }
 
-    /// One that is done; nil where none is. Throws once the device is gone.
+    /// The next completed transfer, if any. Throws once the device is gone.
     package func reap() throws(Errno) -> USBTransfer.Done? {
         guard let done = cl_usb_reap(descriptor.raw) else {
             let reason = Errno.last
@@ -59,36 +59,36 @@ package final class USBNode: Sendable {
     }
 }
 
-/// One bulk transfer at a time over one endpoint.
+/// Bulk transfers over one endpoint, one at a time.
 ///
-/// The kernel writes into its memory only while it is reaped, so that it may go as soon as its node is closed.
+/// The kernel writes into its memory only while it is being reaped, so it may be freed as soon as its node is closed.
 package final class USBTransfer {
     private let raw: OpaquePointer
     private let node: USBNode
     package let endpoint: UInt8
     package let capacity: Int
 
-    /// A transfer that was reaped, valid until it is submitted again.
+    /// A reaped transfer, valid until it is submitted again.
     package struct Done {
         private let raw: OpaquePointer
 
         fileprivate init(_ raw: OpaquePointer) { self.raw = raw }
 
         package func isOf(_ transfer: USBTransfer) -> Bool { transfer.raw == raw }
-        /// How it ended; nil means well.
+        /// Why it failed, or nil if it succeeded.
         package var failure: Errno? {
             let code = cl_usb_transfer_error(raw)
             return code == 0 ? nil : Errno(code)
         }
-        /// What came.
+        /// The bytes received.
         package var bytes: [UInt8] {
             [UInt8](UnsafeRawBufferPointer(start: cl_usb_transfer_bytes(raw), count: cl_usb_transfer_count(raw)))
         }
     }
 
     /// - Parameters:
-    ///   - endpoint: its address; 0x80 in it is towards the host.
-    ///   - capacity: octets of one transfer.
+    ///   - endpoint: its address; bit 0x80 means towards the host.
+    ///   - capacity: size of a transfer in octets.
     package init(_ node: USBNode, endpoint: UInt8, capacity: Int) throws(Errno) {
         guard let raw = cl_usb_transfer_new(endpoint, capacity) else { throw Errno(ENOMEM) }
         (self.raw, self.node, self.endpoint, self.capacity) = (raw, node, endpoint, capacity)
@@ -96,12 +96,12 @@ package final class USBTransfer {
 
     deinit { cl_usb_transfer_free(raw) }
 
-    /// Asks for what the device says next.
+    /// Starts a transfer for what the device sends next.
     package func receive() throws(Errno) {
         try Errno.check { cl_usb_submit(node.descriptor.raw, raw, capacity) }
     }
 
-    /// Sends octets, `capacity` of them at most.
+    /// Sends at most `capacity` octets.
     package func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
         let count = min(bytes.count, capacity)
         if count > 0, let start = bytes.baseAddress { memcpy(cl_usb_transfer_bytes(raw), start, count) }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Files that are there in whole or not at all.
+/// Files that exist complete or not at all.
 package enum WholeFile {
-    /// Puts a file at `path`, in place of what may be there. It is on the disk when this returns; a crash before leaves
-    /// what was there.
+    /// Puts a file at `path`, replacing what may be there. It is on the disk when this returns; a crash before that
+    /// leaves the old one.
     ///
-    /// - Parameter mode: who may open it, whatever the one before it had.
+    /// - Parameter mode: its permissions, whatever the old file had.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(Errno) {
         let new = path + ".new"
         // What a crash left of an earlier attempt, perhaps with another mode.

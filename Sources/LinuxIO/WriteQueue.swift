@@ -1,12 +1,12 @@
-/// Bytes on their way out that the line did not take yet, up to a bound.
+/// Bytes to send that the line has not accepted yet, up to a limit.
 package struct WriteQueue {
-    /// More than any meter is ever sent at once; a line behind which this much waits is stuck.
+    /// More bytes than any meter is ever sent at once; a line with this much waiting is stuck.
     package static let capacity = 65_536
 
     private let framing: Framing
     private var bytes: [UInt8] = []
     private var start = 0
-    /// Of the packets that wait, in their order; empty for a stream.
+    /// Lengths of the waiting packets, in their order; empty for a stream.
     private var lengths: ArraySlice<Int> = []
 
     package init(_ framing: Framing) { self.framing = framing }
@@ -14,14 +14,14 @@ package struct WriteQueue {
     package var count: Int { bytes.count - start }
     package var isEmpty: Bool { count == 0 }
 
-    /// - Returns: false, and nothing is queued, where that would be too much.
+    /// - Returns: false if that would be too much; then nothing is queued.
     package mutating func append(_ new: [UInt8]) -> Bool {
         guard count + new.count <= Self.capacity else { return false }
-        // No link carries a packet of nothing.
+        // No link carries an empty packet.
         guard !new.isEmpty else { return true }
         if framing == .packets { lengths.append(new.count) }
         if isEmpty {
-            // Takes over the caller's array: in the usual case it goes out whole and nothing is copied.
+            // Adopts the caller's array: usually all of it is sent at once, and nothing is copied.
             bytes = new
             start = 0
         } else {
@@ -30,7 +30,7 @@ package struct WriteQueue {
         return true
     }
 
-    /// Lends what is next to go: all there is of a stream, or one packet.
+    /// Lends the next bytes to send: all of a stream, or one packet.
     package func withNext<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -40,8 +40,8 @@ package struct WriteQueue {
         }
     }
 
-    /// - Parameter taken: how much the line took of what `withNext` lent. A packet is gone whatever it took: what is left
-    ///   of one would be another packet.
+    /// - Parameter taken: how many bytes the line accepted of those that `withNext` lent. A packet is removed in any
+    ///   case: the rest of one would be another packet.
     package mutating func removeFirst(_ taken: Int) {
         start += lengths.popFirst() ?? min(taken, count)
         if isEmpty {

@@ -1,5 +1,5 @@
 extension BluetoothUUID {
-    /// Reads the form in which every Bluetooth protocol sends one: 2, 4 or 16 bytes, least significant first.
+    /// Reads the form used by all Bluetooth protocols: 2, 4 or 16 bytes, least significant first.
     ///
     /// - Returns: nil for any other length.
     package init?(littleEndian bytes: some Collection<UInt8>) {
@@ -15,13 +15,13 @@ extension BluetoothUUID {
         }
     }
 
-    /// As the attribute protocol sends it: 2 bytes where there is a 16-bit form, otherwise 16.
+    /// As sent by the attribute protocol: 2 bytes if there is a 16-bit form, otherwise 16.
     package var littleEndianBytes: [UInt8] {
         if let short { return [UInt8(truncatingIfNeeded: short), UInt8(truncatingIfNeeded: short >> 8)] }
         return longLittleEndianBytes
     }
 
-    /// All 16 bytes, also where there is a 16-bit form.
+    /// All 16 bytes, even if there is a 16-bit form.
     package var longLittleEndianBytes: [UInt8] {
         [low, high].flatMap { word in
             stride(from: UInt64(0), to: 64, by: 8).map { UInt8(truncatingIfNeeded: word >> $0) }
@@ -30,7 +30,7 @@ extension BluetoothUUID {
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// `FFE0` where there is a 16-bit form, otherwise the usual one with dashes.
+    /// `FFE0` if there is a 16-bit form, otherwise the usual one with dashes.
     package var description: String {
         if let short { return Self.digits(UInt64(short), count: 4) }
         return [

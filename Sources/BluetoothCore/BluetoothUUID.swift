@@ -9,13 +9,13 @@ package struct BluetoothUUID: Hashable, Sendable {
         self.low = low
     }
 
-    /// A 16-bit or 32-bit short form: stands for itself in the Bluetooth base UUID.
+    /// A 16-bit or 32-bit short form, which stands for itself within the Bluetooth base UUID.
     package init(short: UInt32) {
         high = UInt64(short) << 32 | 0x1000
         low = 0x8000_0080_5F9B_34FB
     }
 
-    /// The 16-bit form, where there is one.
+    /// The 16-bit form, if there is one.
     package var short: UInt16? {
         self == BluetoothUUID(short: UInt32(high >> 32)) ? UInt16(exactly: high >> 32) : nil
     }

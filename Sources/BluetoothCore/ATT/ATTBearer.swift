@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// One end of an attribute protocol conversation: a client's, of a host that serves nothing itself.
+/// The client end of an attribute protocol conversation, on a host that serves no attributes itself.
 ///
 /// ```
 ///   ┌──────┐   nextPDU gives a request    ┌─────────┐   30 s without its answer   ┌──────┐
@@ -9,24 +9,24 @@ package import MeterModel
 ///                     its answer
 /// ```
 ///
-/// Pulled, not pushed: the driver takes PDUs with `nextPDU` whenever the link has room, so that nothing piles up here
-/// however much the peer sends. At most one request is ever without its answer (Core Specification 5.4, vol 3 part F
-/// 3.3.2). Notifications and indications come at any time. What is late, sent twice or never asked for is counted and
-/// changes nothing.
+/// Pulled, not pushed: the driver takes PDUs with `nextPDU` whenever the link has room, so nothing piles up here
+/// however much the peer sends. At most one request is ever outstanding (Core Specification 5.4, vol 3 part F 3.3.2).
+/// Notifications and indications come at any time. Late, repeated or unrequested PDUs are counted and otherwise
+/// ignored.
 package struct ATTBearer: Sendable {
-    /// How long a request may stay without its answer (vol 3 part F 3.3.3). Nothing may be sent after it: the link has
-    /// to be made anew.
+    /// How long a request may stay unanswered (vol 3 part F 3.3.3). After that nothing may be sent: the link has to be
+    /// made anew.
     package static let transactionTimeout = Duration.seconds(30)
-    /// Answers to the peer that may wait to be sent. A peer has one request and one indication out at a time, so more
-    /// than this is asked only by one that does not listen.
+    /// Most answers to the peer that may wait to be sent. A peer has one request and one indication outstanding at a
+    /// time, so only one that breaks this rule needs more.
     private static let replyLimit = 4
 
-    /// The longest PDU that both ends take, 23 to 517.
+    /// The longest PDU that both ends accept, 23 to 517 bytes.
     package private(set) var mtu = ATTPDU.defaultMTU
     package private(set) var counters = Counters()
     private let ownMTU: Int
     private var phase = Phase.idle
-    /// Requests and commands in the order they were given.
+    /// Requests and commands, in the order in which they were given.
     private var outgoing: [ATTPDU] = []
     private var replies: [ATTPDU] = []
 
@@ -38,24 +38,24 @@ package struct ATTBearer: Sendable {
         case dead
     }
 
-    /// What was not as it should be, and did no harm.
+    /// Number of irregularities that did no harm.
     package struct Counters: Hashable, Sendable {
-        /// Answers that nothing asked for: late, sent twice, or of another kind than the request that is out.
+        /// Unrequested answers: late, repeated, or of another kind than the outstanding request.
         package var unasked = 0
         /// PDUs that could not be read.
         package var malformed = 0
-        /// The peer's requests for what this host does not serve.
+        /// Requests from the peer for something this host does not serve.
         package var refused = 0
-        /// Requests that came faster than their answers could be sent, and got none.
+        /// Requests left unanswered because they came faster than answers could be sent.
         package var unanswered = 0
     }
 
-    /// - Parameter ownMTU: the longest PDU that this host takes.
+    /// - Parameter ownMTU: the longest PDU that this host accepts.
     package init(ownMTU: Int = ATTPDU.largestMTU) {
         self.ownMTU = min(max(ownMTU, ATTPDU.defaultMTU), ATTPDU.largestMTU)
     }
 
-    /// The last request got no answer, and nothing is sent or taken any more.
+    /// Whether a request timed out, after which nothing is sent or accepted.
     package var isDead: Bool {
         if case .dead = phase { true } else { false }
     }
@@ -68,12 +68,12 @@ package struct ATTBearer: Sendable {
         outgoing.append(pdu)
     }
 
-    /// Queues the request by which both ends agree on an MTU. Once a connection (vol 3 part F 3.4.2.1).
+    /// Queues the request by which both ends agree on an MTU. At most once for each connection (vol 3 part F 3.4.2.1).
     package mutating func exchangeMTU() {
         send(.exchangeMTURequest(mtu: UInt16(clamping: ownMTU)))
     }
 
-    /// What is to be sent next, nil while there is nothing. The clock of a request runs from here.
+    /// The next PDU to send, if any. The time limit of a request starts here.
     package mutating func nextPDU(at now: MonotonicTime) -> ATTPDU? {
         if case .dead = phase { return nil }
         if !replies.isEmpty { return replies.removeFirst() }
@@ -87,14 +87,14 @@ package struct ATTBearer: Sendable {
     // MARK: Receiving
 
     package enum OnReceived: Hashable, Sendable {
-        /// The request that was out has its answer.
+        /// The answer to the outstanding request.
         case answered(request: ATTPDU, ATTAnswer)
-        /// The peer tells of values. Never empty.
+        /// Values sent by the peer. Never empty.
         case values([ATTHandleValue])
         case none
     }
 
-    /// A PDU came in: any bytes at all.
+    /// Handles an incoming PDU, which may be any bytes at all.
     package mutating func received(_ bytes: [UInt8]) -> OnReceived {
         if case .dead = phase { return .none }
         let pdu: ATTPDU
@@ -155,7 +155,7 @@ package struct ATTBearer: Sendable {
             phase = .idle
             return .answered(request: request, .malformed(error))
         }
-        // What is unknown may be a request of a later version; a command is never answered.
+        // An unknown opcode may be a request of a later version; a command is never answered.
         if opcode == nil, !ATTOpcode.isCommand(raw) {
             reply(.errorResponse(to: raw, handle: 0, error: .requestNotSupported))
         } else if opcode?.kind == .request {
@@ -166,8 +166,8 @@ package struct ATTBearer: Sendable {
 
     // MARK: What the peer asks
 
-    /// Answers as a server without attributes: searches find nothing, no handle is valid, and what a server need not
-    /// know is not known (vol 3 part F, table 4.1).
+    /// Answers as a server without attributes: searches find nothing, no handle is valid, and optional requests are not
+    /// supported (vol 3 part F, table 4.1).
     private mutating func reply(to request: ATTPDU) {
         let raw = request.opcode.rawValue
         switch request {
@@ -195,7 +195,7 @@ package struct ATTBearer: Sendable {
         replies.append(pdu)
     }
 
-    /// The smaller of what both take; nobody may ask for less than every bearer carries.
+    /// The smaller of the two MTUs; neither may be less than every bearer carries.
     private mutating func agree(on peerMTU: UInt16) {
         mtu = max(ATTPDU.defaultMTU, min(ownMTU, Int(peerMTU)))
     }
@@ -203,7 +203,7 @@ package struct ATTBearer: Sendable {
     // MARK: Time
 
     package enum OnWoke: Hashable, Sendable {
-        /// Nobody answered this. The bearer is dead, and its link is to be closed.
+        /// This request was not answered. The bearer is dead, and its link must be closed.
         case timedOut(request: ATTPDU)
         case none
     }
@@ -225,9 +225,9 @@ package struct ATTBearer: Sendable {
     }
 }
 
-/// What came back for a request.
+/// The result of a request.
 package enum ATTAnswer: Hashable, Sendable {
-    /// Of the kind that belongs to the request.
+    /// The kind of response that belongs to the request.
     case response(ATTPDU)
     case refused(ATTErrorCode)
     /// A response of the right kind that could not be read.

@@ -1,4 +1,4 @@
-/// Why a server did not do what it was asked (Core Specification 5.4, vol 3 part F, table 3.4).
+/// Why a server refused a request (Core Specification 5.4, vol 3 part F, table 3.4).
 package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt8
 
@@ -13,7 +13,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package static let invalidOffset = ATTErrorCode(rawValue: 0x07)
     package static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
     package static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
-    /// Also how a list that is asked for piece by piece ends.
+    /// Also marks the end of a list that is requested piece by piece.
     package static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
     package static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
     package static let encryptionKeyTooShort = ATTErrorCode(rawValue: 0x0C)
@@ -30,15 +30,15 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package static let procedureInProgress = ATTErrorCode(rawValue: 0xFE)
     package static let outOfRange = ATTErrorCode(rawValue: 0xFF)
 
-    /// Who gives a code its meaning.
+    /// Where a code gets its meaning.
     package enum Origin: Hashable, Sendable {
         /// The attribute protocol itself.
         case protocolDefined
-        /// The higher layer of the server: only its maker knows.
+        /// The server's higher layer: only its maker knows.
         case application
         /// The list that all profiles and services share.
         case commonProfile
-        /// Nobody, yet.
+        /// Not assigned yet.
         case reserved
     }
 
@@ -51,7 +51,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// The link would have to be paired or encrypted for that.
+    /// Whether the request needs a paired or encrypted link.
     package var wantsSecurity: Bool {
         switch self {
         case .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption, .encryptionKeyTooShort:
@@ -62,7 +62,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ATTErrorCode: CustomStringConvertible {
-    /// What it means, and its number.
+    /// Its meaning and its number.
     package var description: String {
         let digits = String(rawValue, radix: 16, uppercase: true)
         return "\(words) (ATT error 0x\(digits.count == 1 ? "0" : "")\(digits))"

@@ -32,16 +32,16 @@ package enum ATTOpcode: UInt8, CaseIterable, Sendable {
     case writeCommand = 0x52
     case signedWriteCommand = 0xD2
 
-    /// What a PDU is to the conversation (vol 3 part F 3.3.1).
+    /// The role of a PDU in the conversation (vol 3 part F 3.3.1).
     package enum Kind: Hashable, Sendable {
-        /// A client's, and a response must follow.
+        /// Sent by a client; a response must follow.
         case request
         case response
-        /// A client's, and nothing follows.
+        /// Sent by a client; nothing follows.
         case command
-        /// A server's, and nothing follows.
+        /// Sent by a server; nothing follows.
         case notification
-        /// A server's, and a confirmation must follow.
+        /// Sent by a server; a confirmation must follow.
         case indication
         case confirmation
     }
@@ -63,11 +63,11 @@ package enum ATTOpcode: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether an opcode, known here or not, is of a command: bit 6 says so, and such a one is never answered.
+    /// Whether an opcode, known here or not, is a command: bit 6 is set, and it is never answered.
     package static func isCommand(_ raw: UInt8) -> Bool { raw & 0x40 != 0 }
 
-    /// The response that a request is answered with unless it is refused; nil for what is no request. Each response
-    /// has the number after its request's.
+    /// The response to a request, unless it is refused. Nil for an opcode that is not a request. Each response is
+    /// numbered one above its request.
     package var response: ATTOpcode? {
         kind == .request ? ATTOpcode(rawValue: rawValue + 1) : nil
     }

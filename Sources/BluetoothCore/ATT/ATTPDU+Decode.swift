@@ -1,5 +1,5 @@
 extension ATTPDU {
-    /// Reads a PDU whole. Every length is checked; what is left over at the end of a PDU of fixed length is a fault.
+    /// Decodes a whole PDU. Every length is checked; trailing bytes in a PDU of fixed length are an error.
     package init(_ bytes: [UInt8]) throws(ATTDecodeError) {
         guard let first = bytes.first else { throw ATTDecodeError(opcode: nil, fault: .empty) }
         guard let opcode = ATTOpcode(rawValue: first) else {
@@ -36,7 +36,7 @@ extension ATTPDU {
         case .prepareWriteRequest:
             .prepareWriteRequest(handle: try reader.u16(), offset: try reader.u16(), value: reader.rest())
         case .executeWriteRequest: .executeWriteRequest(isCommitted: try reader.flag())
-        // The one that is left.
+        // Only this one is left.
         default: .readRequest(handle: try reader.u16())
         }
     }
@@ -68,7 +68,7 @@ extension ATTPDU {
         case .prepareWriteResponse:
             .prepareWriteResponse(handle: try reader.u16(), offset: try reader.u16(), value: reader.rest())
         case .executeWriteResponse: .executeWriteResponse
-        // The one that is left.
+        // Only this one is left.
         default: .writeResponse
         }
     }
@@ -80,7 +80,7 @@ extension ATTPDU {
         case .notification: .notification(ATTHandleValue(handle: try reader.u16(), value: reader.rest()))
         case .indication: .indication(ATTHandleValue(handle: try reader.u16(), value: reader.rest()))
         case .multipleNotification: .multipleNotification(try reader.countedHandleValues())
-        // The one that is left.
+        // Only this one is left.
         default: .confirmation
         }
     }
@@ -95,9 +95,9 @@ extension ATTPDU {
     }
 }
 
-/// Bytes that are no PDU, or not a whole one.
+/// Why bytes are not a PDU, or not a whole one.
 package struct ATTDecodeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As sent; nil where there was not even one.
+    /// As received; nil if there was not even an opcode.
     package var opcode: UInt8?
     package var fault: Fault
 
@@ -110,11 +110,12 @@ package struct ATTDecodeError: Error, Hashable, Sendable, CustomStringConvertibl
         case empty
         case unknownOpcode
         case tooShort(length: Int)
-        /// Longer than any MTU allows, or than this kind of PDU is.
+        /// Longer than any MTU allows, or than this kind of PDU can be.
         case tooLong(length: Int)
-        /// A list that its entries' length does not divide, or an entry too short for what it must hold.
+        /// A list that is not a multiple of its entries' length, or whose entries are too short for what they must
+        /// hold.
         case unevenList(entryLength: Int, length: Int)
-        /// A format or flag that means nothing.
+        /// An undefined format or flag.
         case unknownFormat(UInt8)
     }
 

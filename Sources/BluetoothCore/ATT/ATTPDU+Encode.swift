@@ -1,8 +1,8 @@
 extension ATTPDU {
-    /// The PDU as it is sent. Nothing here knows the MTU: whoever makes a PDU keeps it short enough.
+    /// The PDU as it is sent. The MTU is not known here: whoever makes a PDU keeps it short enough.
     ///
-    /// In a list whose entries must be of one length, those that differ from the first are left out, as they could not
-    /// be told apart.
+    /// Lists whose entries must have equal lengths omit those that differ from the first, because they could not be
+    /// told apart.
     package var bytes: [UInt8] {
         var bytes = [opcode.rawValue]
         switch self {
@@ -72,13 +72,13 @@ extension [UInt8] {
         self += entry.value
     }
 
-    /// A value behind its length.
+    /// A value after its length.
     fileprivate mutating func appendCounted(_ value: [UInt8]) {
         appendLE(UInt16(clamping: value.count))
         self += value.prefix(Int(UInt16.max))
     }
 
-    /// Behind the format: 1 for short types, 2 for long ones, as all are where one of them has no short form.
+    /// After the format: 1 for short types, 2 for long ones, which all have to be if one of them has no short form.
     fileprivate mutating func append(_ entries: [ATTInformation]) {
         let isShort = entries.allSatisfy { $0.type.short != nil }
         append(isShort ? 1 : 2)
@@ -88,14 +88,14 @@ extension [UInt8] {
         }
     }
 
-    /// Behind the length of one entry.
+    /// After the length of one entry.
     fileprivate mutating func append(_ entries: [ATTHandleValue]) {
         let length = entries.first?.value.count ?? 0
         append(UInt8(clamping: length + 2))
         for entry in entries where entry.value.count == length { append(entry) }
     }
 
-    /// Behind the length of one entry.
+    /// After the length of one entry.
     fileprivate mutating func append(_ entries: [ATTGroupValue]) {
         let length = entries.first?.value.count ?? 0
         append(UInt8(clamping: length + 4))

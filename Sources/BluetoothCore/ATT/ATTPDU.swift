@@ -1,34 +1,34 @@
 /// One message of the attribute protocol (Core Specification 5.4, vol 3 part F 3.4). All numbers are little-endian.
 ///
-/// Handles and ranges are as they were sent: whether they make sense is for who uses them to judge.
+/// Handles and ranges are as they were sent: the code that uses them decides whether they make sense.
 package enum ATTPDU: Hashable, Sendable {
     /// - Parameters:
-    ///   - to: the opcode of what was asked, as sent, known here or not.
-    ///   - handle: the attribute that was asked for, 0 where none was.
+    ///   - to: the opcode of the request as sent, known here or not.
+    ///   - handle: the requested attribute, or 0.
     case errorResponse(to: UInt8, handle: UInt16, error: ATTErrorCode)
     case exchangeMTURequest(mtu: UInt16)
     case exchangeMTUResponse(mtu: UInt16)
     case findInformationRequest(ATTHandleRange)
     case findInformationResponse([ATTInformation])
-    /// - Parameter type: as a 16-bit form, the only one there is room for.
+    /// - Parameter type: its 16-bit form, the only one there is room for.
     case findByTypeValueRequest(ATTHandleRange, type: UInt16, value: [UInt8])
     /// Where each found attribute's group begins and ends.
     case findByTypeValueResponse([ATTHandleRange])
     case readByTypeRequest(ATTHandleRange, type: BluetoothUUID)
-    /// All values are of one length.
+    /// All values have the same length.
     case readByTypeResponse([ATTHandleValue])
     case readRequest(handle: UInt16)
     case readResponse([UInt8])
     case readBlobRequest(handle: UInt16, offset: UInt16)
     case readBlobResponse([UInt8])
-    /// Two handles at least.
+    /// At least two handles.
     case readMultipleRequest([UInt16])
     case readMultipleResponse([UInt8])
     case readMultipleVariableRequest([UInt16])
-    /// The last value may be cut short where the PDU ends.
+    /// The last value may be truncated at the end of the PDU.
     case readMultipleVariableResponse([[UInt8]])
     case readByGroupTypeRequest(ATTHandleRange, type: BluetoothUUID)
-    /// All values are of one length.
+    /// All values have the same length.
     case readByGroupTypeResponse([ATTGroupValue])
     case writeRequest(handle: UInt16, value: [UInt8])
     case writeResponse
@@ -37,18 +37,18 @@ package enum ATTPDU: Hashable, Sendable {
     case signedWriteCommand(handle: UInt16, value: [UInt8], signature: [UInt8])
     case prepareWriteRequest(handle: UInt16, offset: UInt16, value: [UInt8])
     case prepareWriteResponse(handle: UInt16, offset: UInt16, value: [UInt8])
-    /// - Parameter isCommitted: false forgets what was prepared.
+    /// - Parameter isCommitted: if false, the prepared values are discarded.
     case executeWriteRequest(isCommitted: Bool)
     case executeWriteResponse
     case notification(ATTHandleValue)
-    /// Each value complete.
+    /// Each value is complete.
     case multipleNotification([ATTHandleValue])
     case indication(ATTHandleValue)
     case confirmation
 
-    /// What a bearer over LE carries before and without an MTU exchange (vol 3 part G 5.2.1).
+    /// The length of a PDU over LE without an MTU exchange, or before one (vol 3 part G 5.2.1).
     package static let defaultMTU = 23
-    /// More is never of use: the longest value in the longest PDU around it, and what BlueZ offers.
+    /// The greatest useful MTU: the longest value in the longest PDU around it, which is also what BlueZ offers.
     package static let largestMTU = 517
     /// The longest value an attribute may have (vol 3 part F 3.2.9).
     package static let longestValue = 512
@@ -90,7 +90,7 @@ package enum ATTPDU: Hashable, Sendable {
     }
 }
 
-/// Handles from `first` to `last`, both included. As sent: `last` may lie before `first`.
+/// Handles from `first` to `last`, inclusive. As sent: `last` may come before `first`.
 package struct ATTHandleRange: Hashable, Sendable {
     package var first: UInt16
     package var last: UInt16
@@ -100,7 +100,7 @@ package struct ATTHandleRange: Hashable, Sendable {
         self.last = last
     }
 
-    /// Every attribute there can be.
+    /// Every possible attribute.
     package static let all = ATTHandleRange(0x0001, 0xFFFF)
 }
 
@@ -126,7 +126,7 @@ package struct ATTHandleValue: Hashable, Sendable {
     }
 }
 
-/// An attribute that begins a group, where the group ends, and the attribute's value.
+/// An attribute that begins a group, the end of the group, and the attribute's value.
 package struct ATTGroupValue: Hashable, Sendable {
     package var range: ATTHandleRange
     package var value: [UInt8]

@@ -1,31 +1,32 @@
 package import MeterModel
 
-/// How much of the air the search takes.
+/// How much airtime the search uses.
 ///
-/// A discovery scans without a gap (Linux `include/net/bluetooth/hci_core.h`, `DISCOV_LE_SCAN_WIN` = `DISCOV_LE_SCAN_INT`):
-/// an adapter whose chip has one antenna for Wi-Fi and Bluetooth has none left for Wi-Fi meanwhile. And the kernel has
-/// one discovery for all programs, so whoever never rests keeps others from theirs (Docs/Decisions/0020).
+/// A discovery scans without pause (Linux `include/net/bluetooth/hci_core.h`, `DISCOV_LE_SCAN_WIN` =
+/// `DISCOV_LE_SCAN_INT`): if a chip has one antenna for Wi-Fi and Bluetooth, none is left for Wi-Fi meanwhile. And the
+/// kernel has one discovery for all programs, so one that never rests keeps the others from theirs
+/// (Docs/Decisions/0020).
 extension AdapterMachine {
     struct Air: Hashable, Sendable {
         var mode = SearchMode.gentle
-        /// The chip does Wi-Fi with the same antenna, or may.
+        /// Whether the chip uses the same antenna for Wi-Fi, or may do so.
         var isShared = false
         var demand = SearchDemand()
-        /// Since when so many meters are missing; nil while none is.
+        /// When the number of missing meters last grew from what it was, if any are missing.
         var missingSince: MonotonicTime?
-        /// As it follows from those.
+        /// The share of airtime that follows from these.
         var share = Share.rounds(rest: .zero)
-        /// The discovery that runs, of whichever program.
+        /// The discovery that is running, ours or another program's.
         var listening: Listening?
-        /// Since when none runs.
+        /// When the last discovery ended, if none is running.
         var pausedSince: MonotonicTime?
         var lastBegan: MonotonicTime?
         var lastEnded: MonotonicTime?
-        /// Another program seems to have ended our discovery, to begin its own.
+        /// Until when to leave the air to another program, which seems to have ended our discovery to begin its own.
         var givesWayUntil: MonotonicTime?
-        /// In a row: "busy" was the answer, and nobody's discovery to be seen.
+        /// Consecutive "busy" answers without sign of another discovery.
         var doubts = 0
-        /// What our own discoveries took so far, without the one that runs.
+        /// The total time of our own discoveries, without the one that is running.
         var taken = Duration.zero
     }
 
@@ -35,7 +36,7 @@ extension AdapterMachine {
     }
 
     enum Share: Hashable, Sendable {
-        /// A person looks: one round after another.
+        /// A person is looking: one round after another.
         case full
         case rounds(rest: Duration)
         /// A few seconds a minute.
@@ -43,7 +44,7 @@ extension AdapterMachine {
         case none
     }
 
-    /// Other meters are wanted, or a person looks.
+    /// Other meters are wanted, or a person is looking.
     package mutating func demandChanged(_ new: SearchDemand, at now: MonotonicTime) -> [AdapterAction] {
         guard new != air.demand else { return [] }
         if new.missing.isEmpty {
@@ -55,21 +56,21 @@ extension AdapterMachine {
         return finish(at: now)
     }
 
-    /// What it was told last.
+    /// The present demand.
     package var demand: SearchDemand { air.demand }
 
-    /// For how long discoveries of this program have run, all together.
+    /// The total time for which discoveries of this program have run.
     package func discoveryTime(at now: MonotonicTime) -> Duration {
         guard let listening = air.listening, listening.isOurs else { return air.taken }
         return air.taken + (now - listening.since)
     }
 
-    /// What was counted before the adapter was plugged in again.
+    /// Adds time counted before the adapter was plugged in again.
     package mutating func countDiscovery(before: Duration) { air.taken += before }
 
     // MARK: Books
 
-    /// After each event, before what follows from it.
+    /// Updates the records after each event, before acting on it.
     mutating func keepAir(at now: MonotonicTime) {
         air.share = share(at: now)
         let present: Listening? =
@@ -82,7 +83,7 @@ extension AdapterMachine {
         guard air.listening == nil else { return }
         air.listening = present
         air.lastBegan = now
-        // Silence is counted in time that was listened.
+        // Only time spent listening counts as silence.
         if let silentSince, let pausedSince = air.pausedSince {
             self.silentSince = min(now, silentSince + (now - max(silentSince, pausedSince)))
         }
@@ -109,7 +110,7 @@ extension AdapterMachine {
 
     // MARK: Rounds
 
-    /// When the next round may begin; nil means not before something changes.
+    /// When the next round may begin. Nil if not before something changes.
     var nextRound: MonotonicTime? {
         guard air.share != .none else { return nil }
         guard let ended = air.lastEnded else { return .origin }
@@ -132,7 +133,7 @@ extension AdapterMachine {
         }
     }
 
-    /// How long a round of ours may last.
+    /// How long one of our rounds may last.
     func roundLimit(_ kinds: DiscoveryKinds) -> Duration {
         switch air.share {
         case .full, .rounds: kinds.contains(.classic) ? timing.roundMax : timing.round
@@ -141,7 +142,7 @@ extension AdapterMachine {
         }
     }
 
-    /// Whether Classic is listened to, now and then: an inquiry keeps the adapter from all else.
+    /// Whether to listen to Classic as well from time to time. An inquiry keeps the adapter from everything else.
     var inquires: Bool {
         switch air.share {
         case .full: true
@@ -150,7 +151,7 @@ extension AdapterMachine {
         }
     }
 
-    /// When the share changes by itself.
+    /// When the share changes without an event.
     var shareTime: MonotonicTime? {
         switch air.share {
         case .full: air.demand.byHandUntil
@@ -162,9 +163,9 @@ extension AdapterMachine {
 
     // MARK: Others
 
-    /// bluetoothd has just taken up the adapter: it unblocks all devices first (`clear_blocked`, BlueZ src/adapter.c), and
-    /// the kernel tells the others. It does not know of a discovery that runs already, and would fail what it is asked
-    /// to begin meanwhile; of its end it hears, and of those that come.
+    /// bluetoothd has just taken up the adapter: it unblocks all devices first (`clear_blocked`, BlueZ src/adapter.c),
+    /// which the kernel reports. It does not know of a discovery already running, and would fail a request to begin one
+    /// meanwhile; it does hear of that discovery's end, and of later ones.
     package mutating func managerCame(at now: MonotonicTime) -> [AdapterAction] {
         air.givesWayUntil = now + timing.rest
         return finish(at: now)
@@ -172,9 +173,9 @@ extension AdapterMachine {
 
     func givesWay(at now: MonotonicTime) -> Bool { air.givesWayUntil.map { now < $0 } ?? false }
 
-    /// The answer to our discovery was "busy", which is also what the kernel makes of a controller's Command Disallowed
-    /// (`mgmt_status_table`, net/bluetooth/mgmt.c). It is another program's discovery where one was seen to begin; a
-    /// device that is heard shows it, too (`heardWithoutDiscovery`).
+    /// Our discovery was refused as "busy", which the kernel also makes of a controller's Command Disallowed
+    /// (`mgmt_status_table`, net/bluetooth/mgmt.c). It is due to another program's discovery if one was seen to begin,
+    /// or if a device is heard (`heardWithoutDiscovery`).
     mutating func wasBusy(_ kinds: DiscoveryKinds, at now: MonotonicTime) -> [AdapterAction] {
         isDenied = false
         guard case .running(let search) = phase else { return [] }
@@ -184,7 +185,7 @@ extension AdapterMachine {
             return []
         }
         air.doubts += 1
-        // One round of another program is over sooner than the last of these, and its end is told.
+        // A round of another program is shorter than the last of these waits, and its end is reported.
         holdUntil = now + timing.busyDoubt * (1 << min(air.doubts - 1, 3))
         guard air.doubts.isMultiple(of: Self.doubtsMax) else { return [] }
         return climb(.fault, "it says that it is busy, and no program's discovery is to be seen", at: now)

@@ -1,20 +1,20 @@
 package import MeterModel
 
-/// Connection slots, and the quiet that an attempt to make a link needs.
+/// Connection slots, and the pause in discovery that an attempt to make a link needs.
 ///
-/// Several attempts may run at once: the kernel makes LE links one after the other by itself. What it does not do is
-/// to begin one while a discovery runs, so discovery rests.
+/// Several attempts may run at once: the kernel makes LE links one after the other by itself. But it does not begin one
+/// during a discovery, so discovery rests.
 extension AdapterMachine {
-    /// Who has a slot, and how far the link is.
+    /// Which links have a slot, and how far along they are.
     struct Slots: Sendable {
-        /// Since when each is being made.
+        /// Attempts under way, with the time they began.
         private(set) var attempts: [SlotKey: MonotonicTime] = [:]
-        /// Attempts that disturb discovery no more; nobody has ended them.
+        /// Attempts that nobody ended in time. They no longer disturb discovery.
         private var overdue: Set<SlotKey> = []
         private var up: Set<SlotKey> = []
 
         var count: Int { attempts.count + overdue.count + up.count }
-        /// Of those that are up, a session ends what says nothing for long.
+        /// A session ends any of these links that is silent for long.
         var hasLinks: Bool { !up.isEmpty }
 
         func contains(_ link: SlotKey) -> Bool { attempts[link] != nil || overdue.contains(link) || up.contains(link) }
@@ -49,7 +49,7 @@ extension AdapterMachine {
 
     /// A link is about to be attempted.
     ///
-    /// - Returns: why not, or nil and what to do.
+    /// - Returns: the refusal, or nil and what to do.
     package mutating func take(
         _ link: SlotKey, at now: MonotonicTime
     ) -> (refusal: SlotRefusal?, actions: [AdapterAction]) {
@@ -65,7 +65,7 @@ extension AdapterMachine {
         return (nil, finish(at: now))
     }
 
-    /// The attempt was successful. Without a slot that was taken, this means nothing.
+    /// The attempt succeeded. Ignored for a link without a slot.
     package mutating func linkUp(_ link: SlotKey, at now: MonotonicTime) -> [AdapterAction] {
         guard isLinked(link) else { return [] }
         slots.succeed(link)
@@ -78,19 +78,19 @@ extension AdapterMachine {
         return finish(at: now)
     }
 
-    /// An attempt that nobody ended in time disturbs discovery no more, but counts until it is given back.
+    /// An attempt that nobody ended in time no longer disturbs discovery, but counts until its slot is given back.
     mutating func expireAttempts(at now: MonotonicTime) {
         slots.expire { now >= $0 + timing.attemptMax }
     }
 
     package func isLinked(_ link: SlotKey) -> Bool { slots.contains(link) }
 
-    /// Somebody answers to a pairing for this device only while a link to it is being made or is there.
+    /// Whether a pairing with this device is expected, which it is only while a link to it is up or being made.
     package func expectsPairing(with device: RadioAddress) -> Bool {
         isLinked(SlotKey(device.address, isClassic: device.kind == .classic))
     }
 
-    /// Keeps the books of the rest that attempts need.
+    /// Updates whether discovery rests for attempts.
     mutating func keepQuiet(at now: MonotonicTime) {
         switch quiet {
         case .none:
@@ -113,7 +113,7 @@ extension AdapterMachine {
 
     private var pauseMax: Duration { air.isShared ? timing.pauseMaxShared : timing.pauseMax }
 
-    /// When that changes by itself.
+    /// When that changes without an event.
     var quietTime: MonotonicTime? {
         switch quiet {
         case .none: nil

@@ -2,20 +2,20 @@ import MeterModel
 
 /// The recovery ladder.
 extension AdapterMachine {
-    /// How far it was climbed.
+    /// How far up the ladder the adapter is.
     struct Ladder: Hashable, Sendable {
-        /// The last step; nil means none was needed.
+        /// The last step taken, if any.
         var taken: Remedy?
-        /// All were taken.
+        /// Whether all steps failed.
         var hasFailed = false
         var cause = Cause.silence
-        /// For people.
+        /// The reason for people to read.
         var reason = ""
-        /// How often all were taken in vain.
+        /// How often all steps have failed.
         var rounds = 0
-        /// No step before this.
+        /// The earliest time of the next step.
         var notBefore: MonotonicTime?
-        /// Since when commands have failed without a discovery that began or a device that was heard.
+        /// When commands began to fail, if no discovery began and no device was heard since.
         var unansweredSince: MonotonicTime?
 
         var isClimbed: Bool { taken != nil || hasFailed }
@@ -24,13 +24,13 @@ extension AdapterMachine {
     }
 
     enum Cause: Hashable, Sendable {
-        /// No device of any kind is heard.
+        /// No device of any kind is being heard.
         case silence
-        /// It does not answer, or reports an error.
+        /// The adapter does not answer, or reports an error.
         case fault
     }
 
-    /// How long it may be silent before the next step.
+    /// How long the silence may last before the next step.
     var silenceLimit: Duration {
         let limit = hasEverHeard ? timing.silenceLimit : timing.silenceLimitNever
         guard !ladder.hasFailed else {
@@ -65,7 +65,7 @@ extension AdapterMachine {
         case .settingUp, .running, .recovering: break
         }
         if let notBefore = ladder.notBefore, now < notBefore {
-            // It goes on with what it did, as far as that is possible.
+            // Continue as before, as far as possible.
             if case .recovering = phase { reread(at: now) }
             return []
         }
@@ -76,7 +76,7 @@ extension AdapterMachine {
         guard let remedy = nextRemedy(at: now) else {
             ladder.hasFailed = true
             ladder.rounds += 1
-            // From the beginning the next time.
+            // Start from the first step the next time.
             ladder.taken = nil
             ladder.notBefore = now + silenceLimit
             reread(at: now)
@@ -89,7 +89,7 @@ extension AdapterMachine {
         return [.note(remedy, because: reason)] + begin(remedy, at: now)
     }
 
-    /// Power and USB are left alone while any link is up: it is of more use than the search for others.
+    /// Power and USB are left alone while any link is up: it is worth more than the search for others.
     private func nextRemedy(at now: MonotonicTime) -> Remedy? {
         guard let taken = ladder.taken, !sparesLinks(at: now) else { return .restartDiscovery }
         switch taken {
@@ -101,18 +101,18 @@ extension AdapterMachine {
         }
     }
 
-    /// Links of ours that are up are believed: their sessions end what says nothing. Of the kernel's own list a device goes
-    /// when the chip says so, and a chip that has hung says nothing: after a while without an answer it proves nothing.
+    /// Our own open links count as working: their sessions end silent ones. A device leaves the kernel's list when the
+    /// chip says so, and a hung chip says nothing: after a while without an answer that list proves nothing.
     private func sparesLinks(at now: MonotonicTime) -> Bool {
         if slots.hasLinks { return true }
         guard ladder.cause == .fault, let since = ladder.unansweredSince else { return hasLinks }
         return hasLinks && now < since + timing.unansweredBelieved
     }
 
-    /// How long a reset that was begun may take.
+    /// How long a reset under way may take.
     var resetLimit: Duration { chipReset?.limit(timing) ?? timing.resetLimit }
 
-    /// The chip is being reset, so that the adapter's going is no surprise.
+    /// Whether the chip is being reset, so that the adapter is expected to disappear.
     package var isResettingChip: Bool {
         if case .recovering(.resetting) = phase { true } else { false }
     }
@@ -121,12 +121,12 @@ extension AdapterMachine {
         switch remedy {
         case .restartDiscovery:
             if case .running(.running(let kinds, _, _)) = phase {
-                // An end that is due at once.
+                // Makes it end at once.
                 phase = .running(.running(kinds, since: now - timing.roundMax, isOurs: true))
             }
             return []
         case .cyclePower:
-            // What is out is not waited for: it may be what hangs.
+            // The outstanding command may be what hangs, so it is abandoned.
             phase = .recovering(settings.contains(.powered) ? .switchingOff : .switchingOn)
             outstanding = nil
             return []

@@ -1,9 +1,9 @@
-/// What else people are told of an adapter.
+/// Further facts about an adapter for people.
 extension AdapterMachine {
-    /// Whose discovery runs; nil while none does.
+    /// The owner of the running discovery.
     package enum DiscoveryOwner: Sendable {
         case own
-        /// Another program's, as far as the kernel tells: what it hears is heard here, and no discovery of one's own begins.
+        /// Another program, according to the kernel: we hear what its discovery hears, and cannot begin our own.
         case another
     }
 

@@ -2,14 +2,14 @@ import MeterModel
 
 /// Setting up, and discovery in rounds.
 extension AdapterMachine {
-    /// After each event: what follows from how things are now.
+    /// Does what follows from the present state. Called after each event.
     mutating func finish(at now: MonotonicTime) -> [AdapterAction] {
         keepQuiet(at: now)
         keepAir(at: now)
         return step(at: now)
     }
 
-    /// The one place where commands come from: none while one is out, or is to be waited for.
+    /// The one source of commands: none while another is outstanding, or while a pause lasts.
     mutating func step(at now: MonotonicTime) -> [AdapterAction] {
         guard outstanding == nil else { return [] }
         if let holdUntil, now < holdUntil { return [] }
@@ -34,7 +34,7 @@ extension AdapterMachine {
         if case .setPowered = command { timing.powerLimit } else { timing.answerLimit }
     }
 
-    /// Changes only what keeps meters from being found: the rest belongs to whoever manages the system's Bluetooth.
+    /// Changes only what keeps meters from being found: the rest is up to the system's Bluetooth manager.
     private mutating func setUp(at now: MonotonicTime) -> [AdapterAction] {
         guard let info else { return send(.readInfo, at: now) }
         if !settings.contains(.powered) {
@@ -74,7 +74,7 @@ extension AdapterMachine {
         }
     }
 
-    /// What the next round listens to. Classic only now and then: it keeps the adapter from LE meanwhile.
+    /// What the next round listens to. Classic only from time to time: it keeps the adapter from LE meanwhile.
     private func nextKinds(at now: MonotonicTime) -> DiscoveryKinds {
         let hasClassic = settings.contains(.classic)
         guard settings.contains(.lowEnergy) else { return hasClassic ? .classic : .lowEnergy }
@@ -84,7 +84,7 @@ extension AdapterMachine {
         return .lowEnergy
     }
 
-    /// Links of this or of another program, which an inquiry or a remedy would disturb.
+    /// Whether there are links of this or another program, which an inquiry or a remedy would disturb.
     var hasLinks: Bool { slots.hasLinks || !connected.isEmpty }
 
     mutating func begun(_ kinds: DiscoveryKinds, _ search: Search, at now: MonotonicTime) {
@@ -101,14 +101,14 @@ extension AdapterMachine {
         phase = .running(.none)
         let isStopped = if case .stopDiscovery? = outstanding?.command { true } else { false }
         guard isOurs, !isStopped else { return }
-        // Sooner than the kernel ends one by itself: another program may have ended it, to begin its own.
+        // Earlier than the kernel ends a discovery by itself: another program may have ended it to begin its own.
         if now - since < timing.roundKernel { air.givesWayUntil = now + timing.rest }
         if now - since < timing.roundMin {
             failures += 1
             hold(at: now)
         } else {
             failures = 0
-            // The adapter works; that it is silent is another matter.
+            // The adapter works; whether it hears anything is a different question.
             if ladder.cause == .fault { ladder = Ladder() }
         }
     }
@@ -119,7 +119,7 @@ extension AdapterMachine {
         switch command {
         case .readInfo:
             guard let info = try? ControllerInfo(parameters) else {
-                // Not an answer: asked again after a while.
+                // Not a valid answer, so the command is repeated after a while.
                 return retryLater(at: now)
             }
             self.info = info
@@ -142,7 +142,7 @@ extension AdapterMachine {
             if case .running = phase { phase = .running(.none) }
         default: break
         }
-        // A discovery that only begins to run has proven nothing yet: see `ended`.
+        // A discovery that has only begun proves nothing yet: see `ended`.
         if case .startDiscovery = command {} else { failures = 0 }
     }
 
@@ -158,13 +158,13 @@ extension AdapterMachine {
             isDenied = true
             phase = .forbidden(until: now + timing.forbiddenRetry)
         case (_, .rfkilled):
-            // rfkill's own word may still be on its way, or may not be to be had.
+            // rfkill's own report may still be on its way, or may not be available.
             settings.remove(.powered)
             respectOff(at: now)
         case (.startDiscovery(let kinds), .busy):
             return wasBusy(kinds, at: now)
         case (.stopDiscovery, _):
-            // It ended by itself meanwhile.
+            // It has ended by itself in the meantime.
             if case .running = phase { phase = .running(.none) }
         case (.setLowEnergy, .notSupported), (.setLowEnergy, .rejected), (.setBondable, .notSupported),
             (.setBondable, .rejected):
@@ -175,7 +175,7 @@ extension AdapterMachine {
         default:
             if case .recovering = phase { phase = .settingUp }
             retryLater(at: now)
-            // Now and then a command fails. One that always does needs a remedy.
+            // A command may fail now and then. One that always fails needs a remedy.
             if failures % Self.failuresMax == 0 { return climb(.fault, "it failed: \(status.wordsOfAdapter)", at: now) }
         }
         return []
@@ -183,7 +183,7 @@ extension AdapterMachine {
 
     private static let failuresMax = 4
 
-    /// Nothing is known of the adapter but that it is there.
+    /// Forgets everything about the adapter except that it is there.
     mutating func reread(at now: MonotonicTime) {
         phase = .settingUp
         info = nil
@@ -201,8 +201,8 @@ extension AdapterMachine {
         holdUntil = now + min(timing.retryMax, timing.retryBase * (1 << doublings))
     }
 
-    /// Somebody else switched it off, or rfkill did: that is respected, but not for ever. A program that ends may
-    /// switch off what it used.
+    /// Somebody else or rfkill switched it off. That is respected, but not for ever: a program that ends may switch off
+    /// what it used.
     mutating func switchedOff(at now: MonotonicTime) {
         slots.expireAll()
         connected = []

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Keeps one adapter looking for meters, for ever and in rounds, and looks after it when it does not.
+/// Keeps one adapter searching for meters, for ever and in rounds, and repairs it when it does not.
 ///
 /// ```
 ///  ┌────────────┐ is as it should be ┌─────────┐ silent, faults ┌────────────┐
@@ -15,46 +15,46 @@ package import MeterModel
 /// ```
 ///
 /// The machine performs no I/O and reads no clock. Each method names something that happened and returns what to do;
-/// `nextWake` says when to call `woke`. At most one command is out at a time. There is no state without a way back to
-/// RUNNING: an adapter that every remedy was tried on goes on searching, and says what a person must do.
+/// `nextWake` says when to call `woke`. At most one command is outstanding at a time. Every state has a way back to
+/// RUNNING: an adapter for which every remedy failed goes on searching, and reports what a person must do.
 ///
-/// One machine lives as long as the kernel's index for the adapter; one that is plugged in again has another.
+/// A machine lives as long as the kernel's index for the adapter; if that is plugged in again, it gets a new one.
 package struct AdapterMachine: Sendable {
     package let timing: AdapterTiming
     package let linksMax: Int
-    /// What can reset the chip, as far as is known; nil means nothing that this program may use.
+    /// What can reset the chip, if anything is known that this program may use.
     package var chipReset: ChipReset?
-    /// The chip is not reset before this: it was a short while ago.
+    /// The earliest time of the next chip reset, since the last was a short while ago.
     package var chipResetNotBefore: MonotonicTime?
-    /// nil until the adapter has been asked.
+    /// Nil until the adapter has been read.
     package internal(set) var info: ControllerInfo?
-    /// Steps of the ladder taken so far.
+    /// Number of recovery steps taken so far.
     package internal(set) var recoveries = 0
 
     var phase = Phase.settingUp
     var settings: ControllerSettings = []
     var block = RadioBlock()
     var outstanding: Outstanding?
-    /// No command before this.
+    /// The earliest time of the next command.
     var holdUntil: MonotonicTime?
-    /// Commands that failed in a row.
+    /// Consecutive failed commands.
     var failures = 0
-    /// Searching was forbidden the last time it was tried.
+    /// Whether the last attempt to search was denied.
     var isDenied = false
-    /// Settings that the adapter or the kernel would not change: not asked for again.
+    /// Opcodes of settings that the adapter or the kernel refused to change; they are not requested again.
     var refused: Set<UInt16> = []
     var ladder = Ladder()
-    /// Since when discovery has run without a device heard; nil while it is not meant to run. Moved on by the time in which
-    /// none ran, at the beginning of the next one.
+    /// Since when discovery has run without hearing a device. Nil while it is not meant to run. When a discovery
+    /// begins, it moves forward by the time in which none was running.
     var silentSince: MonotonicTime?
     var hasEverHeard = false
     var lastInquiry: MonotonicTime?
-    /// How long the last one who switched the adapter off was respected, and when that was.
+    /// How long the adapter's last switching off was respected, and when that was.
     var lastOff: (grace: Duration, at: MonotonicTime)?
     var slots = Slots()
-    /// Attempts run, and whether discovery rests for them.
+    /// Whether attempts are under way, and discovery rests for them.
     var quiet = Quiet.none
-    /// Links of this and of other programs, as the kernel tells.
+    /// Links of this and other programs, as reported by the kernel.
     var connected: Set<RadioAddress> = []
     /// Rounds and rests.
     var air = Air()
@@ -69,21 +69,21 @@ package struct AdapterMachine: Sendable {
         case settingUp
         case running(Search)
         case recovering(Recovery)
-        /// Off, and not by us. Nil: until rfkill lets go.
+        /// Off, and not by us. Without a time, until rfkill releases it.
         case off(until: MonotonicTime?)
         case forbidden(until: MonotonicTime)
     }
 
     enum Quiet: Hashable, Sendable {
-        /// No attempt runs.
+        /// No attempt is under way.
         case none
         case resting(since: MonotonicTime)
-        /// Attempts have run for long: others are heard in between.
+        /// Attempts have gone on for long: other meters are listened for in between.
         case breathing(since: MonotonicTime)
     }
 
     enum Search: Hashable, Sendable {
-        /// Nothing is known to run.
+        /// No discovery is known to be running.
         case none
         case running(DiscoveryKinds, since: MonotonicTime, isOurs: Bool)
     }
@@ -95,11 +95,11 @@ package struct AdapterMachine: Sendable {
     }
 
     /// - Parameters:
-    ///   - linksMax: how many links the adapter is taken to bear. Controllers differ; the common ones bear five LE
-    ///     links or more beside scanning.
-    ///   - block: what rfkill says so far.
-    ///   - mode: how much of the air the search may take.
-    ///   - isShared: the chip does Wi-Fi with the same antenna, or may.
+    ///   - linksMax: number of links the adapter is assumed to support. Controllers differ; the common ones support at
+    ///     least five LE links besides scanning.
+    ///   - block: what rfkill has said so far.
+    ///   - mode: how much airtime the search may use.
+    ///   - isShared: whether the chip uses the same antenna for Wi-Fi, or may do so.
     package init(
         timing: AdapterTiming = AdapterTiming(), linksMax: Int = 5, block: RadioBlock = RadioBlock(),
         mode: SearchMode = .gentle, isShared: Bool = false
@@ -122,7 +122,7 @@ package struct AdapterMachine: Sendable {
     package mutating func answered(
         opcode: UInt16, _ status: ManagementStatus, parameters: [UInt8], at now: MonotonicTime
     ) -> [AdapterAction] {
-        // An answer that nobody waits for any more is no news.
+        // An answer that nothing waits for any more is ignored.
         guard let outstanding, outstanding.command.opcode == opcode else { return [] }
         self.outstanding = nil
         guard status != .success else {
@@ -147,7 +147,7 @@ package struct AdapterMachine: Sendable {
         return notes + finish(at: now)
     }
 
-    /// rfkill has something to say of this adapter.
+    /// rfkill's state for this adapter has changed.
     package mutating func blockChanged(_ new: RadioBlock, at now: MonotonicTime) -> [AdapterAction] {
         guard new != block else { return [] }
         block = new
@@ -159,7 +159,7 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// A discovery began or ended, of ours or of another program.
+    /// A discovery of ours or another program's began or ended.
     package mutating func discovering(_ kinds: DiscoveryKinds, isOn: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard case .running(let search) = phase else { return [] }
         if isOn {
@@ -170,7 +170,7 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// A device of any kind was heard. Called for each report, so it costs next to nothing.
+    /// A device of any kind was heard. Called for each report, so it must be cheap.
     package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
         hasEverHeard = true
         heardWithoutDiscovery(at: now)
@@ -186,7 +186,7 @@ package struct AdapterMachine: Sendable {
     }
 
     package mutating func deviceConnected(_ device: RadioAddress) {
-        // No adapter has more; whoever says so is not believed.
+        // No adapter has more links than this, so further ones are not believed.
         if connected.count < 64 { connected.insert(device) }
     }
 
@@ -194,8 +194,8 @@ package struct AdapterMachine: Sendable {
         connected.remove(device)
     }
 
-    /// What became of the reset that `resetChip` asked for. A good one makes the adapter vanish and come back, or fail
-    /// to.
+    /// The outcome of the reset requested by `resetChip`. A successful one makes the adapter disappear and come back,
+    /// or not.
     package mutating func chipReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard case .recovering(.resetting) = phase else { return [] }
         guard !isDone else { return finish(at: now) }
@@ -204,7 +204,7 @@ package struct AdapterMachine: Sendable {
         return climb(ladder.cause, ladder.reason, at: now) + finish(at: now)
     }
 
-    /// Time passed. Harmless at any moment.
+    /// Time has passed. Harmless at any moment.
     package mutating func woke(at now: MonotonicTime) -> [AdapterAction] {
         var actions: [AdapterAction] = []
         if let outstanding, now >= outstanding.since + limit(of: outstanding.command) {
@@ -244,7 +244,7 @@ extension AdapterMachine {
         }
     }
 
-    /// What is wrong and what to do about it; nil while nothing is.
+    /// What is wrong and what to do about it, if anything is.
     package var trouble: String? {
         switch phase {
         case .off: return block.isBlocked ? blockWords : offWords
@@ -255,7 +255,7 @@ extension AdapterMachine {
         }
     }
 
-    /// Whether devices can be heard at all, so that one that is not has gone.
+    /// Whether devices can be heard at all, so that an unheard one must have gone.
     package var isListening: Bool {
         switch phase {
         case .running, .settingUp, .recovering: true
@@ -263,22 +263,22 @@ extension AdapterMachine {
         }
     }
 
-    /// Links that are open or opening.
+    /// Number of links that are open or opening.
     package var linkCount: Int { slots.count }
 
     /// How long the answer to a command may take.
     package func patience(for command: ManagementCommand) -> Duration { limit(of: command) }
 
-    /// Steps that were taken before the adapter was plugged in again.
+    /// Adds recovery steps taken before the adapter was plugged in again.
     package mutating func countRecoveries(before: Int) { recoveries += before }
 
-    /// What is to be said to the kernel before nobody looks after the adapter any more: it is left quiet.
+    /// The last commands to the kernel, which leave the adapter quiet when nobody looks after it any more.
     package var farewell: [ManagementCommand] {
         guard case .running(.running(let kinds, _, isOurs: true)) = phase else { return [] }
         return [.stopDiscovery(kinds)]
     }
 
-    /// When `woke` has something to do next, nil while only an event can change anything.
+    /// When `woke` has something to do next. Nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
         var times: [MonotonicTime] = slots.attempts.values.map { $0 + timing.attemptMax }
         if let outstanding {

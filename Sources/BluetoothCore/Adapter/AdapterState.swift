@@ -1,10 +1,10 @@
 package import MeterModel
 
-/// What an adapter is up to.
+/// What an adapter is doing.
 package enum AdapterState: String, Sendable, CaseIterable {
-    /// It looks for meters.
+    /// It is searching for meters.
     case searching
-    /// It is on and does not look for meters just now: it rests between two rounds, or a link is being made.
+    /// It is on but not searching at the moment: it rests between two rounds, or a link is being made.
     case idle
     /// It is being switched on or set up.
     case starting
@@ -12,17 +12,17 @@ package enum AdapterState: String, Sendable, CaseIterable {
     case recovering
     /// Switched off by a person or another program.
     case blocked
-    /// Every remedy was tried: a person has to do something.
+    /// Every remedy was tried without success: a person has to act.
     case failed
     /// This program may not use it.
     case forbidden
 }
 
-/// What rfkill says of an adapter (Linux `Documentation/driver-api/rfkill.rst`).
+/// rfkill's state for an adapter (Linux `Documentation/driver-api/rfkill.rst`).
 package struct RadioBlock: Hashable, Sendable {
-    /// By a program, and a program can lift it.
+    /// Blocked by a program, which a program can undo.
     package var isSoft: Bool
-    /// By a switch or by the firmware.
+    /// Blocked by a switch or by the firmware.
     package var isHard: Bool
 
     package init(isSoft: Bool = false, isHard: Bool = false) {
@@ -38,12 +38,12 @@ package enum Remedy: Sendable, CaseIterable {
     case restartDiscovery
     /// Through the kernel. Ends every link over the adapter. It does not cut the power of a chip behind a UART.
     case cyclePower
-    /// As if it were unplugged and plugged in.
+    /// As if the adapter were unplugged and plugged in again.
     case resetUSB
-    /// The driver of a chip behind a UART is unbound and bound, which cuts the chip's power.
+    /// Unbinds and binds the driver of a chip behind a UART, which cuts the chip's power.
     case rebindSerial
 
-    /// How far up the ladder it is. An adapter has one of the last two, or neither.
+    /// Its position on the ladder. An adapter has at most one of the last two.
     package var step: Int {
         switch self {
         case .restartDiscovery: 1
@@ -52,7 +52,7 @@ package enum Remedy: Sendable, CaseIterable {
         }
     }
 
-    /// For people and the log.
+    /// The text for people and the log.
     package var words: String {
         switch self {
         case .restartDiscovery: "discovery is restarted"
@@ -63,11 +63,12 @@ package enum Remedy: Sendable, CaseIterable {
     }
 }
 
-/// What the driver has to do for the machine.
+/// What the driver must do for the machine.
 package enum AdapterAction: Hashable, Sendable {
-    /// The answer is told by `answered`. No other is sent before that, or before the machine gave up waiting.
+    /// The answer comes back through `answered`. No other command is sent before that, or before the machine gives up
+    /// waiting.
     case send(ManagementCommand)
-    /// Tells by `chipReset` what came of it.
+    /// The outcome comes back through `chipReset`.
     case resetChip(ChipReset)
     /// A step of the ladder begins, for the log.
     case note(Remedy, because: String)
@@ -77,14 +78,14 @@ package enum AdapterAction: Hashable, Sendable {
     case noteBondableContested
 }
 
-/// Why no link can be made just now, for people.
+/// Why a link cannot be made at the moment, for people.
 package struct SlotRefusal: Error, Hashable, Sendable {
-    /// True: another link has to end first. False: the adapter itself is not to be used now.
+    /// If true, another link has to end first. If false, the adapter itself cannot be used now.
     package var isFull: Bool
     package var message: String
 }
 
-/// A link by what it leads to.
+/// A link, identified by the device it leads to.
 package struct SlotKey: Hashable, Sendable {
     package var address: MACAddress
     package var isClassic: Bool

@@ -1,12 +1,12 @@
 import MeterModel
 
-/// For how long an adapter has listened to one kind of radio.
+/// How long an adapter has listened to one kind of radio.
 struct ListenedTime: Sendable {
-    /// Discoveries that ended.
+    /// Number of discoveries that have ended.
     private var rounds = 0
-    /// In those.
+    /// The total time of those.
     private var ended = Duration.zero
-    /// The one that runs.
+    /// The discovery that is running, if any.
     private var present: (since: MonotonicTime, part: Int)?
 
     struct Mark: Hashable, Sendable {
@@ -14,7 +14,7 @@ struct ListenedTime: Sendable {
         var time = Duration.zero
     }
 
-    /// - Parameter part: 2 where the discovery listens to another radio for half of its time.
+    /// - Parameter part: 2 if the discovery listens to another radio for half of the time.
     mutating func changed(isOn: Bool, part: Int, at now: MonotonicTime) {
         if let present {
             ended += (now - present.since) / present.part
@@ -23,7 +23,7 @@ struct ListenedTime: Sendable {
         present = isOn ? (now, part) : nil
     }
 
-    /// Nobody told of its end: it does not count.
+    /// Its end was never reported, so it does not count.
     mutating func dropPresent() { present = nil }
 
     func mark(at now: MonotonicTime) -> Mark {

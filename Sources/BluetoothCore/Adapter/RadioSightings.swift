@@ -1,10 +1,10 @@
 package import MeterModel
 
-/// A meter that is heard, or what may be one, over one adapter and one kind of radio.
+/// A meter, or what may be one, heard over one adapter and one kind of radio.
 package struct RadioSighting: Hashable, Sendable {
     package var device: RadioAddress
     package var adapter: MACAddress
-    /// nil means perhaps a meter.
+    /// Nil if it is only perhaps a meter.
     package var model: ModelName?
     package var name: String?
     package var rssi: Int?
@@ -21,74 +21,74 @@ package struct RadioSighting: Hashable, Sendable {
 package enum RadioSightingEvent: Hashable, Sendable {
     /// First heard, or identified better than before.
     case appeared(RadioSighting)
-    /// Still there. Told now and then.
+    /// Still there. Sent now and then.
     case heard(RadioSighting)
     case vanished(RadioSighting)
 }
 
-/// A device that was heard and is not told of, with the reason.
+/// A device that was heard but not reported, with the reason.
 package struct PassedOverRadio: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         /// Neither its name nor its services are a meter's.
         case noMeter
-        /// Its address is no lasting one, so nothing could be remembered of it.
+        /// Its address does not last, so nothing could be remembered about it.
         case address(MACAddress.IdentityFault)
-        /// A random address of the pattern that the standard reserves.
+        /// A random address with a pattern that the standard reserves.
         case reservedAddress
-        /// As many meters as there is room for were there already.
+        /// There was no room for another meter.
         case noRoom
     }
 
     package var sighting: RadioSighting
-    /// What it announces is a meter's, or may be.
+    /// Whether it announces what a meter does, or may.
     package var looksLikeMeter: Bool
     package var reason: Reason
 }
 
-/// The times of what is heard.
+/// The times that apply to devices heard.
 package struct SightingTiming: Hashable, Sendable {
-    /// A meter that is there is told of no more often.
+    /// Least time between two reports of a meter that is still there.
     package var heardInterval: Duration = .seconds(5)
-    /// Without an advertisement for so long, it is gone ("advert-stale time"). All of these count time in which its adapter
-    /// listened.
+    /// How long without an advertisement until a meter counts as gone ("advert-stale time"). These times count only
+    /// while the adapter listened.
     package var staleLowEnergy: Duration = .seconds(30)
     package var staleClassic: Duration = .seconds(90)
-    /// It must have been missed in so many discoveries, too: a kernel that filters duplicates tells of a device once in
-    /// each, and some fail.
+    /// Number of discoveries that must have missed it as well: a kernel that filters duplicates reports a device once
+    /// in each, and some fail.
     package var roundsMissed = 3
-    /// After so many times the stale time it is gone whatever the discoveries did.
+    /// After this many times the stale time it counts as gone, whatever the discoveries did.
     package var staleFactorMax = 4
-    /// After so long it is gone though nobody listened. habluetooth's word for a radio whose rhythm it does not know
-    /// (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
+    /// After this time it counts as gone even if nothing listened. This is habluetooth's limit for a radio whose rhythm
+    /// it does not know (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
     package var staleMax: Duration = .seconds(900)
-    /// Devices heard within this are counted.
+    /// Devices heard within this time are counted.
     package var countWindow: Duration = .seconds(60)
 
     package init() {}
 }
 
-/// Keeps what is heard: every device for a while, meters until they vanish.
+/// Keeps what was heard: every device for a while, meters until they vanish.
 ///
-/// What comes in is whatever anybody sends. Both tables are bounded; a device that is known already costs one look-up,
-/// and nothing is allocated for it unless what it says has changed.
+/// Anybody may send anything. Both tables are bounded; a known device costs one look-up, and nothing is allocated for
+/// it unless its data has changed.
 package struct RadioSightings: Sendable {
     package let timing: SightingTiming
-    /// Devices kept in mind. Once there are so many, only meters find room.
+    /// Most devices kept. Beyond that only meters find room.
     package static let devicesMax = 4096
-    /// Of those that are, or may be, meters.
+    /// Most devices kept that are, or may be, meters.
     package static let metersMax = 256
 
     private var places: [Key: Int] = [:]
     private var entries: [Entry] = []
     private var free: [Int] = []
-    /// Of entries that are sightings.
+    /// Indices of entries that are reported.
     private var meters: Set<Int> = []
     private var rounds: [MACAddress: (lowEnergy: ListenedTime, classic: ListenedTime)] = [:]
-    /// When a report found no room, by the adapter that heard it; the last `refusalsMax` of each.
+    /// Times at which a report found no room, by the adapter that heard it; the last `refusalsMax` of each.
     private var refusals: [MACAddress: [MonotonicTime]] = [:]
     private static let refusalsMax = 1000
 
-    /// Device and adapter: the same device over two adapters, or over LE and Classic, is two sightings.
+    /// Device and adapter: the same device over two adapters, or over LE and Classic, counts as two sightings.
     private struct Key: Hashable {
         var device: UInt64
         var adapter: UInt64
@@ -107,11 +107,11 @@ package struct RadioSightings: Sendable {
         var services: [BluetoothUUID] = []
         var lastHeard: MonotonicTime
         var lastTold: MonotonicTime
-        /// What its adapter had listened to its kind of radio by then.
+        /// How long its adapter had listened to its kind of radio by then.
         var listened: ListenedTime.Mark
-        /// Of the last two different contents: an advertisement and a scan response may come by turns.
+        /// Digests of the last two different contents, as an advertisement and a scan response may alternate.
         var digests: (UInt64, UInt64)
-        /// Those contents, of what may be a meter.
+        /// Those contents, if it may be a meter.
         var contents: [[UInt8]] = []
     }
 
@@ -137,21 +137,21 @@ package struct RadioSightings: Sendable {
         return heardFirst(key, report, adapter, digest, at: now)
     }
 
-    /// A discovery that listens to these began or ended, of whichever program.
+    /// A discovery on these radios began or ended, ours or another program's.
     package mutating func discovering(
         _ kinds: DiscoveryKinds, isOn: Bool, by adapter: MACAddress, at now: MonotonicTime
     ) {
         var times = rounds[adapter] ?? (ListenedTime(), ListenedTime())
-        // By turns: each has half of the time.
+        // Interleaved: each has half of the time.
         let part = kinds == .interleaved ? 2 : 1
         if !kinds.isDisjoint(with: .lowEnergy) { times.lowEnergy.changed(isOn: isOn, part: part, at: now) }
         if kinds.contains(.classic) { times.classic.changed(isOn: isOn, part: part, at: now) }
         rounds[adapter] = times
     }
 
-    /// Forgets what was not heard for long.
+    /// Forgets what has not been heard for long.
     ///
-    /// - Parameter isLinked: a device with a link does not advertise, and is there.
+    /// - Parameter isLinked: whether a device has a link. Such a device does not advertise, but is there.
     package mutating func expire(
         at now: MonotonicTime, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
@@ -172,7 +172,7 @@ package struct RadioSightings: Sendable {
         return events
     }
 
-    /// The adapter hears nothing any more: it is gone, off or forbidden.
+    /// The adapter no longer hears anything: it is gone, off or forbidden.
     package mutating func adapterLost(
         _ adapter: MACAddress, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
@@ -190,15 +190,15 @@ package struct RadioSightings: Sendable {
         return events
     }
 
-    /// What is there.
+    /// The meters that are there.
     package var sightings: [RadioSighting] { meters.sorted().map { entries[$0].sighting } }
 
-    /// The device has said what it is called.
+    /// Whether the device has sent its name.
     package func isNamed(_ device: RadioAddress, heardBy adapter: MACAddress) -> Bool {
         places[Key(device, adapter)].map { entries[$0].sighting.name != nil } ?? false
     }
 
-    /// Devices of any kind that an adapter heard lately.
+    /// Number of devices of any kind that an adapter heard lately.
     package func count(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
         entries.enumerated().count { place, entry in
             entry.key.adapter == adapter.bits && places[entry.key] == place
@@ -206,7 +206,7 @@ package struct RadioSightings: Sendable {
         }
     }
 
-    /// What was heard lately and is not among the sightings; what looks like a meter first.
+    /// Devices heard lately that are not reported; what looks like a meter comes first.
     package func passedOver(at now: MonotonicTime) -> [PassedOverRadio] {
         let all = entries.enumerated().compactMap { place, entry -> PassedOverRadio? in
             guard places[entry.key] == place, !meters.contains(place), now - entry.lastHeard < timing.countWindow
@@ -217,14 +217,14 @@ package struct RadioSightings: Sendable {
         return all.filter(\.looksLikeMeter) + all.filter { !$0.looksLikeMeter }
     }
 
-    /// How much of what an adapter heard lately is not told of though it may be a meter, what found no room included: that
-    /// is counted by reports.
+    /// Number of possible meters that an adapter heard lately but that are not reported. Those that found no room are
+    /// counted by their reports.
     package func droppedCount(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
         let refused = refusals[adapter]?.count { now - $0 < timing.countWindow } ?? 0
         return passedOver(at: now).count { $0.looksLikeMeter && $0.sighting.adapter == adapter } + refused
     }
 
-    /// What is, or may be, a meter, as it was heard lately, whether it is told of or not.
+    /// What was last heard of devices that are, or may be, meters, whether reported or not.
     package var heard: [HeardRadio] {
         entries.enumerated().filter { place, entry in places[entry.key] == place && entry.verdict != .none }
             .map { _, entry in
@@ -234,7 +234,7 @@ package struct RadioSightings: Sendable {
             }
     }
 
-    /// Devices that are nothing like a meter.
+    /// Number of devices that do not resemble a meter.
     package var strangerCount: Int {
         entries.enumerated().count { place, entry in places[entry.key] == place && entry.verdict == .none }
     }
@@ -247,7 +247,7 @@ package struct RadioSightings: Sendable {
     }
 
     private mutating func noteRefusal(_ adapter: MACAddress, at now: MonotonicTime) {
-        // In place: they are many, and are noted with each report.
+        // In place, because there are many, and this runs for each report.
         if refusals[adapter]?.count ?? 0 >= Self.refusalsMax { refusals[adapter]?.removeFirst() }
         refusals[adapter, default: []].append(now)
     }
@@ -291,7 +291,7 @@ package struct RadioSightings: Sendable {
         return .heard(entries[place].sighting)
     }
 
-    /// Takes what the device says of itself. What it once was taken for it stays as long as it is there.
+    /// Takes what the device says about itself. Once taken for a meter, it remains one for as long as it is there.
     private mutating func learn(_ place: Int, _ report: DeviceReport, at now: MonotonicTime) -> RadioSightingEvent? {
         let data = AdvertisingData(report.data)
         var entry = entries[place]
@@ -307,11 +307,11 @@ package struct RadioSightings: Sendable {
             name: entry.sighting.name, services: entry.services, kind: report.address.kind)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
-        // What came before is heard once more, to be kept.
+        // Makes the earlier content count as new when it is heard again, so that it is kept.
         if verdict != .none, entry.verdict == .none { entry.digests.1 = entry.digests.0 }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
         if entry.verdict != .none { entry.contents = [Array(report.data)] + entry.contents.prefix(1) }
-        // An address that changes is nobody's: nothing could be remembered of it.
+        // A changing address identifies nothing, so nothing could be remembered about it.
         guard report.address.isIdentity else {
             entries[place] = entry
             return nil
@@ -321,7 +321,7 @@ package struct RadioSightings: Sendable {
             entry.verdict != .none
             && (!isMeter || entry.sighting.model != before.model || entry.sighting.name != before.name)
         guard isNews, isMeter || meters.count < Self.metersMax else {
-            // Kept, so that a name and a service that come apart add up.
+            // Kept, so that a name and a service that come separately add up.
             entries[place] = entry
             return nil
         }
@@ -358,7 +358,7 @@ package struct RadioSightings: Sendable {
         free.append(place)
     }
 
-    /// FNV-1a: enough to tell whether anything is new, and nothing is trusted to it.
+    /// FNV-1a: enough to tell whether anything is new, and nothing depends on it for safety.
     private static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

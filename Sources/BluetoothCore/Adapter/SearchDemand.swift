@@ -1,26 +1,26 @@
 package import MeterModel
 
-/// How much of the air an adapter's search may take: `[bluetooth] scan` in meterd.toml.
+/// How much airtime an adapter's search may use: `[bluetooth] scan` in meterd.toml.
 package enum SearchMode: String, Sendable, CaseIterable {
-    /// Rounds with rests between them, whatever is linked.
+    /// Rounds with rests in between, whatever is linked.
     case always
-    /// The same while a meter that is wanted is missing; a few seconds a minute while none is.
+    /// The same while a wanted meter is missing; otherwise a few seconds a minute.
     case gentle
-    /// Only while a meter that is wanted is missing, or a person looks.
+    /// Only while a wanted meter is missing, or a person is looking.
     case onDemand = "on-demand"
 }
 
-/// What is asked of an adapter's search just now.
+/// What an adapter's search is needed for at present.
 package struct SearchDemand: Hashable, Sendable {
-    /// The radios over which meters may come that are wanted and have no link.
+    /// The radios over which wanted meters without a link may come.
     package var missing: DiscoveryKinds
-    /// How many meters those are.
+    /// The number of those meters.
     package var missingCount: Int
-    /// A meter that is wanted has a link elsewhere: nobody hears it, until that ends.
+    /// A wanted meter has a link elsewhere, so it is not heard until that ends.
     package var hasDistant: Bool
-    /// A person looks for meters, until then.
+    /// Until when a person is looking for meters, if so.
     package var byHandUntil: MonotonicTime?
-    /// A meter that tells something many times a second does so over this adapter.
+    /// Whether a meter sends something many times a second over this adapter.
     package var hasFastStream: Bool
 
     package init(

@@ -1,10 +1,10 @@
 import MeterModel
 
-/// What a device says of itself when it is heard: advertising data, a scan response, an extended inquiry response or
-/// several of them in a row (Core Specification 5.4, vol 3 part C 11; the types are from Assigned Numbers 2.3).
+/// What a device broadcasts about itself: advertising data, a scan response, an extended inquiry response or several of
+/// them in a row (Core Specification 5.4, vol 3 part C 11; the types are from Assigned Numbers 2.3).
 ///
-/// A sequence of structures: one byte of length, one of type, then the rest. What a hostile or broken device sends may
-/// end anywhere: a structure that claims more than there is ends the data, and what came before it counts.
+/// A sequence of structures: one byte of length, one of type, then the rest. Data from a hostile or broken device may
+/// end anywhere: a structure that exceeds what is there ends the data, and those before it count.
 package struct AdvertisingData: Hashable, Sendable {
     package var flags: UInt8?
     package var name: DeviceName?
@@ -13,10 +13,10 @@ package struct AdvertisingData: Hashable, Sendable {
     package var transmitPower: Int?
     /// Three bytes as one number (Assigned Numbers 2.8).
     package var deviceClass: UInt32?
-    /// The last structure claimed more bytes than there were.
+    /// Whether the last structure was longer than what was there.
     package var isTruncated = false
 
-    /// A device that lists more is unknown to this program, and is not asked for the rest.
+    /// Most services taken from one device. This program knows none that lists more.
     package static let servicesMax = 64
 
     package init(_ bytes: UnsafeRawBufferPointer) {
@@ -29,9 +29,9 @@ package struct AdvertisingData: Hashable, Sendable {
         self = bytes.withUnsafeBytes { AdvertisingData($0) }
     }
 
-    /// Calls `body` with type and content of each structure.
+    /// Calls `body` with the type and content of each structure.
     ///
-    /// - Returns: false where the last one claimed more than there was.
+    /// - Returns: false if the last one was longer than what was there.
     package static func forEachStructure(
         in bytes: UnsafeRawBufferPointer, _ body: (UInt8, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -63,7 +63,7 @@ package struct AdvertisingData: Hashable, Sendable {
         }
     }
 
-    /// A piece at the end that is no whole number is skipped.
+    /// An incomplete number at the end is skipped.
     private mutating func takeServices(_ body: UnsafeRawBufferPointer, width: Int) {
         for offset in stride(from: 0, through: body.count - width, by: width) {
             guard services.count < Self.servicesMax else { return }
@@ -74,10 +74,10 @@ package struct AdvertisingData: Hashable, Sendable {
     }
 }
 
-/// What a device calls itself over the air.
+/// The name that a device broadcasts.
 package struct DeviceName: Hashable, Sendable {
     package var text: String
-    /// Not cut to what fits an advertisement.
+    /// Whether the name is whole rather than shortened to fit an advertisement.
     package var isComplete: Bool
 
     /// The longest that the standard allows, in bytes (Core Specification 5.4, vol 3 part C 3.2.2.3).
@@ -88,12 +88,12 @@ package struct DeviceName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// - Returns: nil for a name without a single character that prints.
+    /// - Returns: nil for a name without a single printable character.
     package init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool) {
         // Modules pad their names with zeros.
         let significant = bytes.prefix(Self.lengthMax).prefix { $0 != 0 }
         var text = String.UnicodeScalarView()
-        // What is not UTF-8 becomes the replacement character; what would move a terminal's cursor goes.
+        // Invalid UTF-8 becomes the replacement character; characters that would move a terminal's cursor are removed.
         for scalar in String(decoding: significant, as: UTF8.self).unicodeScalars where scalar.isVisible {
             text.append(scalar)
         }
@@ -104,7 +104,7 @@ package struct DeviceName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// This name where it is the better one: a complete name never gives way to a shortened one.
+    /// The better of both names: a complete one is never replaced by a shortened one.
     package func replacing(_ old: DeviceName?) -> DeviceName {
         guard let old, old.isComplete, !isComplete else { return self }
         return old

@@ -1,8 +1,8 @@
-/// What a device that is, or may be, a meter announces.
+/// What a device broadcasts that is, or may be, a meter.
 package struct HeardRadio: Hashable, Sendable {
     package var device: RadioAddress
     package var name: String?
     package var rssi: Int?
-    /// Each different content once, the newest first.
+    /// Each different content once, newest first.
     package var data: [[UInt8]]
 }

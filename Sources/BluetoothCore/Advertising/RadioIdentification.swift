@@ -1,15 +1,15 @@
 package import MeterModel
 
-/// What kind of meter is heard, from what it advertises (Docs/Identities.md#over-the-air). The last word has the first
-/// answer over a link: radio modules share names and services.
+/// Which meter is heard, from what it advertises (Docs/Identities.md#over-the-air). The first answer over a link has
+/// the final say: radio modules share names and services.
 package enum RadioIdentification: Hashable, Sendable {
     case meter(ModelName)
-    /// Its services are those of the modules in meters, or its name a maker's, and connecting finds out.
+    /// Its services are those of modules used in meters, or its name is a maker's; connecting will tell.
     case perhaps
     case none
 
     /// - Parameters:
-    ///   - name: what it calls itself, nil while that has not been heard.
+    ///   - name: its name, if heard yet.
     ///   - kind: the radio that heard it.
     package init(name: String?, services: [BluetoothUUID], kind: RadioAddress.Kind) {
         if let name, let model = Self.model(named: name, services: services, kind: kind) {
@@ -20,13 +20,14 @@ package enum RadioIdentification: Hashable, Sendable {
             if kind.isLowEnergy {
                 services.contains { Self.meterServices.contains($0) } || name.map(Self.isMakersName) == true
             } else {
-                // Over Classic, the serial port that meters have is most other things', too; the makers' ending is not.
+                // Over Classic, the serial port that meters have is common to most other things; the makers' ending of
+                // the name is not.
                 name.map { Self.hasAtorchEnding($0.uppercased()) } == true
             }
         self = mayBeMeter ? .perhaps : .none
     }
 
-    /// Whose meters have such a name, where it tells that much and no model; nil where it does not.
+    /// The maker whose meters have such a name, if the name tells that much but not the model.
     package static func maker(named name: String) -> MeterMaker? {
         if isMakersName(name) { return .fnirsi }
         return hasAtorchEnding(name.uppercased()) ? .atorch : nil
@@ -39,7 +40,7 @@ package enum RadioIdentification: Hashable, Sendable {
     private static func model(
         named name: String, services: [BluetoothUUID], kind: RadioAddress.Kind
     ) -> ModelName? {
-        // Names are ASCII; the length keeps a hostile one from being searched.
+        // Names are ASCII; the limit keeps hostile ones from being searched.
         guard name.utf8.count <= 32 else { return nil }
         let upper = name.uppercased()
         if let exact = exactNames[upper] { return exact }
@@ -52,7 +53,8 @@ package enum RadioIdentification: Hashable, Sendable {
         }?.model
     }
 
-    /// An A3-B calls itself by what it does (moormaster/python3-um24c-ble; dernasherbrezon.github.io), with either radio.
+    /// An A3-B is named after what it does (moormaster/python3-um24c-ble; dernasherbrezon.github.io), over either
+    /// radio.
     private static let exactNames: [String: ModelName] = [
         "UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c, "E-TEST BLE": .a3b, "E-TEST SPP": .a3b,
     ]
@@ -62,7 +64,7 @@ package enum RadioIdentification: Hashable, Sendable {
         case "TC66C", "BT24-M": .tc66c
         // One of the two names that a CW20 has (patman15/aiobmsble cw20_bms.py).
         case "ATORCH-CW20": .atorchDC
-        // A module's own name; with this service beside it a J7-H's (devanlai/webvoltmeter REVERSE.md).
+        // A module's own name; together with this service, a J7-H (devanlai/webvoltmeter REVERSE.md).
         case "JDY-19": services.contains(BluetoothUUID(short: 0xFEE7)) ? .atorchUSB : nil
         default: fnirsi(upper)
         }
@@ -74,7 +76,7 @@ package enum RadioIdentification: Hashable, Sendable {
     private static func fnirsi(_ upper: String) -> ModelName? {
         let name = upper.hasPrefix("FNB-") ? "FNB" + upper.dropFirst(4) : upper
         guard let dash = name.firstIndex(of: "-") else {
-            // C1 alone is too short to mean a meter.
+            // C1 alone is too short to identify a meter.
             return name.hasPrefix("FNB") ? fnirsiModels[name] : nil
         }
         let model = fnirsiModels[String(name[..<dash])]
@@ -87,7 +89,7 @@ package enum RadioIdentification: Hashable, Sendable {
         "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "FNB38": .fnb38, "C1": .c1,
     ]
 
-    /// `FNIRSI`, then anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of that maker's, and nobody says which.
+    /// `FNIRSI` followed by anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of that maker's, of unknown model.
     private static func isMakersName(_ name: String) -> Bool { name.uppercased().hasPrefix("FNIRSI") }
 
     /// Atorch names end in the kind of radio (Docs/Identities.md#over-the-air).
@@ -95,7 +97,7 @@ package enum RadioIdentification: Hashable, Sendable {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { upper.hasSuffix($0) }
     }
 
-    /// By what each kind reports (Docs/Protocols/Atorch.md#reports).
+    /// By the kind of report each sends (Docs/Protocols/Atorch.md#reports).
     private static let atorchPrefixes: [(prefix: String, model: ModelName)] = [
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),

@@ -1,20 +1,20 @@
 package import MeterModel
 
-/// Asks a GATT server for what it has, reads, writes and subscribes: one operation at a time, each a row of requests.
+/// Discovers what a GATT server has, reads, writes and subscribes: one operation at a time, each a series of requests.
 ///
-/// Believes no server: every answer must move on, within bounds, so that each operation ends after a bounded number of
-/// requests whatever the other end says. The driver calls `nextPDU` whenever the link has room, hands in what comes,
-/// and calls `woke` at `nextWake`.
+/// No server is trusted: every answer must make progress, so each operation ends after a bounded number of requests
+/// whatever the other end says. The driver calls `nextPDU` whenever the link has room, hands in what arrives, and calls
+/// `woke` at `nextWake`.
 package struct GATTClient: Sendable {
-    /// Services, characteristics and descriptors together. The largest meter known has about a hundred.
+    /// Most services, characteristics and descriptors together. The largest meter known has about a hundred.
     package static let attributeLimit = 512
 
-    /// What the discoveries found so far.
+    /// What has been discovered so far.
     package private(set) var database = GATTDatabase()
     var bearer: ATTBearer
     private var work = Work.none
 
-    /// What is being done, and how far it is.
+    /// The present operation, and how far it is.
     private enum Work: Sendable {
         case none
         case mtu
@@ -28,11 +28,11 @@ package struct GATTClient: Sendable {
     package enum Operation: Hashable, Sendable {
         case exchangeMTU
         case discoverServices
-        /// - Parameter service: the first handle of one in `database`.
+        /// - Parameter service: the first handle of a service in `database`.
         case discoverCharacteristics(service: UInt16)
-        /// - Parameter characteristic: the declaration of one in `database`.
+        /// - Parameter characteristic: the declaration of a characteristic in `database`.
         case discoverDescriptors(characteristic: UInt16)
-        /// The whole value, in as many requests as it takes.
+        /// Reads the whole value, in as many requests as it takes.
         case read(UInt16)
         /// With a response.
         case write(UInt16, [UInt8])
@@ -40,7 +40,7 @@ package struct GATTClient: Sendable {
     }
 
     package enum Outcome: Hashable, Sendable {
-        /// Done; what a discovery found is in `database`, an MTU in `mtu`.
+        /// Done. The result of a discovery is in `database`, an MTU in `mtu`.
         case done
         case value([UInt8])
         case failed(GATTFailure)
@@ -59,9 +59,9 @@ package struct GATTClient: Sendable {
 
     package enum OnBegin: Hashable, Sendable {
         case started
-        /// There was nothing to ask.
+        /// There was nothing to request.
         case finished(Outcome)
-        /// Another operation is not over.
+        /// Another operation is under way.
         case busy
     }
 
@@ -95,7 +95,7 @@ package struct GATTClient: Sendable {
         }
     }
 
-    /// Queues a write that nothing comes back for. Needs no operation and may be called at any time.
+    /// Queues a write without a response. Does not need an operation, and may be called at any time.
     package mutating func writeWithoutResponse(_ value: [UInt8], to handle: UInt16) {
         bearer.send(.writeCommand(handle: handle, value: value))
     }
@@ -128,7 +128,7 @@ package struct GATTClient: Sendable {
     package enum OnReceived: Hashable, Sendable {
         /// The operation is over.
         case finished(Outcome)
-        /// The server tells of values. Never empty.
+        /// Values sent by the server. Never empty.
         case values([ATTHandleValue])
         case none
     }
@@ -159,7 +159,7 @@ package struct GATTClient: Sendable {
     package var nextWake: MonotonicTime? { bearer.nextWake }
 }
 
-/// What each answer leads to. nil means the operation goes on.
+/// What each answer leads to. Nil if the operation continues.
 extension GATTClient {
     private mutating func answered(_ answer: ATTAnswer) -> Outcome? {
         switch answer {
@@ -181,7 +181,7 @@ extension GATTClient {
         case (.read(let handle, let soFar), .readResponse(let part)),
             (.read(let handle, let soFar), .readBlobResponse(let part)):
             return hasRead(part, of: handle, soFar: soFar)
-        // The bearer matches responses to requests, and a request to its work: nothing else comes.
+        // The bearer matches responses to requests, and requests to operations: nothing else arrives here.
         default: return nil
         }
     }
@@ -263,7 +263,7 @@ extension GATTClient {
         return askForCharacteristics(of: service, after: previous)
     }
 
-    /// Each ends where the next begins.
+    /// Each characteristic ends where the next begins.
     private mutating func closeCharacteristics(of service: Int) {
         let declarations = database.services[service].characteristics.map(\.declaration)
         for (index, next) in declarations.dropFirst().enumerated() {

@@ -1,11 +1,11 @@
-/// What a server offers, as far as it was asked.
+/// What a server offers, as far as it has been discovered.
 package struct GATTDatabase: Hashable, Sendable {
     /// In the order of their handles.
     package var services: [GATTService]
 
     package init(services: [GATTService] = []) { self.services = services }
 
-    /// The first characteristic of that name in a service of that name, which a server may have several of.
+    /// The first characteristic with this name in a service with that name, of which a server may have several.
     package func characteristic(_ uuid: BluetoothUUID, of service: BluetoothUUID) -> GATTCharacteristic? {
         for candidate in services where candidate.uuid == service {
             if let found = candidate.characteristics.first(where: { $0.uuid == uuid }) { return found }
@@ -13,7 +13,7 @@ package struct GATTDatabase: Hashable, Sendable {
         return nil
     }
 
-    /// How many attributes are known.
+    /// Number of known attributes.
     var attributeCount: Int {
         services.reduce(services.count) { count, service in
             service.characteristics.reduce(count + service.characteristics.count) { $0 + $1.descriptors.count }
@@ -25,7 +25,7 @@ package struct GATTDatabase: Hashable, Sendable {
 package struct GATTService: Hashable, Sendable {
     package var uuid: BluetoothUUID
     package var range: ATTHandleRange
-    /// Empty until they were asked for.
+    /// Empty until discovered.
     package var characteristics: [GATTCharacteristic]
 
     package init(uuid: BluetoothUUID, range: ATTHandleRange, characteristics: [GATTCharacteristic] = []) {
@@ -41,11 +41,11 @@ package struct GATTCharacteristic: Hashable, Sendable {
     package var properties: GATTProperties
     /// The attribute that declares it.
     package var declaration: UInt16
-    /// The attribute that holds the value, behind the declaration.
+    /// The attribute that holds the value, after the declaration.
     package var value: UInt16
     /// The last attribute that belongs to it.
     package var end: UInt16
-    /// Empty until they were asked for.
+    /// Empty until discovered.
     package var descriptors: [ATTInformation]
 
     package init(
@@ -66,7 +66,7 @@ package struct GATTCharacteristic: Hashable, Sendable {
     }
 }
 
-/// What may be done with a characteristic (vol 3 part G 3.3.1.1).
+/// What can be done with a characteristic (vol 3 part G 3.3.1.1).
 package struct GATTProperties: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 

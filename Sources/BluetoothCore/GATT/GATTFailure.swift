@@ -1,23 +1,23 @@
-/// Why an operation of a GATT client came to nothing.
+/// Why an operation of a GATT client failed.
 package enum GATTFailure: Error, Hashable, Sendable {
     case refused(ATTErrorCode)
     case malformed(ATTDecodeError)
     case misbehaved(GATTFault)
-    /// No answer in 30 s. Nothing more can be done over this link.
+    /// No answer in 30 s. The link cannot be used any more.
     case timedOut
 }
 
-/// An answer that can be read and makes no sense.
+/// A well-formed answer that makes no sense.
 package enum GATTFault: Hashable, Sendable {
-    /// A handle at or before one that came already, which would go on for ever.
+    /// A handle that does not come after the previous one, which could go on for ever.
     case handlesGoBack(to: UInt16)
-    /// A handle outside what was asked for.
+    /// A handle outside the requested range.
     case handleOutside(UInt16)
-    /// An entry of a list with an impossible length.
+    /// A list entry with an impossible length.
     case entryLength(Int)
     /// More attributes than any meter has.
     case tooManyAttributes(limit: Int)
-    /// The server was asked about a service that it never told of.
+    /// The operation named a service that the server never listed.
     case unknownAttribute(UInt16)
 }
 

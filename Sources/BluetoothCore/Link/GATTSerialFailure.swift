@@ -1,18 +1,18 @@
 import MeterModel
 
-/// Why a link over GATT came to nothing, or came to its end.
+/// Why a link over GATT failed, or ended.
 package enum GATTSerialFailure: Error, Hashable, Sendable {
-    /// None of the characteristics that carry a meter's bytes is there.
+    /// The device has none of the characteristics that carry a meter's bytes.
     case noProfile(services: [BluetoothUUID])
     /// An operation failed.
     case operation(GATTSerialStep, GATTFailure)
-    /// All steps until the link is open took longer than they may, together.
+    /// The steps until the link is open took too long in total.
     case tooSlow(GATTSerialStep, limit: Duration)
-    /// More waits to be sent than a meter is ever sent.
+    /// More is waiting to be sent than a meter is ever sent.
     case tooMuchToSend(limit: Int)
 }
 
-/// How far a link is.
+/// How far the link has come.
 package enum GATTSerialStep: Hashable, Sendable {
     case agreeingOnMTU, findingServices, findingCharacteristics, findingDescriptors, subscribing, sending
 }

@@ -8,38 +8,38 @@ package import MeterModel
 ///   └──────┘         └─────┘  └──────────┘  └─────────────────┘  └─────────────┘  └─────────────┘  └──────┘
 /// ```
 ///
-/// and from each to FAILED, after which nothing is sent or delivered. Only the two services that meters use are looked
-/// into, because each question costs a connection interval of a slow radio.
+/// and from each to FAILED, after which nothing is sent or delivered. Only the two services that meters use are
+/// explored, because each request costs a connection interval of a slow radio.
 ///
-/// The driver calls `nextPDU` whenever the link has room for a packet, until it gives nothing; hands in each packet that
-/// comes; and calls `woke` at `nextWake`.
+/// The driver calls `nextPDU` whenever the link has room for a packet, until it returns nil; hands in each packet that
+/// arrives; and calls `woke` at `nextWake`.
 package struct GATTSerialMachine: Sendable {
     private var client: GATTClient
     private let setUpLimit: Duration
     private var phase = Phase.down
     private var outgoing = OutgoingMessages()
-    /// When the link came up; nil before.
+    /// When the link came up.
     private var upSince: MonotonicTime?
-    /// Values that came before the link was open, or from characteristics that nobody subscribed to.
+    /// Number of values that came before the link was open, or from characteristics without a subscription.
     package private(set) var strayValues = 0
 
     private enum Phase: Sendable {
         case down
         case agreeingOnMTU
         case findingServices
-        /// - Parameter rest: first handles of the services that are still to be looked into.
+        /// - Parameter rest: first handles of the services still to be explored.
         case findingCharacteristics(rest: [UInt16])
         case findingDescriptors(GATTSerialProfile)
         case subscribing(GATTSerialProfile)
-        /// - Parameter unanswered: what was written with response, until that has come.
+        /// - Parameter unanswered: what was written with response, until the response comes.
         case open(GATTSerialProfile, unanswered: [UInt8]?)
         case failed
     }
 
     /// - Parameters:
-    ///   - ownMTU: the longest PDU that this host takes.
-    ///   - setUpLimit: from the link being up until it must be open. A meter needs about a second; one that answers each
-    ///     of a hundred questions just in time would hold its adapter's slot for an hour.
+    ///   - ownMTU: the longest PDU that this host accepts.
+    ///   - setUpLimit: how long after coming up the link must be open. A meter needs about a second; one that answers
+    ///     each of a hundred requests just in time would hold its adapter's slot for an hour.
     package init(ownMTU: Int = ATTPDU.largestMTU, setUpLimit: Duration = .seconds(30)) {
         client = GATTClient(ownMTU: ownMTU)
         self.setUpLimit = setUpLimit
@@ -47,9 +47,9 @@ package struct GATTSerialMachine: Sendable {
 
     package var mtu: Int { client.mtu }
     package var counters: ATTBearer.Counters { client.counters }
-    /// What was found, as far as it was asked for.
+    /// What has been discovered so far.
     package var database: GATTDatabase { client.database }
-    /// The services that were found, for people.
+    /// The discovered services, for people.
     package var services: [BluetoothUUID] { client.database.services.map(\.uuid) }
 
     // MARK: Events
@@ -58,12 +58,12 @@ package struct GATTSerialMachine: Sendable {
         guard case .down = phase else { return }
         upSince = now
         phase = .agreeingOnMTU
-        // Nothing else is under way, so it starts.
+        // Nothing else is under way, so this begins at once.
         _ = client.begin(.exchangeMTU)
     }
 
     package enum OnReceived: Equatable, Sendable {
-        /// Bytes pass from now on.
+        /// Bytes are carried from now on.
         case opened(GATTSerialProfile, mtu: Int)
         /// The meter sent this. Never empty.
         case deliver([UInt8])
@@ -72,7 +72,7 @@ package struct GATTSerialMachine: Sendable {
         case none
     }
 
-    /// A packet came in: any bytes at all.
+    /// Handles an incoming packet, which may be any bytes at all.
     package mutating func received(_ packet: [UInt8]) -> OnReceived {
         switch phase {
         case .down, .failed: return .none
@@ -91,7 +91,7 @@ package struct GATTSerialMachine: Sendable {
         case failed(GATTSerialFailure)
     }
 
-    /// Bytes for the meter: one command. Before the link is open they wait for that.
+    /// Sends bytes to the meter as one command. They wait until the link is open.
     package mutating func send(_ bytes: [UInt8]) -> OnSend {
         if case .failed = phase { return .queued }
         guard outgoing.append(bytes) else {
@@ -101,7 +101,7 @@ package struct GATTSerialMachine: Sendable {
         return .queued
     }
 
-    /// What goes over the link next, nil while there is nothing.
+    /// The next packet for the link, if any.
     package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
         if case .failed = phase { return nil }
         if let pdu = client.nextPDU(at: now) { return pdu.bytes }
@@ -143,7 +143,7 @@ package struct GATTSerialMachine: Sendable {
         }
     }
 
-    /// What is being done; nil where nothing is, any more or yet.
+    /// The present step. Nil before the first and after the last.
     private var step: GATTSerialStep? {
         switch phase {
         case .down, .failed: nil
@@ -157,7 +157,7 @@ package struct GATTSerialMachine: Sendable {
     }
 }
 
-/// From one step to the next.
+/// The transitions from one step to the next.
 extension GATTSerialMachine {
     private mutating func finished(_ outcome: GATTClient.Outcome) -> OnReceived {
         if case .failed(let failure) = outcome { return stepFailed(failure) }
@@ -181,11 +181,11 @@ extension GATTSerialMachine {
     private mutating func stepFailed(_ failure: GATTFailure) -> OnReceived {
         switch (phase, failure) {
         case (.agreeingOnMTU, .refused):
-            // Old modules do not know the request, and go on with 23.
+            // Old modules do not know the request, and stay at 23.
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
-            // Says that it takes both kinds of write, and takes one (Docs/Protocols/TC66.md#links).
+            // The meter claims to take both kinds of write, but takes only one (Docs/Protocols/TC66.md#links).
             guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
             client.writeWithoutResponse(unanswered, to: profile.output)
             phase = .open(profile, unanswered: nil)
@@ -213,8 +213,8 @@ extension GATTSerialMachine {
     }
 
     private mutating func subscribe(_ profile: GATTSerialProfile) -> OnReceived {
-        // With the descriptors that were just found. A clone of the HM-10 may tell of its values and have no descriptor to
-        // switch that on by: it is taken as switched on, as BlueZ does (src/shared/gatt-client.c, register_notify).
+        // With the descriptors just found. A clone of the HM-10 may notify without a descriptor to switch that on: it
+        // counts as switched on, as in BlueZ (src/shared/gatt-client.c, register_notify).
         guard let handle = GATTSerialProfile(client.database)?.input.subscription else {
             phase = .open(profile, unanswered: nil)
             return .opened(profile, mtu: mtu)
@@ -223,7 +223,7 @@ extension GATTSerialMachine {
         return go(on: client.begin(.subscribe(handle, profile.subscription)))
     }
 
-    /// An operation that needed no request is over at once. At most one for each service, so this ends.
+    /// An operation that needs no request is over at once. There is at most one for each service, so this ends.
     private mutating func go(on begun: GATTClient.OnBegin) -> OnReceived {
         switch begun {
         case .started, .busy: .none
@@ -258,7 +258,7 @@ extension GATTSerialMachine {
             if value.handle != profile.input.value {
                 strayValues += 1
             } else if bytes.isEmpty {
-                // Nearly always all there is: it is passed on as it is.
+                // Nearly always all there is, so it is passed on without a copy.
                 bytes = value.value
             } else {
                 bytes += value.value

@@ -1,28 +1,28 @@
 /// Which characteristics of a meter carry its bytes, and how they are written.
 ///
 /// Meters put a serial line behind GATT in three ways (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
-/// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). Names lie (a TC66C calls itself `BT24-M`,
-/// an FNB58 what its owner likes), so what exists, and what it says can be done with it, decides. The first rule that
-/// holds:
+/// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). Names are unreliable (a TC66C calls
+/// itself `BT24-M`, an FNB58 whatever its owner likes), so the choice depends on which characteristics exist and what
+/// properties they declare. The first matching rule applies:
 ///
 /// 1. `FFE0/FFE4` notifies and `FFE5/FFE9` takes writes: an RF-star module, in TC66C up to firmware 1.14 and in all
-///    FNIRSI meters. Written with response where the property is there: the TC66C gives no answer otherwise, and the
-///    FNIRSI take both.
+///    FNIRSI meters. Written with response if the property is there: the TC66C gives no answer otherwise, and the
+///    FNIRSI accept both.
 /// 2. `FFE0/FFE1` notifies and takes writes itself: RuiDeng's UM meters, their clones and Atorch. A write-only `FFE2`
-///    beside it, which the UM's module DX-BT18 and some Atorch have, is a second door to the same line and not used.
-/// 3. `FFE0/FFE1` notifies and cannot be written, and `FFE0/FFE2` can: TC66C from firmware 1.15 on (module DX-BT24), and
-///    Atorch that are built like it.
+///    beside it, which the UM's module DX-BT18 and some Atorch have, is another way to the same line and not used.
+/// 3. `FFE0/FFE1` notifies and cannot be written, and `FFE0/FFE2` can: TC66C from firmware 1.15 on (module DX-BT24),
+///    and Atorch meters built like it.
 ///
-/// In 2 and 3 a write needs no response where the property allows: the DX-BT24 lists both and refuses the other on some
-/// hosts. So rules 2 and 3 differ by whether `FFE1` itself takes writes, and not by whether `FFE2` is there.
+/// In 2 and 3 writes go without response if the property allows: the DX-BT24 lists both kinds and refuses the other on
+/// some hosts. Rules 2 and 3 differ in whether `FFE1` itself takes writes, not in whether `FFE2` is there.
 package struct GATTSerialProfile: Hashable, Sendable {
     package var shape: Shape
-    /// The attribute that is written to.
+    /// The attribute to write to.
     package var output: UInt16
     package var writeKind: WriteKind
-    /// The output's other kind of write is allowed, too.
+    /// Whether the output's other kind of write is allowed as well.
     package var allowsOtherKind: Bool
-    /// The characteristic that the meter's bytes come from.
+    /// The characteristic that sends the meter's bytes.
     package var input: GATTCharacteristic
 
     package enum Shape: String, CaseIterable, Sendable {
@@ -40,13 +40,13 @@ package struct GATTSerialProfile: Hashable, Sendable {
         var other: WriteKind { self == .withResponse ? .withoutResponse : .withResponse }
     }
 
-    /// The services that any rule looks at.
+    /// The services used by any rule.
     package static let services: Set<BluetoothUUID> = [.serialInput, .serialOutput]
 
-    /// Finds the rule that holds.
+    /// Finds the rule that applies.
     ///
     /// - Parameter database: with the characteristics of `services`.
-    /// - Returns: nil where none does: that is no meter known here.
+    /// - Returns: nil if none does: the device is not a known meter.
     package init?(_ database: GATTDatabase) {
         let single = database.characteristic(.ffe1, of: .serialInput)
         if let input = database.characteristic(.ffe4, of: .serialInput), input.tells,
@@ -73,12 +73,12 @@ package struct GATTSerialProfile: Hashable, Sendable {
         allowsOtherKind = output.properties.isSuperset(of: [.write, .writeWithoutResponse])
     }
 
-    /// What is to be written to the input's configuration: notifications where it has them.
+    /// The value for the input's configuration: notifications if it supports them.
     package var subscription: GATTSubscription {
         input.properties.contains(.notify) ? .notifications : .indications
     }
 
-    /// Goes over to the other kind of write, where there is one. Once: it does not go back.
+    /// Switches to the other kind of write, if there is one. Once only: it does not switch back.
     mutating func switchWriteKind() -> Bool {
         guard allowsOtherKind else { return false }
         writeKind = writeKind.other
@@ -88,10 +88,10 @@ package struct GATTSerialProfile: Hashable, Sendable {
 }
 
 extension GATTCharacteristic {
-    /// It tells of its values by itself.
+    /// Whether it sends its values by itself.
     fileprivate var tells: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 
-    /// How it is written; nil where it is not.
+    /// How to write to it, if that is possible.
     fileprivate func writeKind(preferring preferred: GATTSerialProfile.WriteKind) -> GATTSerialProfile.WriteKind? {
         switch (properties.contains(.write), properties.contains(.writeWithoutResponse)) {
         case (true, true): preferred
@@ -103,7 +103,7 @@ extension GATTCharacteristic {
 }
 
 extension BluetoothUUID {
-    // Not assigned by anybody: what makers of serial modules use.
+    // Unassigned numbers that makers of serial modules use.
     fileprivate static let serialInput = BluetoothUUID(short: 0xFFE0)
     fileprivate static let serialOutput = BluetoothUUID(short: 0xFFE5)
     fileprivate static let ffe1 = BluetoothUUID(short: 0xFFE1)

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// What is switched on in an adapter, or could be (Linux `net/bluetooth/mgmt.h`, `MGMT_SETTING_…`).
+/// Which of an adapter's settings are on, or are supported (Linux `net/bluetooth/mgmt.h`, `MGMT_SETTING_…`).
 package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
@@ -9,7 +9,7 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package static let powered = ControllerSettings(rawValue: 1 << 0)
     package static let connectable = ControllerSettings(rawValue: 1 << 1)
     package static let discoverable = ControllerSettings(rawValue: 1 << 3)
-    /// Keys of pairings are kept, and PIN requests reach programs.
+    /// Pairing keys are kept, and PIN requests reach programs.
     package static let bondable = ControllerSettings(rawValue: 1 << 4)
     package static let secureSimplePairing = ControllerSettings(rawValue: 1 << 6)
     /// Bluetooth Classic.
@@ -17,10 +17,10 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
 }
 
-/// What an adapter says of itself, the answer to Read Controller Information.
+/// An adapter's description of itself, the answer to Read Controller Information.
 package struct ControllerInfo: Hashable, Sendable {
     package var address: MACAddress
-    /// The HCI version's number (Core Specification, assigned numbers): 6 is 4.0, 9 is 5.0.
+    /// The number of the HCI version (Core Specification, assigned numbers): 6 is 4.0, 9 is 5.0.
     package var version: UInt8
     package var manufacturer: UInt16
     package var supported: ControllerSettings
@@ -37,7 +37,8 @@ package struct ControllerInfo: Hashable, Sendable {
         self.current = current
     }
 
-    /// The answer's bytes without opcode and status. The class of device and the names that follow are not used here.
+    /// Decodes the answer's bytes without opcode and status. The class of device and the names that follow are not used
+    /// here.
     package init(_ bytes: some Collection<UInt8>) throws(ManagementFault) {
         var reader = ManagementReader(Array(bytes))
         address = try reader.address()
@@ -48,7 +49,7 @@ package struct ControllerInfo: Hashable, Sendable {
     }
 }
 
-/// The answer to Read Controller Index List: one number for each adapter that is set up.
+/// The answer to Read Controller Index List: the number of each adapter that is set up.
 package struct ControllerIndexList: Hashable, Sendable {
     package var indexes: [UInt16]
 

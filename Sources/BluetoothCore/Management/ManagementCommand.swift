@@ -1,4 +1,4 @@
-/// What this program asks the kernel to do with an adapter (BlueZ `doc/mgmt`). Numbers: Linux `net/bluetooth/mgmt.h`.
+/// A request to the kernel about an adapter (BlueZ `doc/mgmt`). Numbers: Linux `net/bluetooth/mgmt.h`.
 package enum ManagementCommand: Hashable, Sendable {
     case readVersion
     case readIndexList
@@ -10,10 +10,10 @@ package enum ManagementCommand: Hashable, Sendable {
     case setClassic(Bool)
     case setIOCapability(IOCapability)
     case startDiscovery(DiscoveryKinds)
-    /// - Parameter rssi: softer devices are not told, in dBm; 127 tells all.
+    /// - Parameter rssi: in dBm; weaker devices are not reported, and 127 reports all.
     case startServiceDiscovery(DiscoveryKinds, rssi: Int8, services: [BluetoothUUID])
     case stopDiscovery(DiscoveryKinds)
-    /// Answers a report that asks for it. An unknown name is looked up by the kernel.
+    /// Answers a report that asks for it. The kernel looks up an unknown name.
     case confirmName(RadioAddress, isKnown: Bool)
     case disconnect(RadioAddress)
     case pairDevice(RadioAddress, IOCapability)
@@ -27,7 +27,7 @@ package enum ManagementCommand: Hashable, Sendable {
     /// For the next link to the device, whoever makes it.
     case loadConnectionParameters(RadioAddress, ConnectionParameters)
 
-    /// What a side can show and take when it pairs (Core Specification 5.4, vol 4 part E 7.7.40; LE adds the last).
+    /// What a side can display and enter when it pairs (Core Specification 5.4, vol 4 part E 7.7.40; LE adds the last).
     package enum IOCapability: UInt8, Sendable {
         case displayOnly = 0
         case displayYesNo = 1
@@ -65,8 +65,9 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// It answers what a device asks while it pairs. The kernel takes these while any other command is pending: their
-    /// handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) look for no pending one.
+    /// Whether it answers a device's request during pairing. The kernel accepts these while any other command is
+    /// pending: their handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) do not check for a
+    /// pending one.
     package var isPairingAnswer: Bool {
         switch self {
         case .pinCodeReply, .pinCodeRefusal, .userConfirmation, .userPasskey: true
@@ -74,7 +75,7 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// The whole packet. Commands about no adapter in particular ignore `index`.
+    /// The whole packet. Commands that concern no particular adapter ignore `index`.
     package func bytes(index: UInt16) -> [UInt8] {
         let isGeneral = self == .readVersion || self == .readIndexList
         return ManagementPacket.encode(

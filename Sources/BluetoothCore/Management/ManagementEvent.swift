@@ -1,25 +1,24 @@
-/// What the kernel tells of an adapter, or answers (BlueZ `doc/mgmt`, "Events"). What is not named here passes as
-/// `other`.
+/// A report from the kernel about an adapter, or an answer (BlueZ `doc/mgmt`, "Events"). Anything else becomes `other`.
 package enum ManagementEvent: Hashable, Sendable {
-    /// - Parameter parameters: the answer, without opcode and status.
+    /// - Parameter parameters: the answer without opcode and status.
     case commandComplete(opcode: UInt16, ManagementStatus, parameters: [UInt8])
     case commandStatus(opcode: UInt16, ManagementStatus)
     case controllerError(UInt8)
     case indexAdded
     case indexRemoved
     case newSettings(ControllerSettings)
-    /// A pairing over Classic was successful. The key itself is nobody's business here.
+    /// A pairing over Classic succeeded. The key itself is of no interest here.
     case newLinkKey(RadioAddress)
     case deviceConnected(RadioAddress)
     case deviceDisconnected(RadioAddress, DisconnectReason)
     case connectFailed(RadioAddress, ManagementStatus)
-    /// - Parameter isSecure: a PIN of 16 digits is demanded.
+    /// - Parameter isSecure: whether a PIN of 16 digits is required.
     case pinCodeRequest(RadioAddress, isSecure: Bool)
     /// - Parameter isHint: nobody has to compare numbers, only to agree.
     case userConfirmationRequest(RadioAddress, isHint: Bool, value: UInt32)
     case userPasskeyRequest(RadioAddress)
     case authenticationFailed(RadioAddress, ManagementStatus)
-    /// The address is blank where it means all devices.
+    /// A blank address stands for all devices.
     case deviceUnblocked(RadioAddress)
     case deviceFound(FoundDevice)
     case discovering(DiscoveryKinds, isOn: Bool)
@@ -47,7 +46,7 @@ package enum ManagementEvent: Hashable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// For people.
+        /// The text for people.
         package var words: String {
             switch rawValue {
             case 1: "nothing was heard from the device"
@@ -75,7 +74,7 @@ package enum ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// Answers, and what concerns the adapter itself.
+    /// Answers, and events about the adapter itself.
     private static func general(
         _ code: UInt16, _ reader: inout ManagementReader
     ) throws(ManagementFault) -> ManagementEvent? {
@@ -100,13 +99,13 @@ package enum ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// What concerns one device.
+    /// Events about one device.
     private static func device(
         _ code: UInt16, _ reader: inout ManagementReader
     ) throws(ManagementFault) -> ManagementEvent? {
         switch code {
         case 0x0009:
-            // The hint whether to store it.
+            // The hint whether to store the key.
             _ = try reader.byte()
             return .newLinkKey(try reader.device())
         case 0x000B: return .deviceConnected(try reader.device())

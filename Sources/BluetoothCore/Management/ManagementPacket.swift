@@ -1,14 +1,14 @@
 import MeterModel
 
-/// What was wrong with a packet that claims to be the kernel's.
+/// What is wrong with a packet that claims to be the kernel's.
 package enum ManagementFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Shorter than the six bytes that begin each packet.
+    /// Shorter than the six bytes at the beginning of each packet.
     case noHeader(count: Int)
-    /// The header speaks of another number of bytes than came.
+    /// The header's length differs from the number of bytes.
     case length(claimed: Int, actual: Int)
-    /// A field lies beyond the end.
+    /// A field extends beyond the end.
     case truncated(code: UInt16, count: Int)
-    /// A field has a value that means nothing.
+    /// A field has an undefined value.
     case value(String)
 
     package var description: String {
@@ -22,20 +22,20 @@ package enum ManagementFault: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// One packet of the management channel where it lies, before anything is copied (BlueZ `doc/mgmt`, "Packet
-/// Structures"): code, index and length, two bytes each, then as many bytes as the length says. All little-endian.
+/// One packet of the management channel in place, before anything is copied (BlueZ `doc/mgmt`, "Packet Structures"):
+/// code, index and length, two bytes each, then the number of bytes given by the length. All little-endian.
 ///
-/// Valid only as long as the memory that it was made of.
+/// Valid only as long as the memory it refers to.
 package struct ManagementPacket {
-    /// Of the event; of the command where a program sends.
+    /// The code of the event; of the command in a packet that a program sends.
     package let code: UInt16
-    /// Which adapter, `noIndex` for none.
+    /// The adapter's number; `noIndex` if the packet concerns none.
     package let index: UInt16
     package let parameters: UnsafeRawBufferPointer
 
     package static let noIndex: UInt16 = 0xFFFF
     package static let headerLength = 6
-    /// No packet is longer: the length is a 16-bit word.
+    /// The length is a 16-bit word.
     package static let lengthMax = headerLength + 0xFFFF
 
     package init(_ bytes: UnsafeRawBufferPointer) throws(ManagementFault) {
@@ -55,12 +55,13 @@ package struct ManagementPacket {
     }
 }
 
-/// A device that was heard, where the kernel's packet lies. Valid only as long as that memory.
+/// A device that was heard, in place within the kernel's packet. Valid only as long as that memory.
 package struct DeviceReport: @unchecked Sendable {
-    // Unchecked: the pointer. It is handed on within one call, as into an actor on the thread that read the packet.
+    // Unchecked because of the pointer. It is passed on only within one call, such as into an actor on the thread that
+    // read the packet.
 
     package let address: RadioAddress
-    /// In dBm; nil where the adapter does not say (127).
+    /// In dBm; nil if the adapter does not report it (127).
     package let rssi: Int?
     package let flags: Flags
     /// Advertising data, or an extended inquiry response.
@@ -72,7 +73,7 @@ package struct DeviceReport: @unchecked Sendable {
 
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The kernel asks whether the name is known, and looks it up where it is not (Confirm Name).
+        /// The kernel asks whether the name is known, and looks it up if not (Confirm Name).
         package static let confirmName = Flags(rawValue: 1 << 0)
         /// The device pairs with a PIN.
         package static let legacyPairing = Flags(rawValue: 1 << 1)
@@ -82,7 +83,7 @@ package struct DeviceReport: @unchecked Sendable {
     package static let code: UInt16 = 0x0012
     private static let fixedLength = 14
 
-    /// - Returns: nil where the packet tells of something else.
+    /// - Returns: nil if the packet is another kind of event.
     package init?(_ packet: ManagementPacket) throws(ManagementFault) {
         guard packet.code == Self.code else { return nil }
         let bytes = packet.parameters
@@ -92,8 +93,8 @@ package struct DeviceReport: @unchecked Sendable {
         }
         address = RadioAddress(bytes.address(at: 0), kind)
         let loudness = Int(Int8(bitPattern: bytes[7]))
-        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). 0 is what the kernel fills in where it
-        // tells a name that it looked up, and no radio is that loud.
+        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). 0 is what the kernel fills in when it
+        // reports a name that it looked up, and no radio is that loud.
         rssi = loudness == 127 || loudness == 0 ? nil : loudness
         flags = Flags(rawValue: bytes.long(at: 8))
         let length = Int(bytes.word(at: 12))
@@ -123,7 +124,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Takes fields from the front of a packet, each checked.
+/// Reads fields from the front of a packet, each checked.
 struct ManagementReader {
     private let bytes: [UInt8]
     private let code: UInt16

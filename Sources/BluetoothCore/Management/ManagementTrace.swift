@@ -1,11 +1,11 @@
 package import MeterModel
 
-/// The last commands to the kernel's management channel and what it told: numbers alone, so that it costs next to nothing and
-/// holds no PIN and no key.
+/// The last commands to the kernel's management channel and its events: only numbers, so that it costs next to nothing
+/// and holds neither PINs nor keys.
 package struct ManagementTrace: Sendable {
     package struct Entry: Hashable, Sendable {
         package var time: MonotonicTime
-        /// The kernel's number of the adapter; `ManagementPacket.noIndex` for none.
+        /// The kernel's number of the adapter; `ManagementPacket.noIndex` if none is concerned.
         package var index: UInt16
         package var content: Content
     }
@@ -17,9 +17,9 @@ package struct ManagementTrace: Sendable {
         case settings(ControllerSettings)
         case adapter(isThere: Bool)
         case controllerError(UInt8)
-        /// Something about one device; which, is told where it is a meter's.
+        /// An event about one device, which is named only if it is a meter's.
         case device(RadioAddress, DeviceEvent)
-        /// By its number.
+        /// Any other event, by its number.
         case other(UInt16)
     }
 
@@ -31,7 +31,7 @@ package struct ManagementTrace: Sendable {
         case confirmationRequested
         case passkeyRequested
         case authenticationFailed(ManagementStatus)
-        /// A key of it was made, which is told to nobody here.
+        /// A key was made, which is not shown.
         case paired
         case unblocked
     }
@@ -42,7 +42,7 @@ package struct ManagementTrace: Sendable {
 
     package init() {}
 
-    /// The oldest first.
+    /// Oldest first.
     package var entries: [Entry] { Array(ring[next...] + ring[..<next]) }
 
     package mutating func note(_ content: Content, of index: UInt16, at now: MonotonicTime) {
@@ -55,7 +55,7 @@ package struct ManagementTrace: Sendable {
         }
     }
 
-    /// What the kernel told. Reports of devices are too many.
+    /// Records an event from the kernel. Reports of devices are left out, because there are too many.
     package mutating func note(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
         guard let content = Content(event) else { return }
         note(content, of: index, at: now)
@@ -66,7 +66,7 @@ extension ManagementTrace.Content {
     fileprivate init?(_ event: ManagementEvent) {
         switch event {
         case .commandComplete(let opcode, let status, _), .commandStatus(let opcode, let status):
-            // Answers to what each named device asks for: as many as reports.
+            // Answers about each named device: as many as reports.
             guard opcode != Self.confirmName else { return nil }
             self = .answer(opcode: opcode, status)
         case .controllerError(let code): self = .controllerError(code)
@@ -92,9 +92,9 @@ extension ManagementTrace.Content {
 
     private static let confirmName: UInt16 = 0x0025
 
-    /// For people. Numbers are those of BlueZ's doc/mgmt.
+    /// The text for people. Numbers are those of BlueZ's doc/mgmt.
     ///
-    /// - Parameter isKnown: whether a device may be named: a stranger's address is nobody's business.
+    /// - Parameter isKnown: whether a device may be named: a stranger's address is private.
     package func words(isKnown: (RadioAddress) -> Bool) -> String {
         switch self {
         case .command(let opcode): "command \(Self.hex(opcode))"

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// A device's address as the kernel names devices: with the kind of radio that it was heard on.
+/// A device's address as the kernel identifies devices, with the kind of radio on which it was heard.
 package struct RadioAddress: Hashable, Sendable {
     /// Linux `include/net/bluetooth/bluetooth.h`, `BDADDR_…`.
     package enum Kind: UInt8, Sendable, CaseIterable {
@@ -26,12 +26,12 @@ package struct RadioAddress: Hashable, Sendable {
 }
 
 extension RadioAddress {
-    /// How the device came by the address, as far as the bits tell: nil for a random pattern that the standard reserves.
+    /// How the device got its address, as far as the bits tell. Nil for a random pattern that the standard reserves.
     package var addressKind: MACAddress.Kind? {
         kind == .leRandom ? address.randomKind : .assigned
     }
 
-    /// It stays the device's, so that a meter can be known by it.
+    /// Whether the address is permanent, so that it identifies a meter.
     package var isIdentity: Bool {
         guard let addressKind else { return false }
         return address.identityFault(of: addressKind) == nil
@@ -47,7 +47,7 @@ package struct DiscoveryKinds: OptionSet, Hashable, Sendable {
     package static let classic = DiscoveryKinds(rawValue: 1)
     /// Public and random addresses.
     package static let lowEnergy = DiscoveryKinds(rawValue: 6)
-    /// By turns.
+    /// Both in turn.
     package static let interleaved: DiscoveryKinds = [.classic, .lowEnergy]
 }
 

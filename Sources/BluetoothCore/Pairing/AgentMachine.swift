@@ -1,8 +1,8 @@
 package import MeterModel
 
-/// A device as bluetoothd names it: `/org/bluez/hci0/dev_00_15_A5_00_05_92` (BlueZ src/device.c, `device_new`).
+/// A device by bluetoothd's name for it: `/org/bluez/hci0/dev_00_15_A5_00_05_92` (BlueZ src/device.c, `device_new`).
 package struct AgentDevice: Hashable, Sendable {
-    /// The kernel's number of the adapter, which bluetoothd has in its names as well.
+    /// The kernel's number of the adapter, which bluetoothd uses in its names as well.
     package var adapter: UInt16
     package var address: MACAddress
 
@@ -11,7 +11,7 @@ package struct AgentDevice: Hashable, Sendable {
         self.address = address
     }
 
-    /// - Returns: nil for any other object.
+    /// - Returns: nil if the path is another object's.
     package init?(path: some StringProtocol) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "org", parts[2] == "bluez", parts[3].hasPrefix("hci"),
@@ -29,7 +29,7 @@ package struct AgentDevice: Hashable, Sendable {
     }
 }
 
-/// Decides when bluetoothd has this program as the agent that it asks for PINs, and what it is answered.
+/// Decides when this program is the agent that bluetoothd asks for PINs, and what it answers.
 ///
 /// ```
 ///            bluetoothd comes            a meter needs it            answered
@@ -42,42 +42,43 @@ package struct AgentDevice: Hashable, Sendable {
 ///                            answered └─────────┘  needs it any more         └──────────┘
 /// ```
 ///
-/// The first agent that is registered is the default one, and one that asks becomes it; when it leaves, the one before it
-/// is asked again (BlueZ src/agent.c, `agent_create`, `add_default_agent`, `remove_default_agent`). So it stands only while
-/// a Classic link is made to a meter that bluetoothd is not paired with: a desktop's agent is asked at all other times.
+/// The first agent registered is the default, and any that asks becomes the default; when it leaves, the previous one
+/// is asked again (BlueZ src/agent.c, `agent_create`, `add_default_agent`, `remove_default_agent`). So this agent is
+/// registered only while a Classic link is made to a meter that bluetoothd is not paired with: at all other times a
+/// desktop's agent is asked.
 package struct AgentMachine: Sendable {
     private var phase = Phase.away
     private var needs: [AgentDevice: Need] = [:]
-    /// Why bluetoothd would not have us as an agent, the last time.
+    /// Why bluetoothd last refused our agent.
     package private(set) var refusal: String?
 
     private enum Phase: Hashable, Sendable {
-        /// The bus is there, and has not said yet whether bluetoothd is.
+        /// The bus is connected, but has not said yet whether bluetoothd is there.
         case connecting
         case away, idle, registering, requesting, standing, leaving
-        /// Not tried again before the next meter needs it.
+        /// Not tried again until the next meter needs it.
         case refused
     }
 
     private struct Need: Hashable, Sendable {
-        /// bluetoothd has a key of the device; nil means it was not said yet.
+        /// Whether bluetoothd has a key for the device, once it has said so.
         var isPaired: Bool?
-        /// The caller was told that it may go on.
+        /// Whether the caller was told to go on.
         var isTold = false
     }
 
     package enum Action: Hashable, Sendable {
-        /// Tells by `paired` what bluetoothd says.
+        /// The answer comes back through `paired`.
         case askWhetherPaired(AgentDevice)
-        /// Tells by `registered`, `becameDefault` and `left` what came of it.
+        /// The outcome comes back through `registered`, `becameDefault` and `left`.
         case register
         case requestDefault
         case unregister
-        /// All that can be done for this link is done: it may be made.
+        /// All that can be done for this link is done: make it.
         case proceed(AgentDevice)
     }
 
-    /// How it stands, for people.
+    /// The agent's state, for people.
     package enum Standing: Hashable, Sendable {
         case noDaemon
         case ready
@@ -85,7 +86,7 @@ package struct AgentMachine: Sendable {
         case refused
     }
 
-    /// What bluetoothd asks of an agent (BlueZ doc/agent-api.txt).
+    /// A request that bluetoothd makes to an agent (BlueZ doc/agent-api.txt).
     package enum Request: Hashable, Sendable {
         case pinCode(AgentDevice?)
         case confirmation(AgentDevice?)
@@ -113,20 +114,20 @@ package struct AgentMachine: Sendable {
         }
     }
 
-    /// bluetoothd asks us for PINs just now, so that nobody else has to answer for it.
+    /// Whether bluetoothd asks us for this device's PIN now, so that nobody else has to answer.
     package func answers(for device: AgentDevice) -> Bool {
         phase == .standing && needs[device]?.isPaired == false
     }
 
     // MARK: What happens
 
-    /// Tells soon by `daemonAppeared` or `daemonVanished` how things are.
+    /// `daemonAppeared` or `daemonVanished` follows soon.
     package mutating func busOpened() { phase = .connecting }
 
     package mutating func daemonAppeared() -> [Action] {
         phase = .idle
         refusal = nil
-        // One that came anew knows nothing of what its predecessor was asked.
+        // A new bluetoothd knows nothing of what its predecessor was asked.
         let unknown = needs.keys.filter { needs[$0]?.isTold == false }.sorted { $0.path < $1.path }
         return unknown.map { .askWhetherPaired($0) } + advance()
     }
@@ -147,13 +148,13 @@ package struct AgentMachine: Sendable {
         }
     }
 
-    /// The link is up, or nothing came of it.
+    /// The link is up, or its attempt failed.
     package mutating func end(_ device: AgentDevice) -> [Action] {
         guard needs.removeValue(forKey: device) != nil else { return [] }
         return advance()
     }
 
-    /// - Parameter isPaired: false also where bluetoothd does not know the device.
+    /// - Parameter isPaired: false also if bluetoothd does not know the device.
     package mutating func paired(_ device: AgentDevice, _ isPaired: Bool) -> [Action] {
         guard needs[device] != nil else { return [] }
         needs[device]?.isPaired = isPaired
@@ -161,7 +162,7 @@ package struct AgentMachine: Sendable {
         return advance()
     }
 
-    /// - Parameter error: what bluetoothd says against it, nil where it agrees.
+    /// - Parameter error: bluetoothd's objection, if any.
     package mutating func registered(error: String?) -> [Action] {
         guard phase == .registering else { return [] }
         if let error { return refused(error) }
@@ -189,7 +190,7 @@ package struct AgentMachine: Sendable {
         return proceedAll()
     }
 
-    /// What bluetoothd asks, answered for meters that a link is being made to and for nobody else.
+    /// Answers a request from bluetoothd if it concerns a meter to which a link is being made. All others are rejected.
     package func answer(_ request: Request) -> Answer {
         switch request {
         case .pinCode(let device?) where needs[device] != nil: return .pin

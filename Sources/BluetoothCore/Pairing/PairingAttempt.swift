@@ -1,21 +1,21 @@
-/// What a meter that wants to pair was told while a link to it was made, and by whom: enough to name the cause where no
-/// link came of it.
+/// What a meter that wanted to pair was told while a link was being made, and by whom: enough to name the cause if the
+/// link failed.
 package struct PairingAttempt: Hashable, Sendable {
-    /// The meter asked for a PIN, and programs were asked for it.
+    /// Whether the meter asked for a PIN, and programs were asked for it.
     package private(set) var isAsked = false
     package private(set) var isPaired = false
     package private(set) var answer = Answer.none
-    /// How the kernel says that the pairing ended.
+    /// The end of the pairing, as reported by the kernel.
     package private(set) var status: ManagementStatus?
 
     package enum Answer: Hashable, Sendable {
         case none
-        /// The PIN went to the adapter, which has not said yet whether it still wanted it.
+        /// The PIN went to the adapter, which has not confirmed yet that it still wanted it.
         case sent
-        /// bluetoothd asked for the PIN, and got it.
+        /// bluetoothd asked for the PIN and got it.
         case given
         case taken
-        /// The adapter had an answer already: another program was faster.
+        /// The adapter already had an answer: another program was faster.
         case late
     }
 
@@ -30,8 +30,9 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package mutating func pinGiven() { answer = .given }
 
-    /// The kernel's answer to our own. A controller that waits for no PIN refuses one (Core Specification 5.4, vol 2
-    /// part D, "Command Disallowed"), for which the kernel says "busy" (net/bluetooth/mgmt.c, `mgmt_status_table`).
+    /// The kernel's answer to our own. A controller that is not waiting for a PIN refuses one (Core Specification 5.4,
+    /// vol 2 part D, "Command Disallowed"), which the kernel reports as "busy" (net/bluetooth/mgmt.c,
+    /// `mgmt_status_table`).
     package mutating func answered(_ status: ManagementStatus) {
         guard answer == .sent else { return }
         answer = status == .success ? .taken : .late
@@ -39,16 +40,16 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package mutating func failed(_ status: ManagementStatus) { self.status = status }
 
-    /// There is a key: what fails after this has another cause.
+    /// There is a key: later failures have another cause.
     package mutating func paired() { isPaired = true }
 
     package var isUnanswered: Bool { isAsked && answer == .none && status == nil && !isPaired }
 
-    /// Why no link came of it, as far as that is known.
+    /// Why the link failed, as far as known.
     ///
     /// - Parameters:
-    ///   - isRefused: the meter was reached and said no, as the system tells.
-    ///   - isBondable: nil where that is not known.
+    ///   - isRefused: the meter was reached and refused, according to the system.
+    ///   - isBondable: nil if unknown.
     package func cause(isRefused: Bool, isBondable: Bool?) -> PairingFailure? {
         guard !isPaired else { return nil }
         let isFailed = isRefused || status != nil
@@ -58,23 +59,23 @@ package struct PairingAttempt: Hashable, Sendable {
         }
         if answer == .late { return .refusedByAnother }
         if status == .timeout || !isFailed { return answer == .none ? .unanswered : .silentAfterPIN }
-        // A PIN that was wanted is acknowledged before the meter has seen anything of it.
+        // A PIN is acknowledged by the controller before the meter has seen any of it.
         return answer == .none || answer == .sent ? .refusedByAnother : .wrongPIN
     }
 }
 
-/// Why a meter could not be paired with.
+/// Why pairing with a meter failed.
 package enum PairingFailure: Hashable, Sendable {
-    /// Another program of this host answered before us, and said no.
+    /// Another program on this host answered before us, and refused.
     case refusedByAnother
-    /// The meter took our PIN for wrong.
+    /// The meter rejected our PIN as wrong.
     case wrongPIN
-    /// It got the PIN, and the link ended without a word about it.
+    /// The meter got the PIN, and the link ended without an explanation.
     case silentAfterPIN
-    /// Nobody answered in time, we included.
+    /// Nobody answered in time, including us.
     case unanswered
-    /// The kernel refuses for everybody, as Bondable is off.
+    /// The kernel refuses on behalf of every program, because Bondable is off.
     case notBondable
-    /// Nobody was asked for a PIN: a key is stored that the meter does not know any more.
+    /// Nobody was asked for a PIN: a key is stored that the meter no longer knows.
     case keyRefused
 }

@@ -1,20 +1,20 @@
 /// A value in a service record (Core Specification 5.4, vol 3 part B 3): numbers most significant byte first.
 ///
-/// Read here and not by libbluetooth, whose reader runs for ever on some damaged records.
+/// Read here rather than by libbluetooth, whose reader loops for ever on some damaged records.
 package enum SDPElement: Hashable, Sendable {
     case unsigned(UInt64)
     case uuid(BluetoothUUID)
-    /// Also alternatives, of which a client takes any.
+    /// Also alternatives, any one of which a client may take.
     case sequence([SDPElement])
-    /// Of a type that nothing here looks at: text, truth, addresses, longer numbers.
+    /// A type that is not used here: text, Booleans, addresses, longer numbers.
     case other
 
-    /// How deep sequences may lie in each other. A record with a serial port has four levels.
+    /// Greatest nesting of sequences. A record with a serial port has four levels.
     private static let depthLimit = 8
 
-    /// Reads one element from the start of `bytes` and takes it away.
+    /// Reads one element from the start of `bytes` and removes it.
     ///
-    /// - Returns: nil for what is cut short, or of no known form.
+    /// - Returns: nil if it is truncated, or of no known form.
     package init?(from bytes: inout ArraySlice<UInt8>) {
         self.init(from: &bytes, depth: 0)
     }
@@ -43,7 +43,7 @@ package enum SDPElement: Hashable, Sendable {
         }
     }
 
-    /// How long the content is (3.1 to 3.3): a power of two, or behind the head in 1, 2 or 4 bytes.
+    /// The length of the content (3.1 to 3.3): a power of two, or given after the head in 1, 2 or 4 bytes.
     private static func length(type: UInt8, size: UInt8, from bytes: inout ArraySlice<UInt8>) -> Int? {
         guard size >= 5 else { return type == 0 ? 0 : 1 << Int(size) }
         let count = 1 << Int(size - 5)
@@ -53,23 +53,23 @@ package enum SDPElement: Hashable, Sendable {
     }
 }
 
-/// What a meter answers when it is asked for its serial port.
+/// A meter's answer to a request for its serial port.
 package enum SDPAnswer {
     // Assigned Numbers, 5.1 and 2.5.
     private static let protocolDescriptorList = SDPElement.unsigned(0x0004)
     private static let rfcomm = SDPElement.uuid(BluetoothUUID(short: 0x0003))
 
-    /// The RFCOMM channel in a sequence of service records: of the first record that has one.
+    /// The RFCOMM channel in a sequence of service records, from the first record that has one.
     ///
-    /// - Returns: nil where none has, and for what is no such sequence. Channels are 1 to 30.
+    /// - Returns: 1 to 30. Nil if no record has a channel, or the bytes are not such a sequence.
     package static func rfcommChannel(in bytes: [UInt8]) -> UInt8? {
         var rest = bytes[...]
         guard case .sequence(let records)? = SDPElement(from: &rest) else { return nil }
         return records.lazy.compactMap(channel).first
     }
 
-    /// A record is attribute numbers and their values by turns; the protocols are a list from the lowest to the highest,
-    /// each with its own name first.
+    /// A record alternates attribute numbers and their values; the protocols are a list from lowest to highest, each
+    /// beginning with its own name.
     private static func channel(of record: SDPElement) -> UInt8? {
         guard case .sequence(let attributes) = record,
             let index = attributes.indices.first(where: {

@@ -2,9 +2,9 @@ import LinuxIO
 
 /// The socket of an attribute protocol link.
 ///
-/// Some kernels (Debian 12's 6.1.192) free a part of a link twice when its socket is closed after the link was lost: the
-/// last reference is the socket's, and `l2cap_chan_put` then ends in `hci_chan_del` of what is gone ("list_del corruption").
-/// The thread that closes dies in the kernel. So it is one that nobody needs, and not the loop.
+/// Some kernels (Debian 12's 6.1.192) free a part of a link twice when its socket is closed after the link was lost:
+/// the last reference is the socket's, and `l2cap_chan_put` then ends in `hci_chan_del` of what is gone ("list_del
+/// corruption"). The closing thread dies in the kernel, so this is left to a spare thread rather than the loop.
 struct ATTSocket: LinkEnd {
     let descriptor: FileDescriptor
 

@@ -3,12 +3,12 @@ package import IOPorts
 package import LinuxIO
 package import MeterModel
 
-/// The kernel's reasons in words that say what to do.
+/// The kernel's reasons as texts that say what to do.
 ///
-/// What a number means is the kernel's `bt_to_errno` (net/bluetooth/lib.c), which stands for the codes of controllers,
-/// and what net/bluetooth/l2cap_core.c, hci_conn.c and rfcomm/core.c answer by themselves.
+/// The numbers come from the kernel's `bt_to_errno` (net/bluetooth/lib.c), which translates the codes of controllers,
+/// and from net/bluetooth/l2cap_core.c, hci_conn.c and rfcomm/core.c.
 extension ChannelFailure {
-    /// No socket could be made, or a connect was refused at once or came to nothing.
+    /// No socket could be made, or a connect failed, at once or later.
     package static func connecting(
         _ link: RadioLink, over transport: LinkAddress.Transport, _ reason: Errno
     ) -> ChannelFailure {
@@ -51,7 +51,7 @@ extension ChannelFailure {
         }
     }
 
-    /// The meter was reached, and said no; or the system said something else.
+    /// The meter was reached and refused, or the system reported something else.
     private static func refused(
         _ link: RadioLink, over transport: LinkAddress.Transport, _ reason: Errno
     ) -> ChannelFailure {
@@ -87,7 +87,7 @@ extension ChannelFailure {
                 + " or another host.")
     }
 
-    /// A link that was up ended.
+    /// A link that was up has ended.
     package static func losing(_ link: RadioLink, _ reason: Errno?) -> ChannelFailure {
         let words = reason.map { " (\($0.words))" } ?? ""
         return ChannelFailure(

@@ -1,14 +1,15 @@
 import IOPorts
 import MeterModel
 
-/// A slot of an adapter that was granted: given back once, whoever asks how often. Only used on the loop.
+/// An adapter's slot that was granted. It is given back once, however often that is requested. To be used only on the
+/// loop.
 struct HeldSlot {
     private let slots: any RadioSlots
     private let link: RadioLink
     private let transport: LinkAddress.Transport
     private var isHeld = true
 
-    /// - Throws: why there is none.
+    /// - Throws: why no slot was granted.
     init(of link: RadioLink, over transport: LinkAddress.Transport, from slots: any RadioSlots) throws(ChannelFailure) {
         if let refusal = slots.take(link, over: transport) { throw refusal }
         self.slots = slots

@@ -15,7 +15,7 @@ import MeterModel
 ///
 /// `close` leads from each state to CLOSED. The adapter's slot is held until the socket is closed.
 final class L2CAPChannel: GATTChannel, @unchecked Sendable {
-    // Unchecked: only used on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: used only on the loop (see `ByteChannel`), which every entry checks.
 
     private let link: RadioLink
     private let loop: IOLoop
@@ -23,23 +23,23 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
     private var machine: GATTSerialMachine
     private var packets: DescriptorChannel?
     private var state: State
-    /// Two services: an RF-star module, which TC66C and FNIRSI meters have and no UM meter
+    /// Set for two services, which mean an RF-star module: TC66C and FNIRSI meters have one, UM meters do not
     /// (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
     private(set) var families: Set<MeterFamily>?
     private var alarm: Alarm
 
     private enum State {
-        /// Connecting, then finding the way to the meter's bytes.
+        /// Connecting, then finding the characteristics for the meter's bytes.
         case opening(Handler)
         case open(Handler)
-        /// The socket is closed, and the caller is about to hear of it.
+        /// The socket is closed, and the caller is about to be told.
         case failed(Handler)
         case closed
     }
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// - Parameter slot: already granted; this gives it back.
+    /// - Parameter slot: already granted; this channel gives it back.
     init(
         _ link: RadioLink, slot: HeldSlot, on loop: IOLoop, setUpLimit: Duration,
         _ handle: @escaping @Sendable (ChannelEvent) -> Void
@@ -110,7 +110,7 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         transmit()
     }
 
-    /// Hands over all there is to send. That is little: one request, or what the caller sent, which is bounded.
+    /// Sends all that is waiting. That is little: one request, or what the caller sent, which is bounded.
     private func transmit() {
         while let packets, let packet = machine.nextPDU(at: loop.now) { packets.send(packet) }
         arm()
@@ -137,14 +137,14 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
 
     // MARK: The end
 
-    /// Closes at once and says so at the loop's next turn: `send`, which may have found out, must not call back.
+    /// Closes at once and reports it at the loop's next turn: `send`, which may have found out, must not call back.
     private func fail(_ reason: GATTSerialFailure) {
         guard let handle else { return }
         shut()
         state = .failed(handle)
         let failure = ChannelFailure.serial(link, reason)
         loop.execute { [self] in
-            // The caller may have closed meanwhile, and then hears nothing more.
+            // The caller may have closed in the meantime, and then hears nothing more.
             guard case .failed = state else { return }
             state = .closed
             handle(.closed(failure))
@@ -161,7 +161,7 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
 }
 
 extension ChannelFailure {
-    /// The link was up, and what is behind it is not a meter, or does not answer.
+    /// The link was up, but the device at the other end is not a meter, or does not answer.
     static func serial(_ link: RadioLink, _ reason: GATTSerialFailure) -> ChannelFailure {
         let meter = "\(link.address)"
         switch reason {

@@ -15,7 +15,7 @@ import MeterModel
 /// channels that meters are known to use are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). A
 /// failure in any state leads to CLOSED.
 final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: only used on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: used only on the loop (see `ByteChannel`), which every entry checks.
 
     static let usualChannels: [UInt8] = [1, 2]
 
@@ -25,11 +25,11 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     private let limits: RadioLimits
     private var slot: HeldSlot
     private var state: State
-    /// What is sent before there is a stream: given to each that is tried, the first of which to open sends it.
+    /// What is sent before the stream is open. Each channel that is tried gets it; the first to open sends it.
     private var early: [[UInt8]] = []
 
     private enum State {
-        /// Whoever answers to the meter's pairing gets ready.
+        /// Whoever answers the meter's pairing requests is getting ready.
         case preparing(Handler)
         case searching(SerialPortSearch, Handler)
         /// - Parameter rest: further channels to try.
@@ -40,7 +40,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// - Parameter slot: already granted; this gives it back.
+    /// - Parameter slot: already granted; this channel gives it back.
     init(
         _ link: RadioLink, slot: HeldSlot, sockets: any RadioSockets, limits: RadioLimits, on loop: IOLoop
     ) {
@@ -100,8 +100,9 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// The meter was reached and could not say: it has no SDP server, or one that breaks its own rules. Anything else
-    /// would meet each channel as well, and take the meter's whole time-out each time.
+    /// Whether a port is still possible: the meter was reached but could not say, as it has no SDP server, or one that
+    /// breaks its own rules. Any other error would hit each channel as well, and take the meter's whole time-out each
+    /// time.
     private static func mayStillHaveAPort(_ reason: Errno) -> Bool {
         [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
     }

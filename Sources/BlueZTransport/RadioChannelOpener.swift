@@ -2,16 +2,16 @@ package import IOPorts
 package import LinuxIO
 package import MeterModel
 
-/// How long things may take over radio.
+/// Time limits for links over radio.
 package struct RadioLimits: Hashable, Sendable {
-    /// From the first packet until the radios are connected. A meter that advertises once a second, heard badly, takes
-    /// several; the kernel itself would go on for 20 s and more.
+    /// From the first packet until the radios are connected. A weakly heard meter that advertises once a second takes
+    /// several seconds; the kernel itself would go on for 20 s and more.
     package var connect: Duration
-    /// From there until it is known how the meter's bytes pass.
+    /// From there until it is known how to exchange the meter's bytes.
     package var setUp: Duration
-    /// Until a meter has said which channel its serial port is on, the connection included.
+    /// Until a meter has given the channel of its serial port, including the connection.
     package var search: Duration
-    /// How long a link may take no byte while some wait before it counts as stalled.
+    /// How long a link may accept no byte, with some waiting, before it counts as stalled.
     package var stall: Duration
 
     package init(

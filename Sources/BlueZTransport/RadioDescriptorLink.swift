@@ -2,12 +2,12 @@ import IOPorts
 import LinuxIO
 import MeterModel
 
-/// What a link to a meter's radio is, whatever it carries.
+/// What links to a meter's radio have in common, whatever they carry.
 protocol RadioDescriptorLink: DescriptorLink {
     var link: RadioLink { get }
     var transport: LinkAddress.Transport { get }
     var connectLimit: Duration { get }
-    /// A socket that is connected, or on its way.
+    /// A socket that is connected or connecting.
     func connect() throws(Errno) -> any LinkEnd
 }
 

@@ -3,16 +3,16 @@ import CBluetooth
 package import LinuxIO
 package import MeterModel
 
-/// What the channels ask of the kernel. Tests put socket pairs in its place.
+/// What the channels need from the kernel. Tests replace it by socket pairs.
 package protocol RadioSockets: Sendable {
-    /// A packet socket for the attribute protocol, connected or on its way. May wait for a lock of the kernel's.
+    /// A packet socket for the attribute protocol, connected or connecting. May wait for a lock in the kernel.
     func connectATT(_ link: RadioLink) throws(Errno) -> FileDescriptor
-    /// A stream socket to a serial port, connected or on its way. May wait for a lock of the kernel's.
+    /// A stream socket to a serial port, connected or connecting. May wait for a lock in the kernel.
     func connectRFCOMM(_ link: RadioLink, channel: UInt8) throws(Errno) -> FileDescriptor
-    /// Asks the meter which channel its serial port is on. Waits for the answer, no longer than `limit`, and no longer
-    /// once there is something to read from `cancel`.
+    /// Asks the meter for the channel of its serial port. Waits for the answer up to `limit`, or until there is
+    /// something to read from `cancel`.
     ///
-    /// - Returns: nil where it tells of none.
+    /// - Returns: nil if the meter names none.
     func findSerialPort(_ link: RadioLink, limit: Duration, cancel: FileDescriptor) throws(Errno) -> UInt8?
 }
 
@@ -36,10 +36,10 @@ package struct KernelRadioSockets: RadioSockets {
     ) throws(Errno) -> UInt8? {
         let (adapter, meter) = (link.adapter.socketBytes, link.address.socketBytes)
         let milliseconds = Int32(clamping: limit.milliseconds)
-        // Longer than what any meter answers; a longer one is cut, and then hardly a sequence.
+        // Longer than any meter's answer; a longer answer is truncated, and then hardly a sequence.
         var answer = [UInt8](repeating: 0, count: 8192)
         var left: Int32 = -1
-        // The same fault as an ATTSocket's: whoever closes it may never come back to say what was found.
+        // The same fault as an ATTSocket's: the thread that closes it may never return with the result.
         defer { if left >= 0 { FileDescriptor(owning: left).closeElsewhere() } }
         let length = try Errno.check {
             cb_ask_for_serial_port(adapter, meter, milliseconds, cancel.raw, &answer, Int32(answer.count), &left)
@@ -49,7 +49,7 @@ package struct KernelRadioSockets: RadioSockets {
 }
 
 extension MACAddress {
-    /// As the kernel takes it: the last printed octet first.
+    /// In the kernel's form: the last printed octet first.
     fileprivate var socketBytes: [UInt8] {
         stride(from: UInt64(0), to: 48, by: 8).map { UInt8(truncatingIfNeeded: bits >> $0) }
     }

@@ -3,15 +3,15 @@ import Glibc
 import LinuxIO
 import MeterModel
 
-/// Asks a meter on which channel its serial port is. On a thread of its own, because libbluetooth waits; `cancel` ends
-/// the wait.
+/// Asks a meter for the channel of its serial port. Runs on a thread of its own, because libbluetooth blocks; `cancel`
+/// ends the wait.
 final class SerialPortSearch: @unchecked Sendable {
-    // Unchecked: only used on the loop, but for the end that the thread reads from, which is its own.
+    // Unchecked: used only on the loop, except for the end that the thread reads from, which belongs to it.
 
     /// Closed to cancel: the other end then has something to read.
     private var ownEnd: FileDescriptor?
 
-    /// - Parameter done: called on the loop, once, also after `cancel`: nil where the meter tells of no serial port.
+    /// - Parameter done: called on the loop, once, even after `cancel`, with nil if the meter names no serial port.
     init(
         _ link: RadioLink, sockets: any RadioSockets, limit: Duration, on loop: IOLoop,
         done: @escaping @Sendable (Result<UInt8?, Errno>) -> Void

@@ -2,14 +2,14 @@ import BluetoothCore
 import IOPorts
 import MeterModel
 
-/// What kept a meter from pairing, in words that say what to do.
+/// Why a meter could not be paired, as texts that say what to do.
 extension ChannelFailure {
-    /// - Parameter agentTrouble: why bluetoothd has no agent of ours, where that is so.
+    /// - Parameter agentTrouble: why bluetoothd does not have our agent, if so.
     static func pairing(
         _ link: RadioLink, _ failure: PairingFailure, pin: String, agentTrouble: String?
     ) -> ChannelFailure {
         let meter = link.address
-        // Whatever bluetoothd has for an agent: the key that it then stores is used for every later link (BlueZ
+        // Whatever agent bluetoothd has: it stores the resulting key and uses it for every later link (BlueZ
         // src/adapter.c, `new_link_key_callback`, `load_link_keys`).
         let remedy = "Pair it once by hand: `bluetoothctl pair \(meter)`, and type its PIN, mostly \(pin)"
         switch failure {

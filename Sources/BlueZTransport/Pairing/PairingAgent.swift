@@ -5,16 +5,17 @@ import LinuxIO
 import Logging
 import MeterModel
 
-/// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). Only used on the loop.
+/// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). To be used only on
+/// the loop.
 ///
-/// A machine without a system bus, without libsystemd or without bluetoothd needs no agent: the kernel asks this program.
+/// A machine without a system bus, libsystemd or bluetoothd needs no agent: the kernel asks this program.
 final class PairingAgent: @unchecked Sendable {
     // Unchecked: loop only.
 
     struct Listener: Sendable {
-        /// bluetoothd asked for a device's PIN, and got it.
+        /// bluetoothd asked for a device's PIN and got it.
         var pinGiven: @Sendable (AgentDevice) -> Void
-        /// bluetoothd is about to have an agent less, and may switch Bondable off.
+        /// bluetoothd is about to lose an agent, and may switch Bondable off.
         var leaves: @Sendable () -> Void
     }
 
@@ -30,7 +31,7 @@ final class PairingAgent: @unchecked Sendable {
     private var lastCall: UInt32 = 0
     private var waiting: [AgentDevice: Waiting] = [:]
     private var reopening: LoopTimer?
-    /// Why there is no bus, the last time.
+    /// Why the bus could not be opened the last time.
     private var problem: Errno?
 
     private enum Call { case register, requestDefault, unregister, paired(AgentDevice) }
@@ -40,11 +41,11 @@ final class PairingAgent: @unchecked Sendable {
         var timer: LoopTimer
     }
 
-    /// A bus that is lost, or not there, is looked for again.
+    /// How soon to look again for a bus that is lost or missing.
     private static let reopenInterval: Duration = .seconds(30)
-    /// A link waits no longer for the agent. bluetoothd answers within milliseconds, where the machine has time for it.
+    /// How long a link waits for the agent. bluetoothd answers within milliseconds unless the machine is busy.
     private static let patience: Duration = .seconds(5)
-    /// Just Works where the meter can more than a PIN; a PIN is asked for whatever is said here (src/adapter.c,
+    /// Just Works if the meter can do more than a PIN; a PIN is requested in any case (src/adapter.c,
     /// `pin_code_request_callback`).
     private static let capability = "NoInputNoOutput"
 
@@ -105,10 +106,10 @@ final class PairingAgent: @unchecked Sendable {
 
     // MARK: Links
 
-    /// - Parameter proceed: called once, when the agent stands or it is known that there will be none.
+    /// - Parameter proceed: called once, when the agent is in place or will not come.
     func begin(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
         self.proceed(device)
-        // A bus that was not there may be by now.
+        // The bus may have become available.
         open()
         let timer = loop.schedule(at: loop.now + Self.patience) { [weak self] in self?.proceed(device) }
         waiting[device] = Waiting(proceed: proceed, timer: timer)
@@ -124,7 +125,7 @@ final class PairingAgent: @unchecked Sendable {
 
     var standing: AgentMachine.Standing? { bus == nil ? nil : machine.standing }
 
-    /// Why there is no agent; nil while nothing is wrong.
+    /// Why there is no agent, if something is wrong.
     var trouble: String? { bus == nil ? problem.map { Self.words(of: $0) } : machine.refusal }
 
     private static func words(of problem: Errno) -> String {
@@ -164,7 +165,7 @@ final class PairingAgent: @unchecked Sendable {
         guard new != owner else { return }
         owner = new
         logger.debug("bluetoothd on the bus", metadata: ["there": "\(!new.isEmpty)"])
-        // One that takes another's place has none of its agents.
+        // A new bluetoothd does not have its predecessor's agents.
         var actions = machine.daemonVanished()
         calls = [:]
         if !new.isEmpty { actions += machine.daemonAppeared() }
@@ -176,7 +177,7 @@ final class PairingAgent: @unchecked Sendable {
         switch call {
         case .paired(let device): perform(machine.paired(device, error == nil && value))
         case .register:
-            // Ours, from before: one that was thought to have left.
+            // Our own agent from before, believed to have left.
             let isThere = error?.name == "org.bluez.Error.AlreadyExists"
             note(isThere ? nil : error)
             perform(machine.registered(error: isThere ? nil : error?.description))
@@ -220,7 +221,7 @@ final class PairingAgent: @unchecked Sendable {
 }
 
 extension AgentMachine.Request {
-    /// - Parameter member: of org.bluez.Agent1.
+    /// - Parameter member: a method of org.bluez.Agent1.
     init(_ member: String, _ device: AgentDevice?) {
         switch member {
         case "RequestPinCode": self = .pinCode(device)

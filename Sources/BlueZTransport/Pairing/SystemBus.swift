@@ -4,18 +4,18 @@ import IOPorts
 import LinuxIO
 import MeterModel
 
-/// A connection to the system bus, for talking with bluetoothd and with nobody else. Only used on the loop.
+/// A connection to the system bus, used only for talking to bluetoothd. To be used only on the loop.
 final class SystemBus: @unchecked Sendable {
     // Unchecked: loop only.
 
-    /// Hears what comes. Never called from within a call to the bus.
+    /// Receives events. Never called from within a call to the bus.
     struct Listener: Sendable {
-        /// bluetoothd's own name on the bus; empty where it is not there.
+        /// bluetoothd's own name on the bus; empty if it is not there.
         var owner: @Sendable (String) -> Void
-        /// - Parameter error: nil where the call succeeded.
+        /// - Parameter error: nil if the call succeeded.
         var answered: @Sendable (_ call: UInt32, _ error: BusError?, _ value: Bool) -> Void
         var asked: @Sendable (_ sender: String, _ member: String, _ device: String?) -> Answer
-        /// The connection is gone; nothing comes after it.
+        /// The connection is gone. This is the last event.
         var closed: @Sendable (Errno) -> Void
     }
 
@@ -39,12 +39,12 @@ final class SystemBus: @unchecked Sendable {
     private let loop: IOLoop
     private let listener: Listener
     private var bus: OpaquePointer?
-    /// sd-bus's own: it closes it.
+    /// Belongs to sd-bus, which closes it.
     private var descriptor: FileDescriptor?
     private var timer: LoopTimer?
     private var isDirty = false
 
-    /// Where the bus listens; nil means the system bus.
+    /// Where the bus listens. Nil for the system bus.
     private let address: String?
 
     init(loop: IOLoop, address: String?, listener: Listener) {
@@ -70,7 +70,7 @@ final class SystemBus: @unchecked Sendable {
         let result = cb_bus_open(&made, address, &listener)
         guard result == 0, let made else { throw Errno(-result) }
         bus = made
-        // A number of the process's own for the same connection: each of the two is closed by whom it belongs to.
+        // A duplicate for the same connection: each of the two is closed by its owner.
         let copy = fcntl(cb_bus_descriptor(made), F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else {
             let reason = Errno(errno)
@@ -100,7 +100,7 @@ final class SystemBus: @unchecked Sendable {
         bus = nil
     }
 
-    /// - Parameter number: what `answered` is told; none that waits for its answer.
+    /// - Parameter number: identifies the call in `answered`; not the number of a call still waiting for its answer.
     func send(_ call: Call, _ number: UInt32) {
         guard let bus else { return }
         let result =
@@ -119,7 +119,7 @@ final class SystemBus: @unchecked Sendable {
 
     // MARK: The loop
 
-    /// Not from within a call of the library's.
+    /// Not from within a call by the library.
     private func processSoon() {
         guard !isDirty else { return }
         isDirty = true
@@ -128,7 +128,7 @@ final class SystemBus: @unchecked Sendable {
 
     private func process() {
         isDirty = false
-        // A crowd on the bus has to share the loop with meters.
+        // Bounded, so that a busy bus shares the loop with meters.
         for _ in 0..<32 {
             guard let bus else { return }
             let result = cb_bus_process(bus)
@@ -145,7 +145,7 @@ final class SystemBus: @unchecked Sendable {
         guard let bus, let descriptor else { return }
         let events = cb_bus_events(bus)
         let interest: Readiness = events > 0 && events & Int32(POLLOUT) != 0 ? [.readable, .writable] : .readable
-        // It was registered, and is open: what can fail is memory.
+        // It is registered and open, so only memory can be lacking.
         try? loop.modify(descriptor, interest)
         if let timer { loop.cancel(timer) }
         let wait = cb_bus_wait_ms(bus)
@@ -166,7 +166,7 @@ final class SystemBus: @unchecked Sendable {
         loop.execute { listener.answered(call, error, value) }
     }
 
-    /// At once: the library sends the answer that this returns.
+    /// Answered at once: the library sends the result.
     private func asked(_ sender: String, _ member: String, _ device: String?) -> Answer {
         listener.asked(sender, member, device)
     }
@@ -184,7 +184,7 @@ final class SystemBus: @unchecked Sendable {
         case .agreed: return Int32(cb_bus_agree)
         case .text(let text):
             guard let place else { return Int32(cb_bus_reject) }
-            // Sixteen at most, and the zero behind them.
+            // At most sixteen characters, followed by the terminating zero.
             for (offset, byte) in text.utf8.prefix(16).enumerated() { place[offset] = CChar(bitPattern: byte) }
             return Int32(cb_bus_text)
         }

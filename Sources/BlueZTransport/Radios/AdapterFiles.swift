@@ -3,16 +3,17 @@ import CBluetooth
 import Glibc
 import LinuxIO
 
-/// What /sys and /dev know of adapters. The paths can be others, for tests.
+/// What /sys and /dev say about adapters. Tests can use other paths.
 package struct AdapterFiles: Sendable {
     var rfkill: String
     var rfkillClass: String
     var bluetoothClass: String
     var usbNodes: String
     var serialBus: String
-    /// Where a request to bind a serial device anew is put for a unit of root's; nil means nobody takes one.
+    /// Where to leave a request, to a unit run by root, to rebind a serial device. Nil if nothing handles such
+    /// requests.
     package var requests: String?
-    /// How often it is looked, each tenth of a second, whether a request was taken.
+    /// How many times, a tenth of a second apart, to check whether a request was taken.
     var requestLooks = 100
 
     package init(
@@ -28,10 +29,10 @@ package struct AdapterFiles: Sendable {
         self.requests = requests
     }
 
-    /// What the kernel calls an adapter just now.
+    /// The kernel's present name for an adapter.
     static func name(ofIndex index: UInt16) -> String { "hci\(index)" }
 
-    /// The node to reset an adapter by; nil where it is on no USB port, or this program may not.
+    /// The node through which to reset an adapter. Nil unless it is on a USB port and this program may reset it.
     func usbNode(of adapter: String) -> String? {
         // The adapter is a child of a USB interface, which is one of the device: /sys/…/1-1/1-1:1.0/bluetooth/hci0.
         guard let interface = FileTree.canonical("\(bluetoothClass)/\(adapter)/device"),
@@ -42,7 +43,7 @@ package struct AdapterFiles: Sendable {
         return access(node, W_OK) == 0 ? node : nil
     }
 
-    /// What can reset an adapter's chip, as far as is seen from here. It is on one bus.
+    /// What can reset an adapter's chip, as far as can be seen from here. An adapter is on one bus only.
     func chipReset(of adapter: String) -> ChipReset? {
         if usbNode(of: adapter) != nil { return .usbPort }
         return serialDevice(of: adapter).map { canRebind($0) } == true ? .serialDevice : nil
@@ -54,7 +55,7 @@ package struct AdapterFiles: Sendable {
         try Errno.check { cb_reset_usb(file.raw) }
     }
 
-    /// The adapter that a switch of rfkill belongs to.
+    /// The adapter that an rfkill switch belongs to.
     func adapterName(ofSwitch number: UInt32) -> String? {
         FileTree.text(at: "\(rfkillClass)/rfkill\(number)/name")
     }

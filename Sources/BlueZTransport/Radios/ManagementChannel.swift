@@ -5,41 +5,42 @@ import Glibc
 import LinuxIO
 import MeterModel
 
-/// The kernel's management channel: commands to adapters, one at a time each, and what the kernel tells.
+/// The kernel's management channel: commands to adapters, one at a time for each, and the kernel's events.
 ///
-/// Only used on the loop.
+/// To be used only on the loop.
 final class ManagementChannel: @unchecked Sendable {
     // Unchecked: loop only.
 
-    /// Hears of everything that comes in. Reports of devices are by far the most, and come as they lie in the buffer.
+    /// Receives everything that comes in. Reports of devices are by far the most frequent, and are passed in place in
+    /// the buffer.
     struct Listener: Sendable {
         var report: @Sendable (_ index: UInt16, DeviceReport, _ now: MonotonicTime) -> Void
         var event: @Sendable (_ index: UInt16, ManagementEvent, _ now: MonotonicTime) -> Void
         /// Bytes that are not a packet.
         var fault: @Sendable (ManagementFault) -> Void
-        /// The socket is gone; nothing comes after it.
+        /// The socket is gone. This is the last event.
         var closed: @Sendable (Errno) -> Void
     }
 
     private let socket: FileDescriptor
     private let loop: IOLoop
     private let listener: Listener
-    /// Long enough for every packet there is.
+    /// Large enough for every packet.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ManagementPacket.lengthMax, alignment: 16)
-    /// By index: the first has been sent.
+    /// Commands by adapter index; the first of each has been sent.
     private var queues: [UInt16: [Waiting]] = [:]
     private var isOpen = false
 
     private struct Waiting {
         var command: ManagementCommand
-        /// When nobody waits for the answer any more; nil before it is sent.
+        /// When to stop waiting for the answer. Nil before the command is sent.
         var deadline: MonotonicTime?
     }
 
-    /// Read in one turn of the loop, so that meters get theirs.
+    /// Most packets read in one turn of the loop, so that meters get theirs.
     private static let packetsPerTurn = 64
-    /// Waiting for one adapter. What comes from devices, as questions for names, is not queued without end.
+    /// Most commands waiting for one adapter. Those caused by devices, such as requests for names, must not pile up.
     private static let waitingMax = 32
 
     init(socket: FileDescriptor, loop: IOLoop, listener: Listener) {
@@ -50,7 +51,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     deinit { buffer.deallocate() }
 
-    /// The kernel's own.
+    /// The kernel's socket.
     static func openSocket() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try Errno.check { cb_open_management() })
     }
@@ -70,10 +71,10 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Commands
 
-    /// Sends a command, after those for the same adapter that wait already. Answers to a device that pairs go at once: it
-    /// waits for no one, and another program may answer meanwhile.
+    /// Sends a command, after those already waiting for the same adapter. Answers to a device that is pairing go at
+    /// once: it does not wait, and another program may answer meanwhile.
     ///
-    /// - Parameter patience: how long others for this adapter wait for its answer.
+    /// - Parameter patience: how long later commands for this adapter wait for its answer.
     func send(_ command: ManagementCommand, to index: UInt16, patience: Duration = .seconds(8)) {
         guard isOpen else { return }
         guard !command.isPairingAnswer else { return transmit(command, index) }
@@ -85,20 +86,20 @@ final class ManagementChannel: @unchecked Sendable {
         if queue.count == 1 { sendFirst(index, patience: patience) }
     }
 
-    /// Sends a command that the kernel performs before it returns, past those that wait: to wait for an adapter that does not
-    /// answer would only delay what it is for. Nobody waits for its answer.
+    /// Sends a command that the kernel performs before it returns, ahead of those waiting: waiting for an adapter that
+    /// does not answer would only delay the link it is for. Its answer is ignored.
     func tell(_ command: ManagementCommand, to index: UInt16) {
         guard isOpen else { return }
-        // One that is lost is done without.
+        // If it is lost, the kernel's defaults apply.
         _ = try? command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
     }
 
-    /// Gives up what was not answered in time, so that what waits behind it is sent.
+    /// Gives up commands not answered in time, so that those behind them are sent.
     func expire() {
         for index in queues.keys { expire(index) }
     }
 
-    /// Nothing that waits for an adapter is of use any more: it is gone.
+    /// Drops everything that waits for an adapter, because it is gone.
     func forget(_ index: UInt16) {
         queues[index] = nil
     }
@@ -122,7 +123,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
-            // A datagram goes as a whole. One that does not fit is lost, as if the adapter had not answered.
+            // A datagram is sent as a whole. One that does not fit is lost, as if the adapter had not answered.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
         } catch {
             lose(error as? Errno ?? Errno(EIO))
@@ -131,7 +132,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: What comes
 
-    /// Takes what has come already, for somebody who must not be told of the consequences first.
+    /// Reads what has arrived already, for a caller that must see it before its consequences.
     func catchUp() { ready(.readable) }
 
     private func ready(_ readiness: Readiness) {
@@ -178,7 +179,7 @@ final class ManagementChannel: @unchecked Sendable {
         guard isOpen else { return }
         close()
         let listener = listener
-        // Not from within a call to this.
+        // Not from within a call to this channel.
         loop.execute { listener.closed(reason) }
     }
 }

@@ -9,15 +9,15 @@ struct PresentAdapter: Sendable {
     /// The kernel's number for it.
     let index: UInt16
     var machine: AdapterMachine
-    /// The state that was last shown, and since when.
+    /// The state last shown, and since when.
     var state: AdapterState
     var since: WallTime
 
     var name: String { AdapterFiles.name(ofIndex: index) }
 
-    /// nil until it has said so.
+    /// Nil until the adapter has reported it.
     var address: MACAddress? { machine.info?.address ?? lastAddress }
-    /// Before it was asked anew.
+    /// The address before the adapter was read again.
     var lastAddress: MACAddress?
 
     func status(

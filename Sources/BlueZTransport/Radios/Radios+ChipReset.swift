@@ -5,7 +5,7 @@ import MeterModel
 
 /// The last step of the ladder, performed on a thread of its own.
 extension Radios {
-    /// What a machine has to know of its adapter's bus.
+    /// Tells a machine about its adapter's bus.
     func prepareChipReset(of name: String, _ machine: inout AdapterMachine) {
         machine.chipReset = configuration.files.chipReset(of: name)
         guard let device = configuration.files.serialDevice(of: name), let last = rebinds[device.name] else { return }
@@ -17,13 +17,13 @@ extension Radios {
         switch reset {
         case .usbPort:
             guard let node = files.usbNode(of: adapter.name) else { return chipWasReset(adapter, isDone: false) }
-            // What went wrong is of no help: the ladder ends with a person's hands.
+            // The error does not help: the ladder ends with a person's intervention.
             perform(on: adapter) { (try? AdapterFiles.resetUSB(node)) != nil }
         case .serialDevice:
             guard let device = files.serialDevice(of: adapter.name) else {
                 return chipWasReset(adapter, isDone: false)
             }
-            // Boards have one such chip or two.
+            // Boards have one or two such chips.
             if rebinds.count < 16 || rebinds[device.name] != nil { rebinds[device.name] = now }
             let name = adapter.name
             perform(on: adapter) { files.rebind(device, of: name) }
@@ -38,7 +38,7 @@ extension Radios {
     }
 
     private func chipWasReset(_ adapter: PresentAdapter, isDone: Bool) {
-        // Not at once: who asked for it is still at work.
+        // Not at once: the caller is still at work.
         loop.execute { [weak self] in self?.assumeIsolated { $0.noteChipReset(adapter, isDone: isDone) } }
     }
 
@@ -54,7 +54,7 @@ extension Radios {
 }
 
 extension PresentAdapter {
-    /// What to do about its having gone.
+    /// What to do about the adapter's disappearance.
     var goneWords: String {
         guard machine.isResettingChip, machine.chipReset == .serialDevice else {
             return "It was unplugged, or it fell off its bus. Plug it in again."

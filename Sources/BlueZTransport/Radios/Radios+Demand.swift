@@ -3,7 +3,7 @@ package import Gateway
 import LinuxIO
 import MeterModel
 
-/// What meters and people need of the search, brought to the machines.
+/// Passes to the machines what meters and people need from the search.
 extension Radios {
     package func follow(_ demand: @escaping @Sendable () -> RadioDemand) {
         self.demand = demand
@@ -17,7 +17,7 @@ extension Radios {
         lookAtDemand()
     }
 
-    /// After what is happening just now, which the meters have not heard of yet.
+    /// Later, because the meters have not heard of the present event yet.
     func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }
@@ -37,7 +37,7 @@ extension Radios {
 extension SearchDemand {
     fileprivate init(_ demand: RadioDemand, byHandUntil: MonotonicTime?, adapter: MACAddress?) {
         var kinds: DiscoveryKinds = []
-        // LE is listened to in any case: a meter whose Classic face was last used may have another one.
+        // Always listen to LE: a meter last used over Classic may have LE as well.
         if !demand.missing.isEmpty { kinds.formUnion(.lowEnergy) }
         if demand.missing[.spp] != nil { kinds.formUnion(.classic) }
         self.init(

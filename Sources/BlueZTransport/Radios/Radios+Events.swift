@@ -5,18 +5,18 @@ import LinuxIO
 import Logging
 import MeterModel
 
-/// What the kernel tells, brought to the machines, and what they ask for.
+/// Passes the kernel's events to the machines, and performs what they ask for.
 extension Radios {
-    /// The one path that is busy: 200 advertisers come to some thousand calls a second.
+    /// The one busy path: 200 advertisers cause some thousand calls a second.
     func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
         guard let place = present.firstIndex(where: { $0.index == index }), let address = present[place].address
         else { return }
         let actions = present[place].machine.heard(at: now)
-        // One that does not look hears what another program's discovery brings: then it does look.
+        // An adapter that is not searching hears what another program's discovery brings, and then counts as searching.
         if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {
-            // The kernel looks up a name that is not known: one that came in an inquiry's answer is.
+            // The kernel looks up an unknown name; one that came with an inquiry's answer is known.
             let isKnown = sightings.isNamed(report.address, heardBy: address)
             channel?.send(.confirmName(report.address, isKnown: isKnown), to: index)
         }
@@ -72,11 +72,11 @@ extension Radios {
     // MARK: Adapters come and go
 
     private func takeIndexList(_ opcode: UInt16, _ status: ManagementStatus, _ parameters: [UInt8]) {
-        // A list that cannot be read is ignored: adapters that come are told of one by one.
+        // An unreadable list is ignored: adapters that come are reported one by one.
         guard opcode == ManagementCommand.readIndexList.opcode, status == .success,
             let list = try? ControllerIndexList(parameters)
         else { return }
-        // One that was added meanwhile has been told of.
+        // One added in the meantime has been reported.
         for index in list.indexes where !present.contains(where: { $0.index == index }) { added(index) }
         if list.indexes.isEmpty { logger.info("no Bluetooth adapter") }
     }
@@ -115,7 +115,7 @@ extension Radios {
 
     // MARK: Machines
 
-    /// Tells a machine something and does what it asks for.
+    /// Applies an event to a machine and performs what it asks for.
     func update(_ index: UInt16, at now: MonotonicTime, _ body: (inout AdapterMachine) -> [AdapterAction]) {
         guard let place = present.firstIndex(where: { $0.index == index }) else { return }
         perform(body(&present[place].machine), at: place, now)
@@ -152,7 +152,7 @@ extension Radios {
         noteState(place)
     }
 
-    /// An adapter that the configuration leaves to others.
+    /// Leaves alone an adapter that the configuration does not list.
     private func leaveAlone(_ place: Int) {
         let adapter = present.remove(at: place)
         channel?.forget(adapter.index)

@@ -5,9 +5,9 @@ import LinuxIO
 import Logging
 package import MeterModel
 
-/// Meters that want a PIN: who answers, and what came of it.
+/// Meters that want a PIN: who answers, and the outcome.
 extension Radios {
-    /// Where bluetoothd is to answer and does not, we do: it may hang, or ask another agent, who is a person.
+    /// If bluetoothd should answer but does not, we do: it may hang, or ask another agent, which means a person.
     private static let agentPatience: Duration = .seconds(1)
 
     // MARK: The agent
@@ -60,7 +60,7 @@ extension Radios {
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure {
         assumeIsolated { radios in
-            // The link's own socket may be read before what the kernel said of the pairing.
+            // The link's own socket may be read before the kernel's messages about the pairing.
             radios.channel?.catchUp()
             return radios.explained(failure, link, transport)
         }
@@ -71,14 +71,14 @@ extension Radios {
         pairings[device] = PairingAttempt()
     }
 
-    /// Nobody is asked for a PIN any more.
+    /// A PIN is no longer needed.
     func endAgent(_ link: RadioLink, _ transport: LinkAddress.Transport) {
         guard let device = pairingDevice(link, transport) else { return }
         agent?.end(device)
     }
 
     func endPairing(_ link: RadioLink, _ transport: LinkAddress.Transport) {
-        // Its adapter may be gone, or have come back under another number.
+        // Its adapter may be gone, or back under another number.
         for device in pairings.keys where device.address == link.address && transport == .spp {
             guard adapterAddress(device.adapter) ?? link.adapter == link.adapter else { continue }
             pairings[device] = nil
@@ -108,7 +108,7 @@ extension Radios {
 
     // MARK: Answers
 
-    /// Answers for devices that a link is being made to, and for nobody else: others are another program's business.
+    /// Answers for devices to which a link is being made. All others are another program's business.
     func answerPairing(_ event: ManagementEvent, _ index: UInt16) {
         guard let device = event.pairingDevice,
             let adapter = present.first(where: { $0.index == index }), adapter.machine.expectsPairing(with: device)
@@ -136,12 +136,12 @@ extension Radios {
     private func answerPIN(_ device: RadioAddress, isSecure: Bool, _ key: AgentDevice, _ metadata: Logger.Metadata) {
         pairings[key]?.pinRequested()
         guard !isSecure else {
-            // Sixteen digits, which no meter has.
+            // The device wants sixteen digits, which no meter does.
             channel?.send(.pinCodeRefusal(device), to: key.adapter)
             return
         }
         guard agent?.answers(for: key) == true else { return sendPIN(device, key, metadata) }
-        // bluetoothd asks its agent, which is us. Two answers would be one too many for the adapter.
+        // bluetoothd asks its agent, which is us. The adapter must not get two answers.
         _ = loop.schedule(at: loop.now + Self.agentPatience) { [weak self] in
             self?.assumeIsolated { radios in
                 guard radios.pairings[key]?.isUnanswered == true else { return }
@@ -156,7 +156,7 @@ extension Radios {
         channel?.send(.pinCodeReply(device, pin: configuration.pin), to: key.adapter)
     }
 
-    /// What became of our PIN. There is hardly ever more than one under way.
+    /// The outcome of our PIN. There is hardly ever more than one under way.
     func notePairingAnswer(_ opcode: UInt16, _ status: ManagementStatus, _ index: UInt16) {
         guard opcode == ManagementCommand.pinCodeReplyOpcode else { return }
         for key in pairings.keys where key.adapter == index { pairings[key]?.answered(status) }

@@ -3,7 +3,7 @@ package import IOPorts
 import LinuxIO
 package import MeterModel
 
-/// Slots for links, as channels ask for them on the loop.
+/// Slots for links, which channels request on the loop.
 extension Radios {
     package nonisolated func take(
         _ link: RadioLink, over transport: LinkAddress.Transport
@@ -49,21 +49,21 @@ extension Radios {
             .adapter, "Adapter \(link.adapter), over which the meter was heard, is not there. Plug it in again.")
     }
 
-    /// How the link is to be made, told to the kernel before the connect, which reads it when the meter is heard
+    /// Gives the kernel the link's parameters before the connect, which reads them when the meter is heard
     /// (`hci_le_create_conn_sync`, net/bluetooth/hci_sync.c; an L2CAP socket's connect goes there through
     /// `hci_connect_le_scan` and keeps what was loaded, `hci_explicit_conn_params_set`).
     ///
-    /// One device at a time: what others loaded for theirs stays where a newer kernel (6.12, not 6.1) knows this
-    /// device already. Otherwise it forgets what was loaded for devices that nobody connects to just now (`load_conn_param`,
-    /// net/bluetooth/mgmt.c), and they get its own values at their next link. Without CAP_NET_ADMIN it refuses, and the
-    /// link is made with its own.
+    /// One device at a time: if a newer kernel (6.12, not 6.1) knows this device already, what others loaded for theirs
+    /// stays. Otherwise it forgets what was loaded for devices that nobody is connecting to (`load_conn_param`,
+    /// net/bluetooth/mgmt.c), and they get its defaults at their next link. Without CAP_NET_ADMIN it refuses, and the
+    /// link is made with its defaults.
     private func loadParameters(for link: RadioLink) {
         guard let index = present.first(where: { $0.address == link.adapter })?.index else { return }
         let device = RadioAddress(link.address, link.isRandom ? .leRandom : .lePublic)
         channel?.tell(.loadConnectionParameters(device, .meter), to: index)
     }
 
-    /// - Returns: false where the adapter is not there.
+    /// - Returns: false if the adapter is not there.
     private func change(
         _ link: RadioLink, _ body: (inout AdapterMachine, MonotonicTime) -> [AdapterAction]
     ) -> Bool {

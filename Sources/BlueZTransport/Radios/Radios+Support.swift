@@ -4,7 +4,7 @@ package import GatewayAPI
 import LinuxIO
 import MeterModel
 
-/// What a maintainer asks for.
+/// The Bluetooth part of what a maintainer asks for.
 extension Radios {
     package func support() -> SupportRadios {
         let now = loop.now
@@ -65,7 +65,7 @@ extension RadioAddress.Kind {
 }
 
 extension GATTDatabase {
-    /// For a maintainer.
+    /// The services for a maintainer.
     var support: [SupportService] {
         services.map { service in
             SupportService(
@@ -81,7 +81,7 @@ extension GATTDatabase {
 }
 
 extension GATTProperties {
-    /// As other tools name them.
+    /// The names used by other tools.
     fileprivate var words: [String] {
         let names: [(GATTProperties, String)] = [
             (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
@@ -93,7 +93,7 @@ extension GATTProperties {
 }
 
 extension BluetoothUUID {
-    /// Four digits where that says it, else all 32.
+    /// Four digits if there is a short form, otherwise all 32.
     fileprivate var digits: String {
         if let short { return short.fourHexDigits.uppercased() }
         return [high, low].map { half in

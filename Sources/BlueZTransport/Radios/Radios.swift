@@ -7,34 +7,34 @@ package import LinuxIO
 package import Logging
 package import MeterModel
 
-/// This host's Bluetooth adapters: finds them, keeps each searching, tells of the meters they hear, and grants links.
+/// This host's Bluetooth adapters: finds them, keeps each searching, reports the meters they hear, and grants links.
 ///
-/// Knows adapters by their own addresses; the kernel's numbers change. bluetoothd may run beside it or not: the kernel
-/// tells both what is heard, and nothing is changed that searching does not need.
+/// Adapters are identified by their own addresses, because the kernel's numbers change. bluetoothd may run at the same
+/// time: the kernel reports to both, and nothing is changed that searching does not need.
 package actor Radios: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     package struct Configuration: Sendable {
         package var timing = AdapterTiming()
         package var sightings = SightingTiming()
-        /// Only these are used; empty: all there are.
+        /// The adapters to use; empty for all of them.
         package var adapters: Set<MACAddress> = []
-        /// How many links an adapter is taken to bear.
+        /// Number of links an adapter is assumed to support.
         package var linksMax = 5
-        /// How much of the air the search may take.
+        /// How much airtime the search may use.
         package var search = SearchMode.gentle
-        /// A person looks for so long after the last time that they asked.
+        /// How long a person counts as looking after their last request.
         package var byHand: Duration = .seconds(5)
-        /// How often what was heard is gone through.
+        /// How often to check for meters that are no longer heard.
         package var expiryInterval: Duration = .seconds(5)
-        /// Where the kernel has no Bluetooth, or the channel is lost, when it is tried again.
+        /// How soon to retry if the kernel has no Bluetooth, or the channel is lost.
         package var reopenInterval: Duration = .seconds(30)
-        /// For meters that want one: every meter known has this (Docs/Protocols/UM.md#links).
+        /// For meters that want a PIN: every known meter has this one (Docs/Protocols/UM.md#links).
         package var pin = "1234"
-        /// bluetoothd, where it runs, has this program as its agent while a link is made to a meter that it is not paired
-        /// with: without one it refuses PINs at once (Docs/Decisions/0019).
+        /// Whether this program becomes bluetoothd's agent, if bluetoothd runs, while a link is made to a meter that it
+        /// is not paired with: without an agent it refuses PINs at once (Docs/Decisions/0019).
         package var isAgent = false
-        /// Where bluetoothd is found; nil means on the system bus.
+        /// Where to find bluetoothd. Nil for the system bus.
         package var busAddress: String?
         package var files = AdapterFiles()
         /// The kernel's management channel.
@@ -50,20 +50,20 @@ package actor Radios: RadioSource, RadioSlots {
     nonisolated let logger: Logger
     var channel: ManagementChannel?
     var rfkill: RfkillWatch?
-    /// Those that are there. A handful, so that a search costs less than a table.
+    /// Adapters that are there: a handful, so that a search costs less than a table.
     var present: [PresentAdapter] = []
-    /// Those that were there, as they are shown.
+    /// Adapters that were there, as they are shown.
     var gone: [MACAddress: AdapterStatus] = [:]
-    /// When the serial device of a chip was last unbound and bound.
+    /// When each chip's serial device was last unbound and bound.
     var rebinds: [String: MonotonicTime] = [:]
-    /// For a maintainer.
+    /// The trace for a maintainer.
     var trace = ManagementTrace()
     var sightings: RadioSightings
-    /// What the meters need; nil means nobody told of any yet.
+    /// What the meters need, once a source is set.
     var demand: (@Sendable () -> RadioDemand)?
     var byHandUntil: MonotonicTime?
     var agent: PairingAgent?
-    /// Of Classic links that are being made, or are there.
+    /// For Classic links that are up or being made.
     var pairings: [AgentDevice: PairingAttempt] = [:]
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
@@ -136,7 +136,7 @@ package actor Radios: RadioSource, RadioSlots {
     private func shut() {
         report = nil
         for adapter in present {
-            // Nobody waits for the answers: the kernel takes them in, and the channel is closed.
+            // Nobody waits for the answers: the kernel receives the commands, and the channel is closed.
             for command in adapter.machine.farewell { channel?.send(command, to: adapter.index) }
         }
         close()
@@ -162,7 +162,7 @@ package actor Radios: RadioSource, RadioSlots {
         rearm()
     }
 
-    /// Said once for as long as it lasts: a machine without Bluetooth is no fault.
+    /// Logged once for as long as it lasts; a machine without Bluetooth is not at fault.
     private func noteProblem(_ problem: Errno) {
         reopensAt = loop.now + configuration.reopenInterval
         guard problem != lastProblem else { return }
@@ -176,14 +176,14 @@ package actor Radios: RadioSource, RadioSlots {
 
     private func noteFault(_ fault: ManagementFault) {
         faults += 1
-        // The first, and then fewer and fewer.
+        // Logs the first, then ever fewer.
         guard faults & (faults - 1) == 0 else { return }
         logger.warning("malformed Bluetooth packet", metadata: ["cause": "\(fault)", "count": "\(faults)"])
     }
 
     // MARK: Time
 
-    /// After whatever may have changed when something is due.
+    /// To be called after anything that may change when something is due.
     func rearm() {
         var next = expiresAt
         if channel == nil {
@@ -201,7 +201,7 @@ package actor Radios: RadioSource, RadioSlots {
         if channel == nil, let reopensAt, now >= reopensAt { return open() }
         channel?.expire()
         for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
-            // By its number: what one does may remove another.
+            // By number, because what one does may remove another.
             update(adapter.index, at: now) { $0.woke(at: now) }
         }
         if now >= expiresAt {

@@ -2,7 +2,7 @@ import BluetoothCore
 import Glibc
 import LinuxIO
 
-/// Follows the switches that keep radios off (Linux `include/uapi/linux/rfkill.h`). Only used on the loop.
+/// Follows the switches that block radios (Linux `include/uapi/linux/rfkill.h`). To be used only on the loop.
 final class RfkillWatch: @unchecked Sendable {
     // Unchecked: loop only.
 
@@ -13,7 +13,7 @@ final class RfkillWatch: @unchecked Sendable {
     /// By the switch's number.
     private var switches: [UInt32: (adapter: String, block: RadioBlock)] = [:]
 
-    /// One event: number (four bytes), type, operation, soft, hard. Newer kernels may add to it, where asked.
+    /// Size of an event: number (four bytes), type, operation, soft, hard. Newer kernels may append to it on request.
     private static let eventLength = 8
     private static let bluetoothType: UInt8 = 2
 
@@ -23,7 +23,7 @@ final class RfkillWatch: @unchecked Sendable {
         self.report = report
     }
 
-    /// Where there is no rfkill, or it may not be read, the adapters' own answers have to do.
+    /// If rfkill is missing or unreadable, the adapters' own answers have to do.
     func begin() {
         guard file == nil, let new = try? FileDescriptor(opening: files.rfkill, O_RDONLY | O_NONBLOCK) else { return }
         do {
@@ -50,7 +50,7 @@ final class RfkillWatch: @unchecked Sendable {
         var event = [UInt8](repeating: 0, count: Self.eventLength)
         for _ in 0..<64 {
             guard let file else { return }
-            // An error, and the end, would come again at once.
+            // An error, or the end, would only come again at once.
             do {
                 guard let count = try event.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return }
                 guard count > 0 else { return close() }
@@ -70,7 +70,7 @@ final class RfkillWatch: @unchecked Sendable {
             return
         }
         let block = RadioBlock(isSoft: event[6] != 0, isHard: event[7] != 0)
-        // The name is read once: at the removal of the adapter it may be gone before the last event.
+        // The name is read once: when the adapter is removed, it may be gone before the last event.
         guard let adapter = switches[number]?.adapter ?? files.adapterName(ofSwitch: number) else { return }
         switches[number] = (adapter, block)
         report(adapter, block)

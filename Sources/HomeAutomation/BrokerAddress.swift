@@ -1,12 +1,12 @@
 import CloudAPI
 
-/// Where the broker is: `mqtt://host[:port]` or, over TLS, `mqtts://host[:port]`.
+/// The broker's address: `mqtt://host[:port]` or, over TLS, `mqtts://host[:port]`.
 package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     /// Name or address, without brackets.
     package let host: String
     package let port: UInt16
     package let isEncrypted: Bool
-    /// What is sent there does not leave this machine.
+    /// Whether messages stay on this machine.
     package let isLoopback: Bool
 
     /// The ports that IANA registered for MQTT and for MQTT over TLS.
@@ -16,7 +16,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         let example = "it takes mqtts://host or, on this machine, mqtt://localhost"
         let schemes = [("mqtt://", false), ("mqtts://", true)]
         guard let (scheme, isEncrypted) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else {
-            // A user and a password may be in it, so it is not repeated.
+            // It may contain a user and a password, so it is not repeated.
             throw HomeAutomationError(
                 "the broker's address begins neither with mqtt:// nor with mqtts://", next: example)
         }
@@ -41,7 +41,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt8 {
-    /// Of a name, an IPv4 or an IPv6 address.
+    /// Whether the byte may occur in a name, an IPv4 or an IPv6 address.
     fileprivate var isHostByte: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -1,8 +1,8 @@
 import Glibc
 import LinuxIO
 
-/// User and password for the broker, from a file of two lines. The password is nowhere else: on no command line, in no
-/// log, in no address.
+/// User and password for the broker, from a file of two lines. The password appears nowhere else: on no command line,
+/// in no log, in no address.
 package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package let user: String
     let password: String
@@ -11,12 +11,12 @@ package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebug
 
     /// Reads the file at `path`: the user in the first line, the password in the second.
     ///
-    /// - Throws: also where others may read it, or others but its owner may write it.
+    /// - Throws: also if others may read it, or if anybody but its owner may write it.
     package init(file path: String) throws(HomeAutomationError) {
         let bytes: [UInt8]
         let status: stat
         do throws(Errno) {
-            // Opened once, so that what is checked is what is read. A pipe does not hold us up.
+            // Opened once, so that what is checked is what is read. A pipe must not block this.
             let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             status = try Self.status(of: file)
             bytes = status.st_mode & S_IFMT == S_IFREG ? try Self.read(file) : []

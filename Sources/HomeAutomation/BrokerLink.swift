@@ -1,16 +1,16 @@
 package import HomeAutomationCore
 
-/// A way to a broker, as `HomeBridge` uses it: one attempt or link at a time. Nothing here waits; what comes of it is told
-/// to the listener given with the attempt, from any thread.
+/// A connection to a broker, as `HomeBridge` uses it: one attempt or link at a time. Nothing here blocks; results go to
+/// the listener given with the attempt, from any thread.
 package protocol BrokerLink: Sendable {
-    /// Begins an attempt. Whatever was before it is over, and its listener hears nothing more of use.
+    /// Begins an attempt. Any earlier attempt or link is over, and its listener hears nothing more of use.
     ///
-    /// - Parameter will: what the broker is to say once it loses us.
+    /// - Parameter will: what the broker publishes if it loses the connection.
     func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void)
-    /// Cuts the link, or the attempt. The listener need not hear of it.
+    /// Ends the link or the attempt. The listener need not hear of it.
     func close()
     func subscribe(_ topics: [String])
-    /// Publishes messages in their order, all at once: one wake-up for as many as there are.
+    /// Publishes messages in order, all together, with a single wake-up.
     func publish(_ messages: [NumberedMessage])
 }
 
@@ -25,15 +25,15 @@ package struct NumberedMessage: Hashable, Sendable {
     }
 }
 
-/// What came of an attempt.
+/// An event in an attempt or on its link.
 package enum BrokerEvent: Hashable, Sendable {
-    /// The broker took us.
+    /// The broker accepted the connection.
     case opened
     /// There is no link, and why. The last event of an attempt.
     case lost(BrokerTrouble)
-    /// The broker has a message, or says why it does not take it.
+    /// The broker has received a message, or says why it refuses it.
     case acknowledged(PacketNumber, refusal: String?)
     case received(BrokerMessage)
-    /// The broker does not let us hear anything, with the cause.
+    /// The broker does not let us subscribe, with the cause.
     case subscriptionRefused(String)
 }

@@ -1,10 +1,10 @@
 import HomeAutomationCore
 import Synchronization
 
-/// What links told and nobody took yet. Messages from others are bounded: of too many the rest is counted, so that a
-/// flood costs a number.
+/// Events from links that nobody has taken yet. The number of messages is bounded: beyond it they are only counted, so
+/// that a flood costs no more than a number.
 final class EventQueue: Sendable {
-    /// So many messages may wait.
+    /// Most messages that may wait.
     static let messagesMax = 64
 
     private struct State {
@@ -16,7 +16,7 @@ final class EventQueue: Sendable {
     private let state = Mutex(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: is called when there is something to take that was not there before.
+    /// - Parameter wake: called when the queue was empty and no longer is.
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     func add(_ event: BrokerEvent, of attempt: Int) {
@@ -35,7 +35,7 @@ final class EventQueue: Sendable {
         if isFirst { wake() }
     }
 
-    /// All there is, in order, and how many messages there was no room for.
+    /// Takes all events, in order, and the number of messages for which there was no room.
     func take() -> (events: [(attempt: Int, event: BrokerEvent)], overrun: Int) {
         state.withLock { state in
             defer { state = State() }

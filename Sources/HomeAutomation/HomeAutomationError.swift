@@ -1,4 +1,4 @@
-/// What is wrong with how the broker is to be reached, and what to do.
+/// An error in the broker's settings, and what to do.
 package struct HomeAutomationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What failed, with which value. Never a password.
     package var message: String

@@ -5,17 +5,17 @@ package import MeterModel
 
 /// Runs the bridge between this host's meters and a broker.
 ///
-/// An actor on the loop, where the meters' sessions are too: it looks at them once a second. What links tell comes through
-/// a bounded queue; whatever blocks is the link's own business.
+/// An actor on the loop, where the meters' sessions are too: it looks at them once a second. Events from links come
+/// through a bounded queue; anything that blocks stays within the link.
 package actor HomeBridge {
-    /// What the bridge works on.
+    /// What the bridge depends on.
     package struct Parts: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
-        /// All meters of this host as they are now. Called on the loop, where the meters are: nobody waits for another
-        /// thread.
+        /// All meters of this host as they are now. Called on the loop, where the meters are, so nothing waits for
+        /// another thread.
         package var meters: @Sendable () -> [BridgedMeter]
-        /// Carries a request out, and says how it went.
+        /// Carries out a request and returns the outcome.
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var dice: any RandomNumberGenerator & Sendable
 
@@ -32,33 +32,32 @@ package actor HomeBridge {
         }
     }
 
-    /// How the bridge is doing.
+    /// The bridge's state.
     package struct Status: Hashable, Sendable {
         package var isConnected: Bool
-        /// When the link went up, or was lost; without any link so far, when the bridge began to run. nil means it did
-        /// not.
+        /// When the link came up or was lost; before the first link, when the bridge started. Nil if it has not.
         package var since: WallTime?
-        /// Everything that waits for the broker: to be sent, to be confirmed, or until it is back.
+        /// Number of messages that are waiting to be sent, to be confirmed, or for the broker to come back.
         package var queued: Int
-        /// Of that, readings that are kept until they can be delivered.
+        /// How many of those are readings kept until they can be delivered.
         package var backlog: Int
-        /// Messages that the broker confirmed, since the start.
+        /// Number of messages confirmed by the broker since the start.
         package var published: Int
-        /// Messages given up for want of room, since the start.
+        /// Number of messages given up for lack of room since the start.
         package var dropped: Int
-        /// Messages that the broker did not take, since the start.
+        /// Number of messages refused by the broker since the start.
         package var refused: Int
-        /// Topics that the broker did not take something for, on this link.
+        /// Number of topics on this link for which the broker refused something.
         package var refusedTopics: Int
-        /// The broker lets this host listen, as far as it said something about it.
+        /// Whether the broker lets this host subscribe, as far as it has said.
         package var hearsRequests: Bool
-        /// Links that went up, since the start.
+        /// Number of links that came up since the start.
         package var linksOpened: Int
-        /// Why there is no link, where that is known.
+        /// Why there is no link, if known.
         package var trouble: BrokerTrouble?
     }
 
-    /// What makes the bridge go on.
+    /// What wakes the bridge.
     private enum Wake: Sendable {
         case tick
         case events
@@ -67,7 +66,7 @@ package actor HomeBridge {
     }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-    /// How often the meters are looked at.
+    /// How often to look at the meters.
     package static let tickInterval = Duration.seconds(1)
 
     private nonisolated let loop: any SessionLoop
@@ -79,12 +78,12 @@ package actor HomeBridge {
     private var dice: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
     private var timer: LoopTimer?
-    /// Rises with each attempt, so that late words of an old one are known as such.
+    /// Rises with each attempt, so that late events of an old one are recognised.
     private var attempt = 0
     private var isFinished = false
-    /// As of `since`.
+    /// Whether there was a link as of `since`.
     private var isConnected = false
-    /// When it began to run, and then when the link last came or went.
+    /// When the bridge started, and later when the link last came up or was lost.
     private var since: WallTime?
     private var hearsRequests = true
 
@@ -107,12 +106,13 @@ package actor HomeBridge {
             trouble: machine.trouble)
     }
 
-    /// Runs until `finish`, and then until the broker has our last word or had its time. Cancelling ends it at once.
+    /// Runs until `finish`, and then until the broker has received the last message or its time is up. Cancelling ends
+    /// it at once.
     package func run() async {
         since = loop.wallNow
         let first = parts.meters()
         await withDiscardingTaskGroup { group in
-            // What the broker kept of an earlier run is put right before it says that the bridge is there.
+            // Whatever the broker kept from an earlier run is corrected before it announces the bridge.
             act(machine.observed(first, at: loop.now, dice: dice.next()), &group)
             act(machine.start(at: loop.now), &group)
             armTimer()
@@ -136,7 +136,7 @@ package actor HomeBridge {
         }
     }
 
-    /// Asks `run` to end: the broker is told that we go.
+    /// Asks `run` to end, telling the broker goodbye.
     package nonisolated func finish() { wake.yield(.stop) }
 
     private func armTimer() {
@@ -195,7 +195,7 @@ package actor HomeBridge {
         publish(&messages)
     }
 
-    /// What follows each other goes together.
+    /// Publishes consecutive messages together.
     private func publish(_ messages: inout [NumberedMessage]) {
         guard !messages.isEmpty else { return }
         parts.link.publish(messages)

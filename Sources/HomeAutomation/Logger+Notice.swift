@@ -3,7 +3,7 @@ import Logging
 import MeterModel
 
 extension Logger {
-    /// Writes down what the machine found worth it.
+    /// Logs a notice from the machine.
     func log(_ notice: BridgeMachine.Notice) {
         switch notice {
         case .connected(let outage, let backlog, let dropped):
@@ -12,7 +12,7 @@ extension Logger {
             if dropped > 0 { values["dropped"] = "\(dropped)" }
             info("broker connected", metadata: values)
         case .lost(let cause, let wait, let isNew):
-            // The same trouble again is no news.
+            // The same trouble again is not news.
             var values: Metadata = ["cause": "\(cause.message)", "retry_ms": "\(wait.milliseconds)"]
             if let next = cause.next { values["next"] = "\(next)" }
             log(level: isNew ? .warning : .debug, "no broker", metadata: values)

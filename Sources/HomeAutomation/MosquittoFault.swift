@@ -2,22 +2,22 @@ import CMosquitto
 import Glibc
 import HomeAutomationCore
 
-/// What an attempt or a link ended with, as the library and the kernel have it.
+/// How an attempt or a link ended, according to the library and the kernel.
 enum MosquittoFault: Hashable {
-    /// The broker did not take us; its reason.
+    /// The broker refused the connection, with its reason.
     case refused(Int32)
-    /// The broker let us go; its reason.
+    /// The broker ended the connection, with its reason.
     case dismissed(Int32)
     /// The library gave up.
     ///
     /// - Parameters:
-    ///   - code: the library's own.
-    ///   - system: the kernel's `errno`, of meaning with some of those.
-    ///   - complaint: what the library said last.
-    ///   - wasOpen: the broker had taken us before.
+    ///   - code: the library's code.
+    ///   - system: the kernel's `errno`, which matters with some codes.
+    ///   - complaint: the library's last message.
+    ///   - wasOpen: whether the broker had accepted the connection.
     case failed(code: Int32, system: Int32, complaint: String?, wasOpen: Bool)
 
-    /// In words, with what to do.
+    /// The fault as text, with what to do.
     func trouble(_ settings: MosquittoLink.Settings) -> BrokerTrouble {
         switch self {
         case .refused(let reason): Self.refusal(reason, settings)
@@ -89,7 +89,7 @@ enum MosquittoFault: Hashable {
         return BrokerTrouble("TLS: \(complaint)", next: next)
     }
 
-    /// The connection came about, and no answer that is one.
+    /// The connection was made, but no valid answer came.
     private static func silence(_ code: Int32, _ address: BrokerAddress) -> BrokerTrouble {
         let isCut = code == MosquittoCode.success || code == MosquittoCode.connectionLost
         return BrokerTrouble(
@@ -100,7 +100,7 @@ enum MosquittoFault: Hashable {
     }
 }
 
-/// libmosquitto's numbers in words.
+/// libmosquitto's codes as texts.
 enum MosquittoCode {
     static let success = Int32(MOSQ_ERR_SUCCESS.rawValue)
     static let noConnection = Int32(MOSQ_ERR_NO_CONN.rawValue)
@@ -116,12 +116,12 @@ enum MosquittoCode {
 
     static func systemWords(_ number: Int32) -> String { text(strerror(number)) }
 
-    /// In the words of MQTT 5, or of an older broker, whose 1 says the same.
+    /// The codes of MQTT 5, and 1, with which an older broker says the same.
     static func isUnknownProtocol(_ code: Int32) -> Bool {
         code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) || code == 1
     }
 
-    /// Who we say we are does not please the broker.
+    /// Whether the broker rejects our identity.
     static func isAboutCredentials(_ code: Int32) -> Bool {
         [MQTT_RC_BAD_USERNAME_OR_PASSWORD, MQTT_RC_NOT_AUTHORIZED, MQTT_RC_BANNED]
             .contains { Int32($0.rawValue) == code }

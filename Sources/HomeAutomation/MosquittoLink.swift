@@ -2,21 +2,22 @@ package import HomeAutomationCore
 import LinuxIO
 import Synchronization
 
-/// A way to a broker through libmosquitto, over MQTT 5.
+/// A connection to a broker through libmosquitto, over MQTT 5.
 ///
-/// Each attempt has a thread of its own, which alone touches the library: connecting may block there for as long as the
-/// kernel tries (two minutes for a host that answers nothing), and nobody else waits. While one such thread is not done,
-/// the next attempt fails at once, so that there is never more than one.
+/// Each attempt has a thread of its own, and only that touches the library: connecting may block it for as long as the
+/// kernel tries (two minutes for a host that does not answer), and nothing else waits. While such a thread is running,
+/// the next attempt fails at once, so there is never more than one.
 package final class MosquittoLink: BrokerLink {
     package struct Settings: Hashable, Sendable {
         package var address: BrokerAddress
-        /// Unique among all clients of the broker: it throws the older of two out.
+        /// Unique among all clients of the broker, which disconnects the older of two with the same id.
         package var clientID: String
-        /// The file with user and password; nil means the broker wants none.
+        /// The file with user and password, if the broker requires them.
         package var credentialsPath: String?
-        /// The certificates, in PEM, one of which the broker's must come from; nil means those that the system trusts.
+        /// The PEM file of certificates one of which must have issued the broker's. Nil for those that the system
+        /// trusts.
         package var certificatePath: String?
-        /// How often the broker hears from us at least.
+        /// Longest time without a packet to the broker.
         package var keepAlive = Duration.seconds(30)
 
         package init(address: BrokerAddress, clientID: String) {
@@ -26,9 +27,9 @@ package final class MosquittoLink: BrokerLink {
     }
 
     private struct State {
-        /// The attempt or link of now.
+        /// The orders for the present attempt or link.
         var orders: MosquittoOrders?
-        /// A thread is not done yet.
+        /// Whether a thread is still running.
         var isBusy = false
     }
 
@@ -88,7 +89,7 @@ package final class MosquittoLink: BrokerLink {
         state.lock.withLock { $0.orders }?.add(order)
     }
 
-    /// A lock that the thread keeps alive, not the link.
+    /// A lock that the thread keeps alive, rather than the link.
     private final class Shared<Value: Sendable>: Sendable {
         let lock: Mutex<Value>
 

@@ -3,9 +3,9 @@ import HomeAutomationCore
 import LinuxIO
 import Synchronization
 
-/// What the thread of an attempt is to do, given by others. Those who give never wait.
+/// Orders from other threads for the thread of an attempt. Giving an order never blocks.
 ///
-/// Bounded by who gives: the machine has never more than a window of messages on their way.
+/// Bounded by the sender: the machine never has more than a window of messages in flight.
 final class MosquittoOrders: Sendable {
     enum Order: Sendable {
         case publish([NumberedMessage])
@@ -14,7 +14,7 @@ final class MosquittoOrders: Sendable {
     }
 
     private let orders = Mutex<[Order]>([])
-    /// A byte between the two says that there is an order.
+    /// A byte in this pipe means that there is an order.
     private let input: FileDescriptor
     private let output: FileDescriptor
 
@@ -32,7 +32,7 @@ final class MosquittoOrders: Sendable {
             return orders.count == 1
         }
         guard isFirst else { return }
-        // One that is full wakes as well.
+        // A full pipe wakes the thread as well.
         _ = try? withUnsafeBytes(of: UInt8(1)) { byte throws(Errno) -> Int? in try output.write(byte) }
     }
 
@@ -43,20 +43,20 @@ final class MosquittoOrders: Sendable {
         }
     }
 
-    /// Waits until there is an order, a socket can be used, or the time has passed.
+    /// Waits until there is an order, the socket is ready, or the time has passed.
     ///
-    /// - Parameter wantsToWrite: wait also for the socket to take something.
+    /// - Parameter wantsToWrite: also waits for the socket to accept something.
     func wait(beside socket: Int32, wantsToWrite: Bool, milliseconds: Int32) {
         let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
         var states = [
             pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(events), revents: 0),
         ]
-        // Failing, as for want of memory, it only comes round sooner.
+        // If it fails, for lack of memory for instance, the caller only goes round sooner.
         _ = poll(&states, nfds_t(states.count), milliseconds)
         guard states[0].revents != 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 64)
-        // Nothing there is what is wanted.
+        // An empty pipe is what is wanted.
         _ = try? buffer.withUnsafeMutableBytes { buffer throws(Errno) -> Int? in try input.read(into: buffer) }
     }
 }

@@ -2,32 +2,32 @@ import CMosquitto
 import Glibc
 import HomeAutomationCore
 
-/// One attempt, and the link that comes of it, on the thread that alone uses it. libmosquitto calls back on that thread.
+/// One attempt and the link that results, on the one thread that uses it. libmosquitto calls back on that thread.
 final class MosquittoSession {
-    /// Bigger packets the broker keeps to itself.
+    /// Largest packet, in bytes. The broker does not send larger ones.
     private static let packetMax: UInt32 = 8192
-    /// The library waits with select(2), which knows no descriptors beyond.
+    /// The library waits with select(2), which cannot handle descriptors beyond this.
     private static let descriptorMax = 1024
 
-    /// How often the library is looked at where nothing happens, in ms: it sends its pings when it is, and a broker waits
-    /// half as long again as `keepAlive`, 15 s of 30, before it takes us for gone.
+    /// How often to run the library when nothing happens, in ms. That is when it sends its pings, and a broker waits
+    /// half as long again as `keepAlive`, 15 s beyond 30, before it gives up on us.
     private static let lookInterval: Int32 = 5000
 
     private let client: OpaquePointer
     private let orders: MosquittoOrders
     private let tell: @Sendable (BrokerEvent) -> Void
-    /// The machine's numbers by the library's.
+    /// The machine's message numbers by the library's.
     private var numbers: [Int32: PacketNumber] = [:]
     private var isClosed = false
     private var isOpen = false
-    /// The broker did not take us, or let us go.
+    /// The broker's refusal, or its reason for ending the connection.
     private var refusal: MosquittoFault?
-    /// The library's last complaint: what a certificate is wrong about is only there.
+    /// The library's last message: only this says what is wrong with a certificate.
     private var complaint: String?
 
     private static let isReady: Bool = mosquitto_lib_init() == MosquittoCode.success
 
-    /// Runs an attempt and its link to their end.
+    /// Runs an attempt and its link to the end.
     ///
     /// - Returns: why it ended.
     static func run(
@@ -69,12 +69,12 @@ final class MosquittoSession {
             mosquitto_will_set_v5(
                 client, will.topic, Int32(will.payload.count), will.payload, 1, will.isRetained, nil))
         if let path = settings.credentialsPath {
-            // Read at each attempt, so that a new password takes no restart.
+            // Read at each attempt, so that a new password does not need a restart.
             let credentials = try BrokerCredentials(file: path)
             try check("credentials", mosquitto_username_pw_set(client, credentials.user, credentials.password))
         }
         guard settings.address.isEncrypted else { return }
-        // 1: the broker's certificate is verified, and with it its name.
+        // 1: the broker's certificate is verified, including its name.
         try check("TLS 1.2", mosquitto_tls_opts_set(client, 1, "tlsv1.2", nil))
         if let path = settings.certificatePath {
             guard mosquitto_tls_set(client, path, nil, nil, nil, nil) == MosquittoCode.success else {
@@ -154,7 +154,7 @@ final class MosquittoSession {
             case .subscribe(let topics): subscribe(topics)
             case .close:
                 isClosed = true
-                // The broker says the will all the same: that we are gone is true, whoever cut the link and why.
+                // The broker publishes the will all the same: that we are gone is true, whoever ended the link and why.
                 if isOpen { _ = mosquitto_disconnect_v5(client, Int32(MQTT_RC_DISCONNECT_WITH_WILL_MSG.rawValue), nil) }
             }
         }
@@ -167,7 +167,7 @@ final class MosquittoSession {
             message.isRetained, nil)
         switch code {
         case MosquittoCode.success: numbers[libraryNumber] = number
-        // The loop says the rest.
+        // The loop reports the rest.
         case MosquittoCode.noConnection, MosquittoCode.connectionLost: break
         default: tell(.acknowledged(number, refusal: MosquittoCode.words(code)))
         }
@@ -207,7 +207,7 @@ final class MosquittoSession {
 
     private func received(_ message: mosquitto_message) {
         guard let topic = message.topic else { return }
-        // One byte more than is read shows that there was too much; the rest need not be copied.
+        // One byte more than is read shows that the payload is too long; the rest need not be copied.
         let count = min(Int(max(message.payloadlen, 0)), MeterRequest.payloadMax + 1)
         let payload = message.payload.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
         tell(.received(BrokerMessage(String(cString: topic), payload, isRetained: message.retain)))

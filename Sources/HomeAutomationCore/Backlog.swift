@@ -1,8 +1,8 @@
-/// Readings that the broker has not got, oldest first, each with the time at which it was measured. When it is full the
-/// oldest goes, and is counted.
+/// Readings not yet delivered to the broker, oldest first, each with the time of measurement. When it is full, the
+/// oldest is dropped and counted.
 package struct Backlog: Sendable {
     package struct Entry: Hashable, Sendable {
-        /// The order in which readings came, over all meters.
+        /// The order in which readings came, across all meters.
         package var number: UInt64
         package var message: BrokerMessage
 
@@ -16,18 +16,18 @@ package struct Backlog: Sendable {
 
     package struct Limits: Hashable, Sendable {
         package var entries = 10_000
-        /// Of topics and payloads together.
+        /// Most bytes of topics and payloads together.
         package var bytes = 4 << 20
 
         package init() {}
     }
 
     private let limits: Limits
-    /// Those before `first` are gone already.
+    /// Entries before `first` have been removed.
     private var entries: [Entry] = []
     private var first = 0
     private var bytes = 0
-    /// How many went because there was no room.
+    /// Number of readings dropped for lack of room.
     package private(set) var dropped = 0
 
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -35,7 +35,7 @@ package struct Backlog: Sendable {
     package var count: Int { entries.count - first }
     package var isEmpty: Bool { count == 0 }
 
-    /// Puts an entry where its number belongs, which is nearly always the end.
+    /// Inserts an entry by its number, which is nearly always at the end.
     package mutating func add(_ entry: Entry) {
         var place = entries.endIndex
         while place > first, entries[place - 1].number > entry.number { place -= 1 }
@@ -47,7 +47,7 @@ package struct Backlog: Sendable {
         }
     }
 
-    /// Takes the oldest out.
+    /// Removes and returns the oldest.
     package mutating func next() -> Entry? { isEmpty ? nil : removeFirst() }
 
     @discardableResult

@@ -1,11 +1,11 @@
 package import MeterModel
 
-/// What is told of the meters.
+/// What is published about the meters.
 extension BridgeMachine {
-    /// Looks at all meters, tells what changed, and lets time pass. Of a meter that has nothing new nothing is made.
+    /// Looks at all meters, publishes what changed, and lets time pass. Nothing is generated for a meter without news.
     ///
     /// - Parameters:
-    ///   - seen: each meter of this host once.
+    ///   - seen: each meter of this host, once.
     ///   - dice: random bits.
     package mutating func observed(_ seen: [BridgedMeter], at now: MonotonicTime, dice: UInt64) -> [Action] {
         var actions = woke(at: now, dice: dice)
@@ -14,7 +14,7 @@ extension BridgeMachine {
         case .waiting, .opening, .open: break
         }
         for meter in seen where hasNews(meter, at: now) { actions += take(meter, at: now) }
-        // All that were seen are known by now, so that only more than those can be too many.
+        // All that were seen are known by now, so there can only be too many if there are more.
         if meters.count > seen.count {
             let gone = Set(meters.keys).subtracting(seen.map(\.id))
             for id in gone.sorted() { actions += remove(id) }
@@ -24,7 +24,7 @@ extension BridgeMachine {
             actions.append(.tell(.requestsIgnored(ignoredRequests)))
             ignoredRequests = 0
         }
-        // One line when it begins; how many it were is said with the next connection.
+        // One line when it begins; the number follows with the next connection.
         if !hasToldOverflow, outbox.backlog.dropped > droppedBefore {
             hasToldOverflow = true
             actions.append(.tell(.backlogFull))
@@ -32,8 +32,8 @@ extension BridgeMachine {
         return actions + send(at: now)
     }
 
-    /// Something is to be told of it, or may be. A link that comes or goes is no matter here: `announceAll` tells
-    /// everything of the meters as they were taken last.
+    /// Whether there is, or may be, something to publish. The link does not matter here: `announceAll` publishes
+    /// everything about the meters as last seen.
     private func hasNews(_ meter: BridgedMeter, at now: MonotonicTime) -> Bool {
         guard let entry = meters[meter.id], entry.meter.isSame(as: meter) else { return true }
         if let due = entry.refreshAt, due <= now { return true }
@@ -46,7 +46,7 @@ extension BridgeMachine {
         entry.meter = meter
         if let reading = meter.reading { entry.quantities.formUnion(reading.reading.supported) }
         defer { meters[meter.id] = entry }
-        // What somebody let go stays announced, so that it can be connected again from there.
+        // A meter that somebody let go stays announced, so that it can be connected again from there.
         guard !meter.isElsewhere, meter.isWanted || entry.wasAnnounced else {
             return entry.isOurs ? yield(&entry) : []
         }
@@ -56,10 +56,11 @@ extension BridgeMachine {
         return actions
     }
 
-    /// Whatever differs from what was told.
+    /// Publishes whatever differs from what was published before.
     private mutating func tell(_ entry: inout Entry, at now: MonotonicTime) -> [Action] {
         let (meter, topics, wasAnnounced) = (entry.meter, settings.topics, entry.wasAnnounced)
-        // Before its first reading nobody knows what it measures: what the broker keeps of an earlier run knows more.
+        // Before the first reading it is unknown what the meter measures: what the broker kept from an earlier run is
+        // better.
         if !entry.quantities.isEmpty {
             let facts = DeviceDiscovery.Facts(meter, entry.quantities)
             if entry.announced != facts {
@@ -69,7 +70,7 @@ extension BridgeMachine {
             entry.announced = facts
             entry.wasAnnounced = true
         }
-        // A host that let go of the meter may have said its last word after our first.
+        // A host that let go of the meter may have published its last message after our first.
         if let due = entry.refreshAt, due <= now {
             (entry.status, entry.isOnline, entry.wasRefreshed) = (nil, nil, true)
         }
@@ -88,7 +89,7 @@ extension BridgeMachine {
         return entry.wasAnnounced && !wasAnnounced ? [.tell(.announced(meter.id))] : []
     }
 
-    /// Takes the meter's reading where one is due: for the broker, or for the backlog while there is none.
+    /// Takes the meter's reading if one is due: for the broker, or for the backlog without one.
     private mutating func takeReading(_ entry: inout Entry, at now: MonotonicTime) {
         guard let reading = entry.meter.reading, entry.isDue(reading, of: entry.meter, at: now) else { return }
         entry.takenAt = reading.time
@@ -104,7 +105,7 @@ extension BridgeMachine {
             BrokerMessage(settings.topics.state(entry.meter.id), payload, isRetained: true), .reading(kept))
     }
 
-    /// Another host has it now: the last word of this one, which that one's first overrules.
+    /// Another host has the meter now. This host publishes its last message, which the other one's first overrides.
     private mutating func yield(_ entry: inout Entry) -> [Action] {
         let meter = entry.meter
         entry.isOurs = false
@@ -117,7 +118,7 @@ extension BridgeMachine {
         return [.tell(.yielded(meter.id, holder: meter.holder))]
     }
 
-    /// It is no meter of this host's any more, as one that turned out to be another by a second address.
+    /// The meter is no longer this host's, such as one that turned out to be another's second address.
     private mutating func remove(_ id: MeterID) -> [Action] {
         guard let entry = meters.removeValue(forKey: id), entry.isOurs else { return [] }
         guard isConnected else { return [] }
@@ -125,7 +126,7 @@ extension BridgeMachine {
         return [.tell(.removed(id))]
     }
 
-    /// Takes away what the broker keeps of a meter.
+    /// Clears what the broker keeps about a meter.
     private mutating func empty(_ id: MeterID) {
         outbox.put(discovery.removal(of: id))
         for topic in [settings.topics.state(id), settings.topics.status(id), settings.topics.availability(id)] {
@@ -133,7 +134,7 @@ extension BridgeMachine {
         }
     }
 
-    /// Once a run: nobody writes there any more.
+    /// Clears former meters' topics, once in each run: nothing is published there any more.
     mutating func emptyFormer() -> [Action] {
         guard !hasEmptiedFormer else { return [] }
         hasEmptiedFormer = true
@@ -153,7 +154,7 @@ extension BridgeMachine {
         entry.wasRefreshed = false
     }
 
-    /// Tells everything anew: to a broker that may have forgotten, or to a Home Assistant that has.
+    /// Publishes everything again: to a broker that may have lost it, or for a Home Assistant that has.
     mutating func announceAll(at now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         for id in meters.keys.sorted() {
@@ -170,7 +171,7 @@ extension BridgeMachine {
 }
 
 extension BridgeMachine.Entry {
-    /// The reading is a new one, and it is time for one.
+    /// Whether the reading is new, and it is time for one.
     fileprivate func isDue(_ reading: TimedReading, of meter: BridgedMeter, at now: MonotonicTime) -> Bool {
         guard meter.hasData, reading.time != takenAt else { return false }
         return nextReadingAt.map { $0 <= now } ?? true

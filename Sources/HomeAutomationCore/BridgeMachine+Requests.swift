@@ -1,17 +1,17 @@
 package import MeterModel
 
-/// What is heard: requests, and Home Assistant's word that it has started.
+/// Incoming messages: requests, and Home Assistant's message that it has started.
 extension BridgeMachine {
-    /// A request that is being carried out.
+    /// A request being carried out.
     struct Asked: Hashable, Sendable {
         var request: MeterRequest
         var key: String
     }
 
-    /// So many requests are carried out at once, of all meters together.
+    /// Most requests carried out at once, for all meters together.
     static let requestsMax = 8
-    /// So many messages to request topics are looked at between two looks at the meters; of more only the number is kept,
-    /// so that a flood fills neither the log nor the broker.
+    /// Most messages to request topics handled between two looks at the meters. The rest are only counted, so that a
+    /// flood fills neither the log nor the broker.
     static let requestsPerTick = 20
 
     /// A message came.
@@ -27,15 +27,16 @@ extension BridgeMachine {
             return []
         }
         requestsLeft -= 1
-        // It would be carried out again at each connection, long after somebody wanted it.
+        // It would be carried out again at each connection, long after anybody wanted it.
         guard !message.isRetained else { return [.tell(.requestRefused(key: key, cause: "it is a retained message"))] }
         return asked(message.payload, of: key) + send(at: now)
     }
 
-    /// More messages came than can be looked at.
+    /// More messages came than can be handled.
     package mutating func overrun(by count: Int) { ignoredRequests += count }
 
-    /// Home Assistant has started and knows nothing. It may be told so often that nobody else gets a word in.
+    /// Home Assistant has started and knows nothing. Its message may come so often that it would crowd out everything
+    /// else.
     mutating func birth(at now: MonotonicTime) -> [Action] {
         if let lastBirth, now - lastBirth < settings.birthInterval {
             owesAnnouncement = true
@@ -77,7 +78,7 @@ extension BridgeMachine {
         return [.tell(.requested(id, "\(request)")), .perform(number, request, id)]
     }
 
-    /// A request was carried out, or was not.
+    /// A request was carried out, or failed.
     package mutating func answered(
         _ number: RequestNumber, _ outcome: RequestOutcome, at now: MonotonicTime
     ) -> [Action] {

@@ -1,11 +1,11 @@
 package import MeterModel
 
-/// Numbers the messages of one machine, so that their acknowledgements are known.
+/// The number of a message within one machine, by which it is acknowledged.
 package typealias PacketNumber = UInt64
-/// Numbers the requests of one machine, so that their outcomes are known.
+/// The number of a request within one machine, by which its outcome is reported.
 package typealias RequestNumber = UInt64
 
-/// Tells a broker of the meters, and hears what is asked of them.
+/// Publishes meters to a broker, and receives requests for them.
 ///
 /// ```
 ///            open               linkOpened             stop            acknowledged, or time is up
@@ -17,37 +17,37 @@ package typealias RequestNumber = UInt64
 /// ```
 ///
 /// The machine performs no I/O and reads no clock. Every method names something that happened and returns what to do.
-/// `observed` is to be called about once a second, whatever else happens: it is also how time passes.
+/// `observed` must be called about once a second, whatever else happens: this is also how time passes.
 ///
-/// A gateway speaks for a meter that is wanted here, unless another host has it, and announces it with its first reading.
-/// What is a meter's own goes to topics that do not name the gateway, so that whoever has it next goes on with them.
+/// A gateway publishes a meter that is wanted here, unless another host has it, and announces it with its first
+/// reading. A meter's own topics do not name the gateway, so that the host that has it next can continue them.
 package struct BridgeMachine: Sendable {
-    /// How it is set. Durations are on the boot-time clock.
+    /// The machine's settings. Durations are on the boot-time clock.
     package struct Settings: Hashable, Sendable {
         package var topics: BrokerTopics
-        /// Of the program.
+        /// The program's version.
         package var version: String
-        /// Ids that meters of this host had before. What the broker keeps under them is emptied.
+        /// Former ids of this host's meters. What the broker keeps under them is cleared.
         package var formerMeters: [MeterID] = []
-        /// How often a meter's reading is published.
+        /// How often to publish a meter's reading.
         package var interval = Duration.seconds(5)
         package var backlog = Backlog.Limits()
-        /// How long an attempt may take, with name, route, TLS and the broker's word.
+        /// How long an attempt may take, including name, route, TLS and the broker's answer.
         package var openTimeout = Duration.seconds(30)
-        /// A broker that confirms nothing for so long is given up.
+        /// How long a broker may confirm nothing before it is given up.
         package var answerTimeout = Duration.seconds(30)
-        /// A link that lasted so long was a good one: the next attempt after it is made soon.
+        /// How long a link must last for the next attempt after it to come soon.
         package var stableAfter = Duration.seconds(30)
-        /// The last word to the broker may take so long.
+        /// How long the last message to the broker may take.
         package var goodbyeTimeout = Duration.seconds(2)
-        /// What others may have overwritten meanwhile is told again so often.
+        /// How often to publish again what others may have overwritten in the meantime.
         package var refreshInterval = Duration.seconds(60)
-        /// The first time so soon: the host that had the meter before says its last word within a second or two, and what
-        /// it says is kept by the broker.
+        /// How soon to do so the first time: the meter's former host publishes its last message within a second or two,
+        /// and the broker keeps that.
         package var firstRefresh = Duration.seconds(5)
-        /// Home Assistant's word that it has started counts once in so long.
+        /// Home Assistant's message that it has started counts once in this time.
         package var birthInterval = Duration.seconds(5)
-        /// How long to wait before the first attempts: doubling up to the greatest.
+        /// Pause before the first attempts, which doubles up to the longest.
         package var shortestWait = Duration.seconds(1)
         package var longestWait = Duration.seconds(60)
 
@@ -58,26 +58,26 @@ package struct BridgeMachine: Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Connect. The broker is to say `will` once it loses us.
+        /// Connect. The broker publishes `will` if it loses the connection.
         case open(will: BrokerMessage)
-        /// Cut the link, or the attempt; nothing more is to come of it.
+        /// End the link or the attempt; nothing more may come of it.
         case close
         case subscribe([String])
         case publish(PacketNumber, BrokerMessage)
         case perform(RequestNumber, MeterRequest, MeterID)
         case tell(Notice)
-        /// After `stop`: that was the last.
+        /// After `stop`: this was the last action.
         case finished
     }
 
-    /// What is worth a line in the log.
+    /// An event worth a line in the log.
     package enum Notice: Hashable, Sendable {
         /// - Parameters:
-        ///   - outage: how long there was no link; nil at the first.
-        ///   - backlog: readings that wait to be sent.
-        ///   - dropped: readings that were lost for want of room, since the start.
+        ///   - outage: how long there was no link; nil for the first one.
+        ///   - backlog: number of readings waiting to be sent.
+        ///   - dropped: number of readings lost for lack of room since the start.
         case connected(outage: Duration?, backlog: Int, dropped: Int)
-        /// - Parameter isNew: the cause is another than last time.
+        /// - Parameter isNew: whether the cause differs from the last one.
         case lost(cause: BrokerTrouble, retryIn: Duration, isNew: Bool)
         case announced(MeterID)
         case removed(MeterID)
@@ -86,16 +86,17 @@ package struct BridgeMachine: Sendable {
         case homeAssistantStarted
         case requested(MeterID, String)
         case requestRefused(key: String, cause: String)
-        /// So many requests were not even answered, as there were too many at once, since the last such notice.
+        /// Number of requests since the last such notice that were not even answered, because there were too many at
+        /// once.
         case requestsIgnored(Int)
-        /// The broker does not take what is published there.
+        /// The broker refuses what is published there.
         case publishRefused(topic: String, cause: String)
-        /// There is no room for more readings: the oldest are lost.
+        /// There is no room for more readings: the oldest are being lost.
         case backlogFull
     }
 
     enum Link: Hashable, Sendable {
-        /// `until` nil means not started.
+        /// A nil `until` means not started.
         case waiting(until: MonotonicTime?)
         case opening(since: MonotonicTime)
         case open(since: MonotonicTime)
@@ -103,28 +104,28 @@ package struct BridgeMachine: Sendable {
         case stopped
     }
 
-    /// What is known of a meter.
+    /// What is known about a meter.
     struct Entry: Sendable {
         var meter: BridgedMeter
-        /// All that it ever reported in this run.
+        /// All quantities that it has reported in this run.
         var quantities = QuantitySet()
-        /// This gateway speaks for it.
+        /// Whether this gateway publishes it.
         var isOurs = false
-        /// Its entities were once told of by this run.
+        /// Whether this run ever announced its entities.
         var wasAnnounced = false
-        /// What was told, so that only changes are; nil means to be told anew.
+        /// What was announced, so that only changes are. Nil if it must be announced again.
         var announced: DeviceDiscovery.Facts?
         var status: MeterPayloads.Status?
         var isOnline: Bool?
-        /// When status and availability are told again.
+        /// When to publish status and availability again.
         var refreshAt: MonotonicTime?
-        /// They were told again since it was announced.
+        /// Whether they were published again since the announcement.
         var wasRefreshed = false
-        /// The time of the reading that was last taken.
+        /// The time of the last reading taken.
         var takenAt: MonotonicTime?
-        /// The next reading is taken no earlier.
+        /// The earliest time of the next reading.
         var nextReadingAt: MonotonicTime?
-        /// The payload of that reading.
+        /// The payload of the last reading.
         var state: [UInt8]?
     }
 
@@ -133,7 +134,7 @@ package struct BridgeMachine: Sendable {
     var link = Link.waiting(until: nil)
     var failures = 0
     var lastCause: BrokerTrouble?
-    /// Since when there is no link; nil before the first.
+    /// Since when there has been no link. Nil before the first.
     var lostAt: MonotonicTime?
     var outbox: Outbox
     var meters: [MeterID: Entry] = [:]
@@ -141,23 +142,23 @@ package struct BridgeMachine: Sendable {
     var hasEmptiedFormer = false
     var performing: [RequestNumber: Asked] = [:]
     var nextRequest: RequestNumber = 1
-    /// How many more are looked at before the next tick.
+    /// How many more requests are handled before the next tick.
     var requestsLeft = Self.requestsPerTick
     var ignoredRequests = 0
     var lastBirth: MonotonicTime?
-    /// Home Assistant said that it started, and it is not time yet to tell it everything.
+    /// Home Assistant has started, but it is too soon to publish everything again.
     var owesAnnouncement = false
-    /// Readings that were lost before the present outage.
+    /// Number of readings lost before the present outage.
     var droppedBefore = 0
     var hasToldOverflow = false
     var refusedTopics: Set<String> = []
-    /// Announcements, readings and statuses that were put into bytes, since the start: never more than change.
+    /// Number of announcements, readings and statuses encoded since the start: never more than changes.
     package internal(set) var payloadsMade = 0
-    /// Messages that the broker confirmed, since the start.
+    /// Number of messages confirmed by the broker since the start.
     package internal(set) var publishedCount = 0
-    /// Messages that the broker did not take, since the start.
+    /// Number of messages refused by the broker since the start.
     package internal(set) var refusedCount = 0
-    /// Links that went up, since the start.
+    /// Number of links that came up since the start.
     package internal(set) var linksOpened = 0
 
     package init(_ settings: Settings) {
@@ -169,17 +170,17 @@ package struct BridgeMachine: Sendable {
     // MARK: How it is
 
     package var isConnected: Bool { if case .open = link { true } else { false } }
-    /// Readings that wait for the broker.
+    /// Number of readings waiting for the broker.
     package var backlogCount: Int { outbox.backlog.count }
-    /// Readings that were lost for want of room, since the start.
+    /// Number of readings lost for lack of room since the start.
     package var backlogDropped: Int { outbox.backlog.dropped }
-    /// Why there is no link; nil while there is one, and before the first attempt ended.
+    /// Why there is no link. Nil while there is one, and until the first attempt has ended.
     package var trouble: BrokerTrouble? { isConnected ? nil : lastCause }
-    /// Everything that waits for the broker: to be sent, to be confirmed, or until it is back.
+    /// Number of messages that are waiting to be sent, to be confirmed, or for the broker to come back.
     package var queueCount: Int { outbox.count }
-    /// What was given up for want of room, since the start: readings, and answers to requests.
+    /// Number of readings and responses given up for lack of room since the start.
     package var droppedCount: Int { outbox.backlog.dropped + outbox.responsesDropped }
-    /// Topics that the broker did not take something for, since the link went up.
+    /// Number of topics for which the broker refused something since the link came up.
     package var refusedTopicsCount: Int { refusedTopics.count }
 
     // MARK: What happens to the link
@@ -198,7 +199,7 @@ package struct BridgeMachine: Sendable {
         BrokerMessage(settings.topics.bridge, availability.rawValue, isRetained: true)
     }
 
-    /// The broker took us.
+    /// The broker accepted the connection.
     package mutating func linkOpened(at now: MonotonicTime) -> [Action] {
         guard case .opening = link else { return [] }
         link = .open(since: now)
@@ -214,10 +215,10 @@ package struct BridgeMachine: Sendable {
         ] + announceAll(at: now) + emptyFormer() + send(at: now)
     }
 
-    /// There is no link, or the attempt failed.
+    /// The link is lost, or the attempt failed.
     ///
     /// - Parameters:
-    ///   - cause: what it ended with.
+    ///   - cause: why it ended.
     ///   - dice: random bits, for the jitter of the next attempt.
     package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, dice: UInt64) -> [Action] {
         switch link {
@@ -238,16 +239,16 @@ package struct BridgeMachine: Sendable {
         return [.tell(.lost(cause: cause, retryIn: wait, isNew: cause != lastCause))]
     }
 
-    /// Doubling, never above the greatest, spread by a fifth either way: after a power cut many gateways come back at once.
+    /// Doubles up to the longest, spread by a fifth either way: after a power cut many gateways come back at once.
     private func pause(dice: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let wait = min(settings.longestWait, settings.shortestWait * (1 << doublings))
         return wait * (800 + Int(dice % 400)) / 1000
     }
 
-    /// The broker has a message, or refused it.
+    /// The broker has received a message, or refused it.
     ///
-    /// - Parameter refusal: why it does not take it; nil means it took it.
+    /// - Parameter refusal: the reason, or nil if it was accepted.
     package mutating func acknowledged(
         _ number: PacketNumber, refusal: String? = nil, at now: MonotonicTime
     ) -> [Action] {
@@ -259,14 +260,14 @@ package struct BridgeMachine: Sendable {
             return [.close, .finished]
         }
         var actions: [Action] = []
-        // Once a topic and link; there are more readings than anybody wants such lines.
+        // Once for each topic and link; there would be a line for every reading otherwise.
         if let sent, let refusal, refusedTopics.count < 100, refusedTopics.insert(sent.topic).inserted {
             actions.append(.tell(.publishRefused(topic: sent.topic, cause: refusal)))
         }
         return actions + send(at: now)
     }
 
-    /// Says goodbye: without a word from us the broker would say the will. `finished` comes when all is done.
+    /// Says goodbye: without it the broker would publish the will. `finished` follows when all is done.
     package mutating func stop(at now: MonotonicTime) -> [Action] {
         switch link {
         case .stopped, .closing: return []
@@ -288,7 +289,7 @@ package struct BridgeMachine: Sendable {
         }
     }
 
-    /// Time passed.
+    /// Time has passed.
     mutating func woke(at now: MonotonicTime, dice: UInt64) -> [Action] {
         switch link {
         case .waiting(let until):
@@ -319,7 +320,7 @@ package struct BridgeMachine: Sendable {
         }
     }
 
-    /// Whatever may go.
+    /// Sends whatever may be sent.
     mutating func send(at now: MonotonicTime) -> [Action] {
         guard case .open = link else { return [] }
         var actions: [Action] = []

@@ -1,11 +1,11 @@
 package import MeterModel
 
-/// One meter as the bridge sees it at a moment.
+/// One meter as the bridge sees it at one moment.
 package struct BridgedMeter: Hashable, Sendable {
     package var id: MeterID
-    /// What a person calls it.
+    /// The name a person gave it.
     package var name: String?
-    /// As people read it: `UM25C`.
+    /// As shown to people: `UM25C`.
     package var model: String?
     package var serial: String?
     package var firmware: String?
@@ -13,16 +13,16 @@ package struct BridgedMeter: Hashable, Sendable {
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// Another host has it, or had it last: this one does not speak for it.
+    /// Another host has it, or had it last, so this one does not publish it.
     package var isElsewhere = false
-    /// Who has it: a host's name; nil means nobody, or nobody knows.
+    /// The name of the host that has it, if there is one and it is known.
     package var holder: String?
     package var transport: String?
-    /// The last thing that went wrong and has not been made good by data since.
+    /// The last error since which no data came.
     package var error: String?
     /// The last reading.
     package var reading: TimedReading?
-    /// What its model can be told.
+    /// The commands its model takes.
     package var abilities: [Ability] = []
 
     package init(_ id: MeterID, state: ConnectionState, since: WallTime, isWanted: Bool) {
@@ -32,12 +32,12 @@ package struct BridgedMeter: Hashable, Sendable {
         self.isWanted = isWanted
     }
 
-    /// A command of the model, and the numbers that it takes.
+    /// A command of the model, and the numbers it takes.
     package struct Ability: Hashable, Sendable {
         package var kind: MeterCommand.Kind
-        /// nil means it takes none.
+        /// Nil if it takes none.
         package var numbers: ClosedRange<Int>?
-        /// How far apart they are.
+        /// The difference between neighbouring numbers.
         package var step: Int
 
         package init(_ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil, step: Int = 1) {
@@ -49,7 +49,7 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package var hasData: Bool { state == .dataAvailable }
 
-    /// All but the reading is the same, which comes anew several times a second.
+    /// Whether everything but the reading, which changes several times a second, is the same.
     package func isSame(as other: BridgedMeter) -> Bool {
         id == other.id && state == other.state && since == other.since && isWanted == other.isWanted
             && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error

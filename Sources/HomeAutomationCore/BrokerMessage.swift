@@ -1,8 +1,8 @@
-/// What is published or was heard. Everything is sent with quality of service 1, so that the broker says what it has.
+/// A message to or from the broker. All are sent with quality of service 1, so that the broker confirms them.
 package struct BrokerMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// The broker keeps it for those who subscribe later. On a message that was heard: it was kept so.
+    /// The broker keeps it for later subscribers. For an incoming message: it was kept.
     package var isRetained: Bool
 
     package init(_ topic: String, _ payload: [UInt8], isRetained: Bool = false) {
@@ -18,7 +18,7 @@ package struct BrokerMessage: Hashable, Sendable {
     package var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
-/// The words that availability topics take, which are Home Assistant's defaults.
+/// The values of availability topics, which are Home Assistant's defaults.
 package enum Availability: String, Sendable {
     case online
     case offline

@@ -1,25 +1,25 @@
 package import MeterModel
 
-/// Where everything is published, and where requests are heard. Levels are made of letters, digits, `-` and `_` only, so
-/// that no name can reach into another topic.
+/// Where everything is published, and where requests are received. Levels consist of letters, digits, `-` and `_` only,
+/// so that no name can reach into another topic.
 package struct BrokerTopics: Hashable, Sendable {
-    /// The first level or levels of everything that is ours.
+    /// The first level or levels of all our topics.
     package let base: String
-    /// What Home Assistant looks below.
+    /// The prefix below which Home Assistant looks.
     package let discoveryPrefix: String
-    /// This gateway's level: unlike a meter's topics, these are its own.
+    /// This gateway's own level; a meter's topics do not contain it.
     package let gateway: String
 
     /// - Parameters:
     ///   - base: one level or several, `isPrefix`.
-    ///   - host: the host's name for people and its id: two hosts of one name are still two.
+    ///   - host: the host's name for people; with its id, two hosts of the same name stay distinct.
     package init(base: String = "metergateway", discoveryPrefix: String = "homeassistant", host: String, id: HostID) {
         self.base = base
         self.discoveryPrefix = discoveryPrefix
         gateway = "\(Self.level(host))-\(id.description.prefix(8))"
     }
 
-    /// One level or several that may stand in front of all others: not empty, no wildcard, not the broker's own `$…`.
+    /// Whether a text of one or more levels may precede all others: not empty, no wildcard, not the broker's own `$…`.
     package static func isPrefix(_ text: String) -> Bool {
         let levels = text.split(separator: "/", omittingEmptySubsequences: false)
         return text.utf8.count <= 100
@@ -28,7 +28,7 @@ package struct BrokerTopics: Hashable, Sendable {
             }
     }
 
-    /// A name as a level, with `_` for what cannot stand there.
+    /// A name as a level, with `_` for characters that are not allowed.
     private static func level(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(64).map { scalar in
             scalar.isASCII && UInt8(truncatingIfNeeded: scalar.value).isTopicSafe ? Character(scalar) : "_"
@@ -38,14 +38,14 @@ package struct BrokerTopics: Hashable, Sendable {
 
     // MARK: This gateway's own
 
-    /// `online` or `offline`, retained; the broker says `offline` by itself when it loses us.
+    /// `online` or `offline`, retained; the broker publishes `offline` itself if it loses the connection.
     package var bridge: String { "\(base)/bridge/\(gateway)/state" }
-    /// What people ask of any meter.
+    /// Requests for any meter.
     package var allRequests: String { "\(base)/bridge/\(gateway)/request/+" }
     package func request(_ meter: MeterID) -> String { "\(base)/bridge/\(gateway)/request/\(meter.topicKey)" }
     package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
 
-    /// The level that names the meter in a request's topic; nil for any other topic.
+    /// The level that names the meter in a request's topic. Nil for any other topic.
     package func requestKey(in topic: String) -> String? {
         let prefix = "\(base)/bridge/\(gateway)/request/"
         guard topic.hasPrefix(prefix) else { return nil }
@@ -58,16 +58,16 @@ package struct BrokerTopics: Hashable, Sendable {
 
     /// The latest reading, retained.
     package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
-    /// How it is connected, and who has it, retained.
+    /// How it is connected and who has it, retained.
     package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
     /// `online` while it has data, retained.
     package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
-    /// Readings that could not be delivered in time, each with its own time.
+    /// Readings that could not be delivered in time, each with the time of measurement.
     package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
 
     // MARK: Home Assistant's
 
-    /// Where it says `online` once it has started.
+    /// Where Home Assistant publishes `online` once it has started.
     package var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
     package func discovery(_ meter: MeterID) -> String {
         "\(discoveryPrefix)/device/\(meter.homeAssistantID)/config"
@@ -75,7 +75,7 @@ package struct BrokerTopics: Hashable, Sendable {
 }
 
 extension MeterID {
-    /// The id as one level of a topic, of letters, digits, `-` and `_`. Two ids never have the same.
+    /// The id as one level of a topic, of letters, digits, `-` and `_`. Different ids never have the same.
     package var topicKey: String {
         if case .mac(let address) = self { return address.description.filter { $0 != ":" }.lowercased() }
         var key = ""
@@ -91,7 +91,7 @@ extension MeterID {
         return key
     }
 
-    /// What Home Assistant knows the device by; also what its entities' ids begin with.
+    /// The device's id in Home Assistant, with which its entities' ids begin as well.
     package var homeAssistantID: String { "metergateway_\(topicKey)" }
 }
 

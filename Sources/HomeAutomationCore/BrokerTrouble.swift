@@ -2,7 +2,7 @@
 package struct BrokerTrouble: Hashable, Sendable {
     /// What failed, with which value. Never a password.
     package var message: String
-    /// What a person can do; nil means nothing is to be done.
+    /// What a person can do, if anything.
     package var next: String?
 
     package init(_ message: String, next: String? = nil) {

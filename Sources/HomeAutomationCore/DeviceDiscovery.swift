@@ -1,11 +1,11 @@
 package import MeterModel
 
-/// What Home Assistant is told of one meter: one retained message for the device with all its entities.
+/// How one meter is announced to Home Assistant: one retained message for the device with all its entities.
 ///
-/// Form: <https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload>.
+/// Format: <https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload>.
 package struct DeviceDiscovery: Hashable, Sendable {
     let topics: BrokerTopics
-    /// Of the program: what `origin` names.
+    /// The program's version, given in `origin`.
     let version: String
     /// How often a reading is published.
     let interval: Duration
@@ -16,7 +16,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
         self.interval = interval
     }
 
-    /// What an announcement is made of, so that it is only made where that changed.
+    /// What an announcement is made from, so that it is generated only if that changes.
     struct Facts: Hashable, Sendable {
         private var names: [String?]
         private var abilities: [BridgedMeter.Ability]
@@ -34,13 +34,13 @@ package struct DeviceDiscovery: Hashable, Sendable {
         BrokerMessage(topics.discovery(meter.id), payload(of: meter, quantities).bytes, isRetained: true)
     }
 
-    /// Takes the device away, with its entities.
+    /// Removes the device and its entities.
     package func removal(of meter: MeterID) -> BrokerMessage {
         BrokerMessage(topics.discovery(meter), [], isRetained: true)
     }
 
     private func payload(of meter: BridgedMeter, _ quantities: QuantitySet) -> JSONValue {
-        // Three missed readings, and a minute for a broker that is busy.
+        // Three missed readings, and a minute for a busy broker.
         let maker = EntityMaker(
             meter: meter, topics: topics, expiresAfter: Int(interval.components.seconds) * 3 + 60)
         var entities: [JSONValue.Member] = []
@@ -66,7 +66,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
     private func device(_ meter: BridgedMeter) -> JSONValue {
         var connections: JSONValue?
         if case .mac(let address) = meter.id {
-            // The second one is what integrations over Bluetooth go by: a meter that one of them knows is the same device.
+            // Bluetooth integrations use the second form: a meter known to one of them becomes the same device.
             connections = .array(
                 ["mac", "bluetooth"].map { .array([.string($0), .string(address.description)]) })
         }

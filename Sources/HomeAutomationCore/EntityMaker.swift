@@ -1,13 +1,12 @@
 import MeterModel
 
-/// Makes Home Assistant's entities: a sensor for each quantity, one for the state, a switch, and what the model can be told.
+/// Makes Home Assistant's entities: a sensor for each quantity, one for the state, a switch, and the model's commands.
 ///
-/// Units, device classes and state classes are those of
-/// <https://developers.home-assistant.io/docs/core/entity/sensor>.
+/// Units, device classes and state classes are those of <https://developers.home-assistant.io/docs/core/entity/sensor>.
 struct EntityMaker {
     let meter: BridgedMeter
     let topics: BrokerTopics
-    /// A value that is older, in seconds, is no longer true.
+    /// Seconds after which a value is no longer true.
     let expiresAfter: Int
 
     /// The sensor of one quantity.
@@ -21,7 +20,8 @@ struct EntityMaker {
                 ("unique_id", .string("\(meter.id.homeAssistantID)_\(key)")),
                 ("name", .string(traits.name)),
                 ("state_topic", .string(topics.state(meter.id))),
-                // A quantity that is not known just now is null, which is None here: Home Assistant's word for unknown.
+                // A quantity that is unknown at the moment is null, which is None here: Home Assistant's value for
+                // unknown.
                 ("value_template", .string("{{ value_json.\(quantity.key) }}")),
                 ("device_class", traits.deviceClass.map { .string($0) }),
                 ("state_class", traits.stateClass.map { .string($0) }),
@@ -32,8 +32,8 @@ struct EntityMaker {
             ]))
     }
 
-    /// The state by its name, with the holder and the rest of the status as attributes. There while the bridge is, also
-    /// without data.
+    /// The name of the state, with the holder and the rest of the status as attributes. Available while the bridge is,
+    /// even without data.
     var status: JSONValue.Member {
         .init(
             "status",
@@ -51,7 +51,7 @@ struct EntityMaker {
             ]))
     }
 
-    /// Connects the meter and lets it go.
+    /// Connects the meter or lets it go.
     var connection: JSONValue.Member {
         .init(
             "connection",
@@ -67,8 +67,8 @@ struct EntityMaker {
             ]))
     }
 
-    /// A button for a command without a number, else a number. nil where a slip of the finger would cost data: what
-    /// clears counters is left to the request topic.
+    /// A button for a command without a number, otherwise a number. Nil for commands that clear counters, which are
+    /// left to the request topic, because a slip would lose data.
     func command(_ ability: BridgedMeter.Ability) -> JSONValue.Member? {
         guard !ability.kind.losesData else { return nil }
         let key = ability.kind.rawValue.replacingDashes
@@ -99,12 +99,12 @@ struct EntityMaker {
 }
 
 extension EntityMaker {
-    /// How Home Assistant is to treat a quantity.
+    /// How Home Assistant should treat a quantity.
     private struct Traits {
         var name: String
         var deviceClass: String?
         var stateClass: String? = "measurement"
-        /// Decimals that are worth showing.
+        /// Number of decimals worth showing.
         var digits: Int?
         var isDiagnostic = false
 
@@ -113,7 +113,7 @@ extension EntityMaker {
             case .voltage: (name, deviceClass, digits) = ("Voltage", "voltage", 3)
             case .current: (name, deviceClass, digits) = ("Current", "current", 3)
             case .power: (name, deviceClass, digits) = ("Power", "power", 3)
-            // A counter that is cleared starts a new cycle, which is what total_increasing means.
+            // A cleared counter starts a new cycle, which is what total_increasing means.
             case .energy: (name, deviceClass, stateClass, digits) = ("Energy", "energy", "total_increasing", 3)
             // There is no device class for an electric charge.
             case .charge: (name, stateClass, digits) = ("Charge", "total_increasing", 0)
@@ -138,7 +138,7 @@ extension EntityMaker {
 }
 
 extension Quantity {
-    /// The key without its unit. Part of the entity's id, so it never changes.
+    /// The key without its unit. Part of the entity's id, so it must never change.
     fileprivate var entityKey: String {
         switch self {
         case .voltage: "voltage"
@@ -162,7 +162,7 @@ extension Quantity {
 }
 
 extension MeterCommand.Kind {
-    /// Counters of the meter's would be gone.
+    /// Whether it would clear counters of the meter.
     fileprivate var losesData: Bool {
         switch self {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll: true
@@ -170,7 +170,7 @@ extension MeterCommand.Kind {
         }
     }
 
-    /// `next-screen` as people read it: `Next screen`.
+    /// `next-screen` as shown to people: `Next screen`.
     fileprivate var title: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()

@@ -1,9 +1,9 @@
-/// One JSON object whose values are texts, whole numbers, flags or null, as a request may be. Whatever nests is refused,
-/// so that no payload can make the reader go deep.
+/// One JSON object, such as a request, with texts, whole numbers, Booleans or null as values. Nested values are
+/// refused, so that no payload can make the reader recurse.
 package struct FlatJSON: Hashable, Sendable {
     package private(set) var values: [String: JSONValue] = [:]
 
-    /// Why bytes are no such object: a text for the one who sent them.
+    /// Why bytes are not such an object: a text for the sender.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
 
@@ -59,7 +59,7 @@ package struct FlatJSON: Hashable, Sendable {
             case "true": return .bool(true)
             case "false": return .bool(false)
             default:
-                // Int itself takes a plus sign, which JSON has not.
+                // Int itself accepts a plus sign, which JSON does not.
                 guard word.utf8.first != UInt8(ascii: "+"), let number = Int(word) else {
                     throw Problem(message: "\"\(String(word.prefix(32)))\" is neither text nor a whole number")
                 }
@@ -96,13 +96,13 @@ package struct FlatJSON: Hashable, Sendable {
             }
         }
 
-        /// Four hex digits, or two times four for what is beyond the first plane.
+        /// Four hex digits, or two groups of four for characters beyond the first plane.
         private mutating func unicode() throws(Problem) -> Unicode.Scalar {
             let first = try codeUnit()
             if let scalar = Unicode.Scalar(first) { return scalar }
             if (0xD800..<0xDC00).contains(first), rest.popFirst() == "\\", rest.popFirst() == "u" {
                 let second = try codeUnit()
-                // Of a surrogate pair each half has ten bits of what is beyond the first plane.
+                // Each half of a surrogate pair holds ten bits of a character beyond the first plane.
                 if (0xDC00..<0xE000).contains(second),
                     let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
                 {

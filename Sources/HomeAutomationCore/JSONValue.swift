@@ -1,9 +1,9 @@
-/// What a payload is made of. Members keep their order, so that the same value always makes the same text.
+/// A value to write as JSON. Members keep their order, so that the same value always gives the same text.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int)
-    /// One that is no number, or infinite, is written as `null`.
+    /// NaN and infinities are written as `null`.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -19,12 +19,12 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// An object without the members that have no value.
+    /// An object, leaving out members without a value.
     package static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
         .object(members.compactMap { key, value in value.map { Member(key, $0) } })
     }
 
-    /// nil becomes `null`.
+    /// Nil becomes `null`.
     package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
     /// JSON on one line (RFC 8259), without blanks.

@@ -1,8 +1,8 @@
 import MeterModel
 
-/// What is published of a meter besides the discovery.
+/// The payloads published about a meter besides discovery.
 enum MeterPayloads {
-    /// The values with the time at which they were measured. Unknown is null.
+    /// The values with the time of measurement. An unknown value is null.
     static func state(_ reading: TimedReading) -> [UInt8] {
         var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
         reading.reading.forEach { quantity, value in
@@ -11,7 +11,7 @@ enum MeterPayloads {
         return JSONValue.object(members).bytes
     }
 
-    /// What the status of a meter is made of, so that it is only made where that changed.
+    /// What a meter's status is made from, so that it is generated only if that changes.
     struct Status: Hashable, Sendable {
         private var state: ConnectionState
         private var since: WallTime
@@ -25,7 +25,7 @@ enum MeterPayloads {
             (holder, transport, error) = (meter.holder, meter.transport, meter.error)
         }
 
-        /// - Parameter gateway: who says so.
+        /// - Parameter gateway: the one that publishes it.
         func bytes(gateway: String) -> [UInt8] {
             JSONValue.object([
                 .init("state", .string(state.rawValue)),
@@ -64,9 +64,9 @@ enum MeterPayloads {
     }
 }
 
-/// How a request went.
+/// The outcome of a request.
 package enum RequestOutcome: Hashable, Sendable {
-    /// It is done; the meter's state afterwards.
+    /// Done; the state is the meter's state afterwards.
     case done(state: String)
     /// - Parameters:
     ///   - code: for programs, as in the API.

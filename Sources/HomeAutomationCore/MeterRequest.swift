@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// What somebody asks of a meter through the broker.
+/// A request for a meter, received through the broker.
 package struct MeterRequest: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case connect(takeover: Bool)
@@ -9,7 +9,7 @@ package struct MeterRequest: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// The asker's own mark, which the response repeats.
+    /// The sender's own mark, which the response repeats.
     package var transaction: String?
 
     package init(_ kind: Kind, transaction: String? = nil) {
@@ -17,15 +17,15 @@ package struct MeterRequest: Hashable, Sendable {
         self.transaction = transaction
     }
 
-    /// Why a payload is no request: what the response says.
+    /// Why a payload is not a request, for the response.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
         package var next: String
-        /// As far as it could be read.
+        /// The sender's mark, if it could be read.
         package var transaction: String?
     }
 
-    /// A longer payload is no request.
+    /// Longest payload of a request, in bytes.
     package static let payloadMax = 1024
     private static let transactionMax = 100
 
@@ -133,7 +133,7 @@ extension MeterRequest: CustomStringConvertible {
 }
 
 extension String {
-    /// For messages: what a stranger sent is repeated in part only.
+    /// For error messages: only part of a stranger's text is repeated.
     fileprivate var shortened: String { count > 40 ? "\(prefix(40).visible)…" : visible }
 }
 

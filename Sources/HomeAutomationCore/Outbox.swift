@@ -1,20 +1,20 @@
 import MeterModel
 
-/// What waits to be sent, and what was sent and not acknowledged yet: never more than a window of it, so that a broker
-/// that takes nothing makes nothing grow.
+/// Messages waiting to be sent, and those sent but not acknowledged yet: at most a window of those, so that nothing
+/// grows if the broker accepts nothing.
 ///
-/// Of each topic that tells how things are, only the latest message waits. A reading that is displaced so, or whose
-/// delivery nobody confirmed, goes to the backlog.
+/// For a topic that holds a state, only the latest message waits. A reading that is displaced, or whose delivery was
+/// not confirmed, goes to the backlog.
 struct Outbox: Sendable {
-    /// What a message is, and with it what becomes of it when it cannot be sent.
+    /// The kind of message, which decides what becomes of it if it cannot be sent.
     enum Purpose: Hashable, Sendable {
-        /// How things are: only the latest counts.
+        /// A state: only the latest counts.
         case latest
-        /// As `latest`, and a reading that is kept: what goes to the backlog.
+        /// As `latest`, with a reading that is kept: the entry for the backlog.
         case reading(Backlog.Entry)
-        /// The answer to a request: of no use later.
+        /// The answer to a request, of no use later.
         case response
-        /// From the backlog.
+        /// A reading from the backlog.
         case backlog(Backlog.Entry)
     }
 
@@ -24,13 +24,13 @@ struct Outbox: Sendable {
         var at: MonotonicTime
     }
 
-    /// How many messages may be on their way at once. Brokers take at least 20 by default.
+    /// Most messages in flight. Brokers accept at least 20 by default.
     static let windowSize = 20
-    /// How many responses may wait.
+    /// Most responses that may wait.
     static let responsesMax = 32
 
     private var waiting: [String: (message: BrokerMessage, purpose: Purpose)] = [:]
-    /// The topics of those, first come first.
+    /// The topics of the waiting messages, in order.
     private var order: [String] = []
     private var responses: [BrokerMessage] = []
     private(set) var sent: [PacketNumber: Sent] = [:]
@@ -40,7 +40,7 @@ struct Outbox: Sendable {
 
     init(backlog: Backlog) { self.backlog = backlog }
 
-    /// All that is kept here, sent and unconfirmed too.
+    /// Number of messages kept here, including those sent and not confirmed.
     var count: Int { waiting.count + responses.count + sent.count + backlog.count }
 
     mutating func put(_ message: BrokerMessage, _ purpose: Purpose = .latest) {
@@ -60,8 +60,8 @@ struct Outbox: Sendable {
         keep(displaced.purpose)
     }
 
-    /// The next message that may go, with the number under which it is acknowledged. nil means nothing waits, or the
-    /// window is full.
+    /// The next message that may be sent, with the number by which it is acknowledged. Nil if none waits, or the window
+    /// is full.
     mutating func next(at now: MonotonicTime) -> (PacketNumber, BrokerMessage)? {
         guard sent.count < Self.windowSize, let (message, purpose) = take() else { return nil }
         let number = nextNumber
@@ -78,13 +78,13 @@ struct Outbox: Sendable {
         return backlog.next().map { ($0.message, .backlog($0)) }
     }
 
-    /// The broker has it, or refused it, which would not go better a second time.
+    /// The broker received the message, or refused it, which it would do again.
     mutating func acknowledged(_ number: PacketNumber) -> Sent? { sent.removeValue(forKey: number) }
 
-    /// When the message that waits longest for its acknowledgement was sent.
+    /// When the message that has waited longest for its acknowledgement was sent.
     var oldestSent: MonotonicTime? { sent.values.map(\.at).min() }
 
-    /// The link is gone: what nobody confirmed is kept where it is a reading, and is told anew later where it is not.
+    /// The link is gone: unconfirmed readings are kept, and everything else is published again later.
     mutating func linkLost() {
         for purpose in sent.values.map(\.purpose) + waiting.values.map(\.purpose) { keep(purpose) }
         sent = [:]

@@ -3,7 +3,7 @@ import IOPorts
 import LinuxIO
 import MeterModel
 
-/// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel, which the meter is asked for.
+/// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel, whose number the meter gives.
 ///
 /// ```
 ///   ┌───────────┐   ┌───────────┐   ┌─────────┐ refused, another channel   ┌──────┐            ┌────────┐
@@ -11,9 +11,9 @@ import MeterModel
 ///   └───────────┘   └───────────┘   └─────────┘───────────────────────┘───▶└──────┘            └────────┘
 /// ```
 ///
-/// A meter that tells of no serial port may have one all the same (the answer of some modules is empty): then the
-/// channels that meters are known to use are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). A
-/// failure in any state leads to CLOSED.
+/// A meter that lists no serial port may have one all the same (some modules send an empty answer): then the channels
+/// known from other meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). A failure in any
+/// state leads to CLOSED.
 final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: used only on the loop (see `ByteChannel`), which every entry checks.
 

@@ -11,7 +11,7 @@ package struct BrokerTopics: Hashable, Sendable {
     package let gateway: String
 
     /// - Parameters:
-    ///   - base: one level or several, `isPrefix`.
+    ///   - base: one or more levels, `isPrefix`.
     ///   - host: the host's name for people; with its id, two hosts of the same name stay distinct.
     package init(base: String = "metergateway", discoveryPrefix: String = "homeassistant", host: String, id: HostID) {
         self.base = base

@@ -33,7 +33,7 @@ package struct ControlServer: Sendable {
     }
 }
 
-/// Opens the socket to owner and group, and gives it the group `meterd` where there is one and we may.
+/// Opens the socket to owner and group, and sets the group `meterd` if that exists and this is allowed.
 private func restrict(_ path: String, logger: Logger) {
     if chmod(path, 0o660) != 0 {
         logger.warning("socket mode not set", metadata: ["path": "\(path)", "errno": "\(errno)"])

@@ -5,7 +5,7 @@ import Logging
 import MeterModel
 import NIOCore
 
-/// Turns every error into an `ErrorBody`, so that no client ever has to read prose to know what happened.
+/// Turns every error into an `ErrorBody`, so that no client ever has to interpret prose.
 struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     let routes: RouteMethods
 
@@ -47,7 +47,7 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Response {
-    /// 405: the path is there, and takes other methods.
+    /// 405: the path exists but takes other methods.
     static func wrongMethod(of request: Request, allowed: [String]) throws -> Response {
         let methods = allowed.joined(separator: ", ")
         let body = ErrorBody(
@@ -60,7 +60,7 @@ extension Response {
 }
 
 extension ErrorCode {
-    /// The status of an answer with this code.
+    /// The HTTP status of a response with this code.
     var status: HTTPResponse.Status {
         switch self {
         case .badRequest: .badRequest

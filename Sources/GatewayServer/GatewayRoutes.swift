@@ -1,9 +1,9 @@
 package import Gateway
 package import Hummingbird
 
-/// All routes of meterd, as its two listeners have them (Docs/meterd-openapi.yaml).
+/// All routes of meterd, for each of its two listeners (Docs/meterd-openapi.yaml).
 ///
-/// The web page's listener has the routes of `/v1/session` besides, which are about the connection (`WebResponder`).
+/// The web page's listener also has the routes of `/v1/session`, which concern the connection (`WebResponder`).
 package struct GatewayRoutes: Sendable {
     private let meters: MeterRoutes
     private let metrics: MetricsRoute
@@ -21,9 +21,9 @@ package struct GatewayRoutes: Sendable {
         self.joining = joining
     }
 
-    /// Those of the control socket, whose users may do everything.
+    /// The control socket's routes, whose users may do everything.
     ///
-    /// - Parameter page: nil where `[web] serve = false`.
+    /// - Parameter page: nil if `[web] serve = false`.
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
         let own: [any RouteGroup] = [
             MembershipRoutes(joining: joining), WebRoutes(page: page), SupportRoutes(directory: meters.directory),
@@ -31,7 +31,7 @@ package struct GatewayRoutes: Sendable {
         return meters.router(with: topics + own, metrics: metrics)
     }
 
-    /// Those of the web page: nobody joins or leaves a cloud there, or opens the page.
+    /// The web page's routes: it cannot join or leave a cloud, or open the page to the network.
     package func pageRouter() -> Router<BasicRequestContext> {
         meters.router(with: topics + [MembershipRoutes(joining: joining, isReadOnly: true)], metrics: metrics)
     }

@@ -4,7 +4,7 @@ package import Hummingbird
 import MeterModel
 import SettingsCore
 
-/// What was overwritten of a meter's settings, and the rebuild of all of them: `/v1/meters/{meter}/history` and
+/// Overwritten values of a meter's settings, and the rebuild of all settings: `/v1/meters/{meter}/history` and
 /// `/v1/rebuild`.
 package struct HistoryRoutes: RouteGroup {
     private let directory: MeterDirectory
@@ -44,11 +44,11 @@ package struct HistoryRoutes: RouteGroup {
         }
     }
 
-    /// One line a step, then how it ended. A client that leaves stops it between two steps.
+    /// One line for each step, then the outcome. A client that leaves stops it between two steps.
     private func run(_ write: (any Encodable) async throws -> Void) async throws {
         let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
         let steps = rebuild.progress.subscribe()
-        // Waits for steps until this scope ends, which cancels it.
+        // Passes on steps until this scope ends, which cancels it.
         async let _: Void = Self.relay(steps, to: sink)
         async let end: Void = finish(sink)
         for await line in lines { try await write(line) }

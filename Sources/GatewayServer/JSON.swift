@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Hummingbird
 
-/// How this server writes and reads JSON: keys sorted, so that output is stable.
+/// How this server writes and reads JSON: keys are sorted, so that output is stable.
 enum JSON {
-    /// No request of this API comes near it.
+    /// Most bytes of a body. No request of this API comes near it.
     static let bodyBytesMax = 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
@@ -12,7 +12,7 @@ enum JSON {
         return ByteBuffer(bytes: try encoder.encode(value))
     }
 
-    /// One value and a line end: a line of a stream.
+    /// One value and a line end: one line of a stream.
     static func line(_ value: some Encodable) throws -> ByteBuffer {
         var buffer = try encode(value)
         buffer.writeInteger(UInt8(ascii: "\n"))
@@ -25,7 +25,7 @@ enum JSON {
             body: ResponseBody(byteBuffer: try encode(value)))
     }
 
-    /// The body of a request, which may be empty where every field is optional.
+    /// Decodes the body of a request, which may be empty if every field is optional.
     static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         var buffer = try await request.body.collect(upTo: bodyBytesMax)
         if buffer.readableBytes == 0 { buffer = ByteBuffer(string: "{}") }

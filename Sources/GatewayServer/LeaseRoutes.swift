@@ -9,7 +9,7 @@ package struct LeaseRoutes: RouteGroup {
     private let settings: SettingsService
     private let keeper: @Sendable () async -> LeaseKeeper?
 
-    /// - Parameter keeper: of the present membership; nil while this host belongs to no cloud.
+    /// - Parameter keeper: the present membership's, if this host belongs to a cloud.
     package init(
         directory: MeterDirectory, settings: SettingsService, keeper: @escaping @Sendable () async -> LeaseKeeper?
     ) {
@@ -28,7 +28,7 @@ package struct LeaseRoutes: RouteGroup {
         var meters: [String: MeterStatus] = [:]
         for meter in await directory.status() { meters[meter.id] = meter }
         var names: [String: String] = [:]
-        // Reads the settings of all meters, which only those that are elsewhere are worth.
+        // Reads the settings of all meters, which is worth it only for those that are elsewhere.
         if leases.contains(where: { meters[$0.meter] == nil }) {
             for meter in try await settings.meters() { names[meter.id.description] = meter.name }
         }

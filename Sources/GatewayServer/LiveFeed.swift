@@ -5,17 +5,17 @@ package import IOPorts
 import MeterModel
 import Synchronization
 
-/// What the open pages are told: every half second what changed of the meters, adapters, cloud and sync, encoded once
-/// for all of them.
+/// The events for open pages: every half second what changed about meters, adapters, cloud and sync, encoded once for
+/// all of them.
 ///
-/// Nothing is looked at while nobody listens. A page that does not keep up loses messages and is told everything anew;
+/// Nothing is read while nobody listens. A page that does not keep up loses messages and then gets everything again;
 /// nobody else slows down.
 package final class LiveFeed: Sendable {
-    /// Everything that there is to tell.
+    /// Where the events come from.
     package struct Sources: Sendable {
         package var status: @Sendable () async -> GatewayStatus
         package var cloud: @Sendable () async -> CloudStatus
-        /// nil while the host belongs to no cloud.
+        /// Nil if the host belongs to no cloud.
         package var sync: @Sendable () async -> SyncReport?
         package var refreshVersion: @Sendable () async -> UInt64
 
@@ -31,10 +31,10 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// How often something may be told: two times a second, whatever the meters' own pace.
+    /// Least time between two events: they come twice a second at most, whatever the meters' own pace.
     package static let interval = Duration.milliseconds(500)
 
-    /// A page that hears nothing for longer may take the connection for dead.
+    /// Longest silence, after which a page may take the connection for dead.
     package static let silenceMax = Duration.seconds(15)
 
     private let sources: Sources
@@ -48,7 +48,7 @@ package final class LiveFeed: Sendable {
         self.loop = loop
     }
 
-    /// Looks and tells, until the task is cancelled. Then every stream ends.
+    /// Reads and sends until the task is cancelled, which ends every stream.
     package func run() async {
         var last: LiveSnapshot?
         var toldAt = loop.now
@@ -58,7 +58,7 @@ package final class LiveFeed: Sendable {
                 continue
             }
             let snapshot = await look()
-            // What cannot be written as JSON, such as NaN, is told once it is a number again.
+            // What cannot be encoded as JSON, such as NaN, is sent once it is a number again.
             if let event = try? snapshot.event(since: last) {
                 feed.yield(event)
                 toldAt = snapshot.now
@@ -103,7 +103,7 @@ package final class LiveFeed: Sendable {
     }
 }
 
-/// How everything is at one moment.
+/// The state of everything at one moment.
 struct LiveSnapshot: Sendable {
     let at: Int64
     let now: MonotonicTime
@@ -112,7 +112,7 @@ struct LiveSnapshot: Sendable {
     let sync: SyncStatusBody?
     let refreshVersion: UInt64
 
-    /// All of it, for a page that knows nothing.
+    /// The whole state, for a page that knows nothing.
     var whole: ByteBuffer {
         get throws {
             var body = LiveBody(at: at)
@@ -123,7 +123,7 @@ struct LiveSnapshot: Sendable {
         }
     }
 
-    /// What is different; nil where nothing is that a page could not work out by itself.
+    /// The differences, except those that a page can work out by itself. Nil if there are none.
     func event(since last: LiveSnapshot?) throws -> ByteBuffer? {
         guard let last, Set(last.status.meters.map(\.id)).isSubset(of: status.meters.map(\.id)) else {
             return try whole
@@ -154,7 +154,7 @@ extension MeterStatus {
         return copy
     }
 
-    /// Whether something counts anew: a lease that was renewed, a reading with the same values.
+    /// Whether a countdown or an age started again: a renewed lease, or a reading with the same values.
     fileprivate func isPutOff(since old: MeterStatus, elapsed: Int64) -> Bool {
         if let age = age_ms, let oldAge = old.age_ms, age < oldAge + elapsed - 20 { return true }
         if let left = lease?.remaining_ms, let oldLeft = old.lease?.remaining_ms, left > oldLeft { return true }

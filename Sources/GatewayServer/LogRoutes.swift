@@ -4,7 +4,8 @@ import Hummingbird
 import MeterCodec
 import MeterModel
 
-/// What meters recorded by themselves. While one tells it, it is not measured: this is for who may change something.
+/// What meters recorded by themselves. A meter is not measured while it sends that, so this is only for those who may
+/// make changes.
 extension MeterRoutes {
     func addLogs(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("logs") { _, context in
@@ -16,7 +17,7 @@ extension MeterRoutes {
             try Self.checkMayDisturb()
             let session = try await directory.session(try Self.reference(in: context))
             let name = try context.parameters.require("log").percentDecoded ?? ""
-            // Whole before the answer begins, so that a failure has its own status.
+            // Read completely before the response begins, so that a failure has its own status.
             guard let log = try await session.logs(.log(named: name)).log else {
                 throw GatewayError(.notFound, "\(session.id) has no log \(name)", next: "meterctl logs \(session.id)")
             }

@@ -7,8 +7,8 @@ package struct MembershipRoutes: RouteGroup {
     private let joining: any CloudJoining
     private let isReadOnly: Bool
 
-    /// - Parameter isReadOnly: only what is asked for is told. The token that joining takes is for the control socket
-    ///   alone.
+    /// - Parameter isReadOnly: whether there are only routes that read. The token needed for joining is for the control
+    ///   socket alone.
     package init(joining: any CloudJoining, isReadOnly: Bool = false) {
         self.joining = joining
         self.isReadOnly = isReadOnly

@@ -3,7 +3,7 @@ package import GatewayAPI
 package import Hummingbird
 import MeterModel
 
-/// The routes of the control socket: each decodes, calls one service, encodes (Docs/API.md).
+/// The routes of the control socket: each decodes, calls one service, and encodes (Docs/API.md).
 package struct MeterRoutes: Sendable {
     let directory: MeterDirectory
     let storeStatus: @Sendable () -> StoreStatus
@@ -17,15 +17,15 @@ package struct MeterRoutes: Sendable {
         self.storeStatus = storeStatus
     }
 
-    /// All routes on a router of their own.
+    /// All routes, on a new router.
     ///
     /// - Parameters:
-    ///   - others: routes about other topics, which go beside those of the meters.
-    ///   - metrics: nil leaves `/metrics` out.
+    ///   - others: routes on other topics, beside those of the meters.
+    ///   - metrics: if nil, there is no `/metrics`.
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
-        // What says which methods a path takes has to be there before the routes are.
+        // What tells which methods a path takes must be added before the routes.
         let list = Router(context: BasicRequestContext.self)
         add(others, metrics, to: list)
         let router = Router(context: BasicRequestContext.self)
@@ -105,7 +105,7 @@ package struct MeterRoutes: Sendable {
         }
     }
 
-    /// What is named in the path, a meter or another, in any form a person may type.
+    /// The meter or other object named in the path, in any form that a person may type.
     static func reference(_ parameter: String = "meter", in context: BasicRequestContext) throws -> String {
         let raw = try context.parameters.require(parameter)
         guard let decoded = raw.percentDecoded else {

@@ -3,7 +3,7 @@ import GatewayAPI
 package import Hummingbird
 import MeterModel
 
-/// What is not synced: `/v1/sync/parked`.
+/// Records that are not synced: `/v1/sync/parked`.
 package struct ParkedRoutes: RouteGroup {
     private let parked: ParkedService
 

@@ -4,7 +4,7 @@ package import Hummingbird
 import MeterModel
 import RecordingCore
 
-/// Charge sessions: `/v1/meters/{meter}/recording` begins and ends one, `/v1/recordings` tells of all.
+/// Charge sessions: `/v1/meters/{meter}/recording` begins and ends one, `/v1/recordings` lists all.
 package struct RecordingRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let recordings: RecordingService
@@ -19,7 +19,7 @@ package struct RecordingRoutes: RouteGroup {
     package func add(to api: RouterGroup<BasicRequestContext>) {
         api.post("meters/:meter/recording") { request, context in
             let body = try await JSON.decode(RecordingRequest.self, from: request)
-            // One of this host: another's readings do not come here.
+            // A recording made by this host: others' readings are not stored here.
             let meter = try await directory.session(try MeterRoutes.reference(in: context)).id
             let recording = try await recordings.start(meter, name: body.name)
             return try JSON.response(RecordingBody(try await recordings.recording(recording.id.recordName)))
@@ -66,7 +66,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Of a recording whose readings are here: the meter, and from its first to its last reading.
+    /// The meter of a recording whose readings are here, and the time from its first to its last reading.
     private func local(_ reference: String) async throws -> (MeterID, Range<WallTime>) {
         let entry = try await recordings.recording(reference)
         let recording = entry.recording

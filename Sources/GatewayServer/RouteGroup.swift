@@ -1,14 +1,14 @@
 package import Hummingbird
 
-/// Routes about one topic, which add themselves below `/v1` on the control socket.
+/// Routes on one topic, which add themselves below `/v1` on the control socket.
 package protocol RouteGroup: Sendable {
     func add(to api: RouterGroup<BasicRequestContext>)
 }
 
 extension Request {
-    /// A number in the query; nil without one.
+    /// A number in the query, if given.
     ///
-    /// - Throws: 400 for anything else than a whole number within `range`.
+    /// - Throws: 400 unless it is a whole number within `range`.
     func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let text = uri.queryParameters[name[...]] else { return nil }
         guard let number = Int(text), range.contains(number) else {
@@ -19,9 +19,9 @@ extension Request {
         return number
     }
 
-    /// Whether the query has `true` there; false without it.
+    /// Whether the query has `true` for this name; false if missing.
     ///
-    /// - Throws: 400 for anything else than `true` and `false`.
+    /// - Throws: 400 for values other than `true` and `false`.
     func flag(_ name: String) throws -> Bool {
         guard let text = uri.queryParameters[name[...]] else { return false }
         guard let flag = Bool(String(text)) else {
@@ -31,15 +31,16 @@ extension Request {
     }
 }
 
-/// Whose request is answered. On the control socket that is always somebody who may do everything.
+/// The client whose request is being answered. On the control socket it may always do everything.
 ///
-/// A class: where the task-local value is a function, Swift 6.3.1's optimised programs crash as it is set.
+/// A class, because Swift 6.3.1's optimised programs crash when a task-local value is set to a function.
 final class Asker: Sendable {
     @TaskLocal static var current = Asker { true }
     private let isAllowed: @Sendable () -> Bool
 
     init(mayDisturb: @escaping @Sendable () -> Bool) { isAllowed = mayDisturb }
 
-    /// Whether who asks may do what costs others something: not every onlooker of the web page may. Asked anew each time.
+    /// Whether the client may do what costs others something, which not every viewer of the web page may. Checked anew
+    /// each time.
     var mayDisturb: Bool { isAllowed() }
 }

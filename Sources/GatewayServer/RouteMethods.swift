@@ -1,9 +1,9 @@
 import Hummingbird
 
-/// Which methods each path takes, so that a wrong one is told from a path that there is not.
+/// The methods of each path, to tell a wrong method from a path that does not exist.
 struct RouteMethods: Sendable {
     private struct Entry {
-        /// A part that begins with `:` stands for any one.
+        /// A part that begins with `:` matches any one.
         var template: [String]
         var method: HTTPRequest.Method
     }
@@ -12,13 +12,13 @@ struct RouteMethods: Sendable {
 
     init<Context>(of router: Router<Context>) {
         entries = router.routes.map { route in
-            // As the library writes what was declared as `:meter`.
+            // The library's form of what was declared as `:meter`.
             let parts = "\(route.path)".split(separator: "/").map { $0.hasPrefix("{") ? ":" : String($0) }
             return Entry(template: parts, method: route.method)
         }
     }
 
-    /// In the order of their names; empty for a path that no route has.
+    /// Sorted by name; empty for a path without a route.
     func methods(of path: String) -> [String] {
         let parts = path.split(separator: "/")
         let found = entries.filter { entry in

@@ -33,7 +33,7 @@ extension SeriesService {
     private static let pointsUsual = 1000
     private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
 
-    /// With as many points and of those quantities that the query asks for, or what is usual.
+    /// The series with the number of points and the quantities that the query asks for, or the usual ones.
     func body(for request: Request, of meter: MeterID, in span: Range<WallTime>) async throws -> SeriesBody {
         let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
         let quantities = try request.quantities() ?? Self.quantitiesUsual
@@ -56,7 +56,7 @@ extension SeriesBody {
 }
 
 extension Request {
-    /// A moment in the query: RFC 3339, or milliseconds since 1970; nil without one.
+    /// A moment in the query, if given: RFC 3339, or milliseconds since 1970.
     fileprivate func time(_ name: String) throws -> WallTime? {
         guard let text = uri.queryParameters[name[...]] else { return nil }
         if let time = WallTime(String(text)) { return time }
@@ -68,7 +68,7 @@ extension Request {
         return WallTime(millisecondsSince1970: number)
     }
 
-    /// What is asked for in `quantities`, comma-separated keys; nil without it.
+    /// The comma-separated keys in `quantities`, if given.
     fileprivate func quantities() throws -> [Quantity]? {
         guard let text = uri.queryParameters["quantities"] else { return nil }
         var asked: [Quantity] = []

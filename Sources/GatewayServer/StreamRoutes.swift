@@ -3,7 +3,7 @@ import GatewayAPI
 import Hummingbird
 import MeterModel
 
-/// Routes whose answer goes on until the client leaves: one JSON object a line.
+/// Routes whose response continues until the client leaves: one JSON object on each line.
 extension MeterRoutes {
     func addStreams(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("readings") { request, context in
@@ -28,7 +28,7 @@ extension MeterRoutes {
 }
 
 extension Response {
-    /// One JSON object a line for each item, until the feed ends or the client leaves.
+    /// One line of JSON for each item, until the feed ends or the client leaves.
     static func lines<Value: Sendable>(
         of items: Feed<Value>.Subscription, for request: Request,
         line: @escaping @Sendable (Feed<Value>.Item) -> any Encodable
@@ -38,9 +38,9 @@ extension Response {
         }
     }
 
-    /// One JSON object a line, as `body` writes them. When the client leaves, its task is cancelled.
+    /// One line of JSON for each value that `body` writes. When the client leaves, its task is cancelled.
     ///
-    /// The first bytes go out at once, so that a client knows that it is heard before anything happens.
+    /// The first bytes are sent at once, so that a client knows it has been heard before anything happens.
     static func lines(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (any Encodable) async throws -> Void) async throws -> Void
@@ -51,7 +51,7 @@ extension Response {
         return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: stream)
     }
 
-    /// Server-sent events, as `body` writes them.
+    /// Server-sent events written by `body`.
     static func events(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
@@ -73,8 +73,8 @@ extension Response {
         for request: Request,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> ResponseBody {
-        // The library watches for the client's leaving by reading on, and traps where an answer is over before it has
-        // come to the end of the request. So that end is passed here, whatever the client sends and however slowly.
+        // The library notices the client's leaving by reading on, and traps if a response ends before the request has
+        // been read to its end. So the end is read here, whatever the client sends and however slowly.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body

@@ -1,8 +1,8 @@
 package import Gateway
 package import Hummingbird
 
-/// What a maintainer asks for: `/v1/support`. It has addresses of meters and what crossed their links, so it is for the
-/// control socket alone.
+/// The report for a maintainer: `/v1/support`. It contains addresses of meters and what crossed their links, so it is
+/// for the control socket alone.
 package struct SupportRoutes: RouteGroup {
     private let directory: MeterDirectory
 

@@ -5,12 +5,12 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// What the sync engine does, and asking it to: `/v1/sync`, and `/v1/refreshes`.
+/// The state of the sync engine, and requests to it: `/v1/sync`, and `/v1/refreshes`.
 package struct SyncRoutes: RouteGroup {
     private let settings: SettingsService
     private let engine: @Sendable () async -> SyncEngine?
 
-    /// - Parameter engine: of the present membership; nil while this host belongs to no cloud.
+    /// - Parameter engine: the present membership's, if this host belongs to a cloud.
     package init(settings: SettingsService, engine: @escaping @Sendable () async -> SyncEngine?) {
         self.settings = settings
         self.engine = engine
@@ -70,7 +70,7 @@ package struct SyncRoutes: RouteGroup {
 }
 
 extension SyncStatusBody {
-    /// As everything is just now.
+    /// The status as of now.
     init(of engine: SyncEngine, _ settings: SettingsService) async {
         self.init(await engine.report())
         refresh_version = await settings.refreshVersion

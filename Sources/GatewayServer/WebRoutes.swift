@@ -3,11 +3,11 @@ import GatewayAPI
 package import Hummingbird
 import ServerKit
 
-/// Opening the web page to the network, on the control socket alone: `/v1/web`.
+/// Opening the web page to the network, on the control socket only: `/v1/web`.
 package struct WebRoutes: RouteGroup {
     private let page: WebPage?
 
-    /// - Parameter page: nil where `[web] serve = false`.
+    /// - Parameter page: nil if `[web] serve = false`.
     package init(page: WebPage?) { self.page = page }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {

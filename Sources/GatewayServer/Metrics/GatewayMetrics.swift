@@ -1,7 +1,7 @@
 import MeterModel
 package import MetricsCore
 
-/// Everything that meterd tells Prometheus.
+/// Everything that meterd reports to Prometheus.
 package enum GatewayMetrics {
     private static let meter = ["meter"]
     private static let adapter = ["adapter"]
@@ -124,7 +124,7 @@ package enum GatewayMetrics {
     static let brokerLinks = MetricDefinition.counter(
         "meterd_broker_links_opened_total", "Links that went up; what is more than one is a reconnect.")
 
-    /// Every metric there is.
+    /// Every metric.
     package static let all: [MetricDefinition] =
         [build, info, state, wanted, age] + Quantity.allCases.map(\.metric) + [
             signal, readings, decodeErrors, skippedBytes, timeouts, rejected, filtered, linksOpened, linksLost,
@@ -138,7 +138,7 @@ package enum GatewayMetrics {
 }
 
 extension Quantity {
-    /// What it is called in Prometheus, in its base unit.
+    /// Its name in Prometheus, in its base unit.
     var metric: MetricDefinition {
         func gauge(_ name: String, _ help: String) -> MetricDefinition {
             .gauge("meterd_meter_\(name)", ["meter"], help)
@@ -167,7 +167,7 @@ extension Quantity {
         }
     }
 
-    /// Base units for one of the reading's: 3600 J for 1 Wh, 3.6 C for 1 mAh.
+    /// Base units for each unit of the reading: 3600 J for 1 Wh, 3.6 C for 1 mAh.
     var baseUnits: Double {
         switch self {
         case .energy: 3600

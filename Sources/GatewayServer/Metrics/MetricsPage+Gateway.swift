@@ -7,7 +7,7 @@ extension MetricsPage {
         addInfo(GatewayMetrics.build, [version.version, version.commit, version.build])
     }
 
-    /// A meter without data has no values: a line that ends says more than one that goes on level.
+    /// A meter without data has no values: a line that ends is more honest than one that stays level.
     mutating func add(_ meter: MeterStatus) {
         let id = [meter.id]
         addInfo(GatewayMetrics.info, id + [meter.model ?? "", meter.name ?? "", meter.transport ?? ""])
@@ -48,7 +48,7 @@ extension MetricsPage {
         add(GatewayMetrics.discovery, address, Self.seconds(adapter.discovery_ms))
     }
 
-    /// - Parameter sync: nil while the host is no member of a cloud.
+    /// - Parameter sync: nil if the host belongs to no cloud.
     mutating func add(_ sync: SyncStatusBody?) {
         add(GatewayMetrics.joined, [], sync == nil ? 0 : 1)
         guard let sync else { return }
@@ -73,7 +73,7 @@ extension MetricsPage {
         add(GatewayMetrics.refreshes, count: sync.refresh_version)
     }
 
-    /// - Parameter bytes: of its file, nil where that cannot be read.
+    /// - Parameter bytes: size of the file; nil if unreadable.
     mutating func add(_ store: StoreStatus, bytes: Int64?) {
         add(GatewayMetrics.storeBytes, [], bytes.map(Double.init))
         add(GatewayMetrics.unsaved, count: store.unsaved)
@@ -82,7 +82,7 @@ extension MetricsPage {
         add(GatewayMetrics.storeFailing, [], store.error == nil ? 0 : 1)
     }
 
-    /// Nothing where no broker is configured.
+    /// Adds nothing if no broker is configured.
     mutating func add(_ broker: BrokerStatus) {
         guard broker.configured else { return }
         add(GatewayMetrics.brokerConnected, [], broker.connected ? 1 : 0)

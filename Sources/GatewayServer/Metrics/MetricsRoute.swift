@@ -13,11 +13,11 @@ package struct MetricsRoute: Sendable {
     private let process: @Sendable () -> ProcessFigures?
 
     /// - Parameters:
-    ///   - routes: whose meters, adapters and store are told about.
-    ///   - engine: of the present membership; nil while this host belongs to no cloud.
-    ///   - storeBytes: what the store takes on the disk, nil where that cannot be read.
-    ///   - broker: how it goes with the MQTT broker, also where none is configured.
-    ///   - process: what the kernel says about this process.
+    ///   - routes: the source of meters, adapters and store.
+    ///   - engine: the present membership's, if this host belongs to a cloud.
+    ///   - storeBytes: size of the store on the disk; nil if unreadable.
+    ///   - broker: the state of the MQTT connection, even if no broker is configured.
+    ///   - process: the kernel's figures for this process.
     package init(
         routes: MeterRoutes, settings: SettingsService, engine: @escaping @Sendable () async -> SyncEngine?,
         storeBytes: @escaping @Sendable () async -> Int64?, broker: @escaping @Sendable () async -> BrokerStatus,
@@ -31,7 +31,7 @@ package struct MetricsRoute: Sendable {
         self.process = process
     }
 
-    /// On the router itself: Prometheus asks for `/metrics` where nobody tells it otherwise.
+    /// At the top level: Prometheus requests `/metrics` by default.
     package func add(to router: some RouterMethods) {
         router.get("metrics") { _, _ in
             Response(
@@ -40,7 +40,7 @@ package struct MetricsRoute: Sendable {
         }
     }
 
-    /// As everything is just now.
+    /// The page as of now.
     func page() async -> MetricsPage {
         var page = MetricsPage()
         page.add(routes.version)

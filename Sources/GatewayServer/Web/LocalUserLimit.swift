@@ -2,12 +2,12 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// How many connections each user of this machine has to the page: over loopback all of them come from one address, and
-/// none is to keep the others out.
+/// The number of connections that each user of this machine has to the page: over loopback all of them come from one
+/// address, and no user may keep the others out.
 final class LocalUserLimit: Sendable {
     private let most: Int
     private let users: LocalUsers
-    /// Under nil those whose user the kernel does not tell, as they are closing already.
+    /// Connections by user. Those under nil, whose user the kernel does not report, are already closing.
     private let counts = Mutex<[UInt32?: Int]>([:])
 
     init(most: Int, users: LocalUsers) {
@@ -19,7 +19,7 @@ final class LocalUserLimit: Sendable {
 
     /// Counts one more of a user's connections.
     ///
-    /// - Returns: false where there are enough already. Nothing is counted then.
+    /// - Returns: false if there are enough already; then nothing is counted.
     func open(for user: UInt32?) -> Bool {
         counts.withLock { counts in
             guard counts[user, default: 0] < most else { return false }

@@ -1,13 +1,13 @@
 package import MeterModel
 package import ServerKit
 
-/// How often a wrong token may be shown. A value: the time is passed in.
+/// How often a wrong token may be presented. A value: the time is passed in.
 ///
-/// An address has its own guesses. All addresses of an IPv6 network, of which one machine has as many as it likes, share a
-/// looser limit, which keeps the table of addresses small; past it wrong tokens are refused unseen, and the right one is
-/// taken still. So whoever guesses locks out nobody but its own address.
+/// Each address has its own guesses. All addresses of an IPv6 network, of which one machine may have any number, share
+/// a looser limit, which keeps the table of addresses small; beyond it wrong tokens are refused uncounted, while the
+/// right one is still accepted. So somebody who guesses locks out only their own address.
 package struct LoginGuesses: Sendable {
-    /// Ten at once, then one in ten seconds: of 2²⁵⁶ tokens that finds none.
+    /// Ten at once, then one every ten seconds: too few to find one of 2²⁵⁶ tokens.
     package static let addressRate = Rate(perSecond: 0.1, burst: 10)
     package static let networkRate = Rate(perSecond: 1, burst: 100)
 
@@ -19,12 +19,12 @@ package struct LoginGuesses: Sendable {
         ofNetwork = TokenBuckets(rate: Self.networkRate, capacity: 10_000, at: now)
     }
 
-    /// How long until a token of this address is looked at; nil where it is now.
+    /// How long until a token from this address is checked, if not now.
     package func wait(of address: String, at now: MonotonicTime) -> Duration? { ofAddress.wait(of: address, at: now) }
 
     /// Counts a wrong token.
     ///
-    /// - Returns: how long until the next one is counted, where there were too many; else nil.
+    /// - Returns: how long until the next one is counted, if there were too many.
     package mutating func take(_ address: String, in network: String, at now: MonotonicTime) -> Duration? {
         ofNetwork.take(network, at: now) ?? ofAddress.take(address, at: now)
     }

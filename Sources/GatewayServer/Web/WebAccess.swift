@@ -5,16 +5,16 @@ package import MeterModel
 import ServerKit
 import Synchronization
 
-/// Who may look, and who may change something.
+/// Who may view the page, and who may make changes.
 package enum WebAccess: Sendable {
-    /// Only this machine reaches the page. Everybody on it may look; change something only who might use the control
-    /// socket, so that the page is no way around its group.
+    /// Only this machine can reach the page. Everybody on it may view it; only those who might use the control socket
+    /// may make changes, so that the page is no way around its group.
     case local(LocalUsers)
-    /// The network reaches it: nobody does anything without having logged in.
+    /// The network can reach the page: everything requires a login.
     case login(WebLogins)
 }
 
-/// Checks logins, and slows down whoever guesses.
+/// Checks logins, and slows down guessing.
 package final class WebDoor: Sendable {
     package static let cookie = "meterd_login"
 
@@ -32,18 +32,18 @@ package final class WebDoor: Sendable {
         guesses = Mutex(LoginGuesses(at: now()))
     }
 
-    /// Looks who asks for a change as soon as the request's head is there, so that what a client does while its body is
-    /// waited for makes nobody else of it.
+    /// Identifies the client of a change as soon as the head of its request is there, so that what it does while the
+    /// body is awaited cannot make it appear as somebody else.
     ///
-    /// - Returns: nil where it is no change, or where the login is what counts.
+    /// - Returns: nil if the request changes nothing, or if the login decides.
     func enter(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer? {
         guard case .local = access, WebGuard.isChange(request.head) else { return nil }
         return try admitted(context)
     }
 
-    /// Lets a request through that is complete, or says why not.
+    /// Admits a complete request, or says why not.
     ///
-    /// - Parameter peer: what `enter` said. Somebody who is not there any more gets nothing changed.
+    /// - Parameter peer: the result of `enter`. A client that is no longer there cannot change anything.
     func check(_ request: Request, _ context: WebContext, from peer: WebPeer?) throws(GatewayError) {
         switch access {
         case .local:
@@ -61,7 +61,7 @@ package final class WebDoor: Sendable {
         .permission, "this user may look and not change anything",
         next: "meterctl doctor says how to join the group of the control socket")
 
-    /// The peer, which may change things.
+    /// The peer, if it may make changes.
     private func admitted(_ context: WebContext) throws(GatewayError) -> WebPeer {
         guard case .local(let users) = access, let connection = context.connection,
             let peer = users.peer(connection), users.mayChange(peer.user)
@@ -69,7 +69,7 @@ package final class WebDoor: Sendable {
         return peer
     }
 
-    /// What the page needs to know of it: `GET /v1/session`.
+    /// What the page needs to know about it: `GET /v1/session`.
     func session(_ request: Request, _ context: WebContext) throws(GatewayError) -> SessionBody {
         switch access {
         case .local:
@@ -80,7 +80,7 @@ package final class WebDoor: Sendable {
         }
     }
 
-    /// The login's cookie for a token: `POST /v1/session`.
+    /// The login cookie for a token: `POST /v1/session`.
     func logIn(with text: String, _ context: WebContext) throws(GatewayError) -> Cookie {
         guard case .login(let logins) = access else {
             throw GatewayError(.refused, "this page needs no login", next: "reload it")
@@ -103,19 +103,18 @@ package final class WebDoor: Sendable {
         try await logins.end(login, at: wallNow(), from: context.channel)
     }
 
-    /// What takes the login's cookie away.
+    /// The cookie that removes the login's.
     static var noCookie: Cookie { cookie("", seconds: 0) }
 
-    /// Of no use to scripts, and sent by no other site's page.
+    /// Inaccessible to scripts, and not sent by other sites' pages.
     private static func cookie(_ value: String, seconds: Int) -> Cookie {
         Cookie(name: cookie, value: value, maxAge: seconds, path: "/", secure: false, httpOnly: true, sameSite: .strict)
     }
 
-    /// Whether somebody whom the door let through may do what disturbs others: without a login, only who may change
-    /// things.
+    /// Whether an admitted client may do what disturbs others: without a login, only those who may make changes.
     func mayDisturb(_ context: WebContext) -> Bool {
         guard case .local = access else { return true }
-        // Who may not is no failure here.
+        // Not being allowed is not an error here.
         return (try? admitted(context)) != nil
     }
 

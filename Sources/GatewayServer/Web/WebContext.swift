@@ -13,13 +13,13 @@ package struct WebContext: InitializableFromSource {
         logger = source.logger
     }
 
-    /// The address of this machine that the connection came to.
+    /// This machine's address at which the connection arrived.
     var localAddress: String? { channel.localAddress?.ipAddress }
-    /// Whose failed logins are counted together besides: all that one machine may have of IPv6 addresses.
+    /// The network whose failed logins are also counted together: all the IPv6 addresses that one machine may have.
     var network: String { IPAddress.network(of: channel.remoteAddress) }
-    /// Both ends of the connection, where it is one of the internet protocols.
+    /// Both ends of the connection, if it is over IP.
     var connection: WebConnection? { WebConnection(channel) }
-    /// Whose failed logins are counted.
+    /// The address whose failed logins are counted.
     var address: String {
         guard let text = channel.remoteAddress?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else {
             return network
@@ -30,7 +30,7 @@ package struct WebContext: InitializableFromSource {
 
 /// Both ends of a connection.
 package struct WebConnection: Hashable, Sendable {
-    /// Addresses in numbers.
+    /// Numeric addresses.
     package var client: String
     package var clientPort: Int
     package var server: String
@@ -43,7 +43,7 @@ package struct WebConnection: Hashable, Sendable {
         self.serverPort = serverPort
     }
 
-    /// nil where it is not an internet protocol's.
+    /// Nil unless it is over IP.
     init?(_ channel: any Channel) {
         guard let remote = channel.remoteAddress, let local = channel.localAddress,
             let client = remote.ipAddress, let clientPort = remote.port, let server = local.ipAddress,
@@ -53,10 +53,10 @@ package struct WebConnection: Hashable, Sendable {
     }
 }
 
-/// A socket at the other end of a connection, by the kernel's word.
+/// A socket at the other end of a connection, as reported by the kernel.
 package struct WebPeer: Hashable, Sendable {
     package var user: UInt32
-    /// The kernel's number for the socket, which no other has while it is open.
+    /// The kernel's number for the socket, unique while it is open.
     package var socket: UInt32
 
     package init(user: UInt32, socket: UInt32) {
@@ -65,11 +65,11 @@ package struct WebPeer: Hashable, Sendable {
     }
 }
 
-/// What the page has to know of this machine's users.
+/// What the page needs to know about this machine's users.
 package struct LocalUsers: Sendable {
-    /// Who is at the other end, while the connection is open in both directions; nil where that cannot be known.
+    /// The client at the other end, if known, while the connection is open in both directions.
     package var peer: @Sendable (WebConnection) -> WebPeer?
-    /// Whether a user might as well use the control socket.
+    /// Whether a user might use the control socket as well.
     package var mayChange: @Sendable (_ user: UInt32) -> Bool
 
     package init(

@@ -5,21 +5,20 @@ package import ServerKit
 
 /// What the page's login is checked against: the hash of the token, and the key that signs logins.
 ///
-/// A login is a text that carries when it ends, signed: nothing is kept for it, so that there is nothing to fill up, and
-/// it outlives a restart. Kept are those that were ended before their time. A new token comes with a new key, which ends
-/// every login.
+/// A login is a signed text that contains its expiry: nothing is stored for it, so nothing can fill up, and it outlives
+/// a restart. Only logins ended early are stored. A new token comes with a new key, which ends every login.
 package struct WebCredentials: Hashable, Sendable {
     /// SHA-256 of the token.
     package let tokenHash: [UInt8]
     /// 32 random bytes.
     package private(set) var key: [UInt8]
-    /// The codes of logins that were ended, with when they would have ended by themselves, in milliseconds since 1970.
+    /// The codes of logins ended early, with their expiry in milliseconds since 1970.
     package private(set) var ended: [String: Int64]
 
     /// How long a login lasts.
     package static let loginDuration = Duration.seconds(30 * 86_400)
 
-    /// Logins that may be ended one by one at a time; one more ends them all. Each was begun with the token.
+    /// Most logins ended early that are stored; one more ends all logins. Each was begun with the token.
     package static let endedMax = 1000
 
     package init(tokenHash: [UInt8], key: [UInt8], ended: [String: Int64] = [:]) {
@@ -28,7 +27,7 @@ package struct WebCredentials: Hashable, Sendable {
         self.ended = ended
     }
 
-    /// For a token, with a new key.
+    /// Credentials for a token, with a new key.
     package init(for token: BearerToken, using dice: inout some RandomNumberGenerator) {
         tokenHash = token.hash
         key = Self.newKey(&dice)
@@ -39,16 +38,16 @@ package struct WebCredentials: Hashable, Sendable {
         (0..<4).flatMap { _ in withUnsafeBytes(of: dice.next()) { Array($0) } }
     }
 
-    /// Compared by the hash: how long that takes tells of the hash alone, which is no help in finding the token.
+    /// Compared by hash: the time this takes depends on the hash alone, which does not help to find the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
-    /// A login that begins now: when it ends, a number that no other login has, and the code of both.
+    /// A login that begins now: its expiry, a unique number, and the code of both.
     package func login(at now: WallTime, using dice: inout some RandomNumberGenerator) -> String {
         let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(dice.next() as UInt64)"
         return "\(text).\(Hex.encode(Array(Self.code(for: text, key: key))))"
     }
 
-    /// Whether `text` is what `login` made and has not ended.
+    /// Whether `text` was made by `login` and has not ended.
     package func admits(login text: String, at now: WallTime) -> Bool {
         guard let login = Login(text), login.end > now.millisecondsSince1970, ended[login.code] == nil,
             let code = Hex.decode(login.code)
@@ -57,7 +56,7 @@ package struct WebCredentials: Hashable, Sendable {
             Data(code), authenticating: Data(login.signed.utf8), using: SymmetricKey(data: Data(key)))
     }
 
-    /// Ends a login before its time. Where very many were ended lately, all end.
+    /// Ends a login early. If very many were ended lately, ends all.
     package mutating func end(login text: String, at now: WallTime, using dice: inout some RandomNumberGenerator) {
         guard admits(login: text, at: now), let login = Login(text) else { return }
         ended = ended.filter { $0.value > now.millisecondsSince1970 }
@@ -69,11 +68,11 @@ package struct WebCredentials: Hashable, Sendable {
         }
     }
 
-    /// A login's parts. One of an earlier version has no number.
+    /// A login's parts. One from an earlier version has no number.
     private struct Login {
         var signed: String
         var end: Int64
-        /// In hex, small letters.
+        /// In lower-case hex.
         var code: String
 
         init?(_ text: String) {

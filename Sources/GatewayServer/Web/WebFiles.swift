@@ -3,15 +3,15 @@ import FoundationEssentials
 import Hummingbird
 import MeterModel
 
-/// The page's files, all in memory: what is asked for is looked up in a list, and no path leads out of it.
+/// The page's files, all in memory: requests are looked up in a list, so no path leads out of it.
 package struct WebFiles: Sendable {
-    /// One file as it is sent.
+    /// One file to be sent.
     package struct File: Sendable {
         let contentType: String
         let bytes: ByteBuffer
-        /// The same, shorter; nil where it cannot be.
+        /// The compressed form, if that is shorter.
         let gzip: ByteBuffer?
-        /// Weak, as it is the same for both forms.
+        /// Weak, because both forms share it.
         let etag: String
 
         package init(contentType: String, bytes: [UInt8]) {
@@ -36,7 +36,7 @@ package struct WebFiles: Sendable {
             return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: gzip))
         }
 
-        /// Whether an `Accept-Encoding` names it, and does not name it to refuse it.
+        /// Whether an `Accept-Encoding` header accepts gzip.
         private static func takesGzip(_ header: String?) -> Bool {
             (header ?? "").lowercased().split(separator: ",").contains { coding in
                 let parts = coding.split(separator: ";").map { $0.filter { $0 != " " } }
@@ -48,24 +48,24 @@ package struct WebFiles: Sendable {
 
     private let files: [String: File]
 
-    /// - Parameter files: by path, `/app.js`; `/` is the page itself.
+    /// - Parameter files: by path, such as `/app.js`; `/` is the page itself.
     package init(_ files: [String: File]) { self.files = files }
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// Whether the chart library is among them.
+    /// Whether the chart library is available.
     package var hasCharts: Bool { files["/lib/dygraph.js"] != nil }
 
-    /// The page as it is built into this program, with the chart library where this machine has it.
+    /// The page built into this program, with the chart library if this machine has it.
     ///
-    /// - Parameter libraryFolder: where Debian's libjs-dygraphs puts its files.
+    /// - Parameter libraryFolder: where Debian's libjs-dygraphs installs its files.
     package static func built(libraryFolder: String = "/usr/share/javascript/dygraphs") -> WebFiles {
         var files: [String: File] = [:]
         for (path, contentType, bytes) in WebPageFiles.all {
             files[path] = File(contentType: contentType, bytes: bytes)
         }
         for (path, name, contentType) in library {
-            // Without it the page works but for its charts, and says what to install.
+            // Without it the page works except for charts, and says what to install.
             guard let data = try? Data(contentsOf: URL(filePath: "\(libraryFolder)/\(name)")) else { continue }
             files[path] = File(contentType: contentType, bytes: Array(data))
         }

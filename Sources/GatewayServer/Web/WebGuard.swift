@@ -3,20 +3,20 @@ import GatewayAPI
 package import Hummingbird
 import MeterModel
 
-/// Tells a request that a person made from one that somebody else's page made in the person's browser.
+/// Tells a person's request from one that another site's page made in the person's browser.
 ///
-/// A browser says in `Origin` and `Sec-Fetch-Site` which page asks, and no page can make it say something else. What is
-/// no browser sends neither, and cannot be misused by a page. No answer ever carries a CORS header, so what a foreign
-/// page could ask for it could not read; this keeps it from asking at all.
+/// A browser says in `Origin` and `Sec-Fetch-Site` which page is asking, and no page can change that. Other programs
+/// send neither, and cannot be misused by a page. No response ever has a CORS header, so a foreign page could not read
+/// one anyway; this keeps it from making requests at all.
 package struct WebGuard: Sendable {
     private let names: WebNames
 
     package init(names: WebNames) { self.names = names }
 
     /// - Parameters:
-    ///   - isFile: it asks for a file of the page, which holds nothing that is anybody's, so that links from elsewhere
-    ///     may lead there.
-    ///   - localAddress: the address of this machine that the connection came to.
+    ///   - isFile: whether it requests one of the page's files, which hold nothing private, so that links from
+    ///     elsewhere may lead there.
+    ///   - localAddress: this machine's address at which the connection arrived.
     package func check(_ head: HTTPRequest, isFile: Bool, localAddress: String?) throws(GatewayError) {
         guard let path = head.path, path.hasPrefix("/") else {
             throw GatewayError(.badRequest, "the request names no path", next: "ask for http://localhost:8642/")
@@ -34,11 +34,11 @@ package struct WebGuard: Sendable {
         }
     }
 
-    /// Whether it changes something, and not only looks.
+    /// Whether the request changes something rather than only reading.
     package static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
 
     private func isOwn(_ head: HTTPRequest) -> Bool {
-        // `none`: typed into the address bar, which is looking at most.
+        // `none` means typed into the address bar, which at most reads.
         if let site = head.headerFields.value(of: "sec-fetch-site"), site != "same-origin" {
             guard site == "none", !Self.isChange(head) else { return false }
         }
@@ -55,6 +55,6 @@ package struct WebGuard: Sendable {
 }
 
 extension HTTPFields {
-    /// The first field of a name, given in lower case.
+    /// The first field with a name, given in lower case.
     func value(of name: String) -> String? { first { $0.name.canonicalName == name }?.value }
 }

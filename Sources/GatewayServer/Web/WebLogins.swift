@@ -4,12 +4,12 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// The logins of a page that is open to the network: begun with the token, ended by their time, by logging out, or by a
-/// new token.
+/// The logins of a page that is open to the network: begun with the token, ended by expiry, by logging out, or by a new
+/// token.
 package final class WebLogins: Sendable {
     private struct State {
         var credentials: WebCredentials
-        /// The connections on which each login was shown, so that logging out ends what they still hear.
+        /// The connections on which each login was used, so that logging out ends what they are still receiving.
         var connections: [String: [ObjectIdentifier: any Channel]] = [:]
     }
 
@@ -17,7 +17,7 @@ package final class WebLogins: Sendable {
     private let makeDice: @Sendable () -> any RandomNumberGenerator
     private let keep: @Sendable (WebCredentials) async throws(GatewayError) -> Void
 
-    /// - Parameter keep: writes changed credentials down.
+    /// - Parameter keep: stores changed credentials.
     init(
         _ credentials: WebCredentials, makeDice: @escaping @Sendable () -> any RandomNumberGenerator,
         keep: @escaping @Sendable (WebCredentials) async throws(GatewayError) -> Void
@@ -29,7 +29,7 @@ package final class WebLogins: Sendable {
 
     func admits(_ token: BearerToken) -> Bool { state.withLock { $0.credentials.admits(token) } }
 
-    /// Whether a login counts; then it is told of the connection, which ends with it.
+    /// Whether a login is valid; if so, the connection is noted, and ends with it.
     func admits(login: String, at now: WallTime, on channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let (isAdmitted, isNew) = state.withLock { state in
@@ -45,9 +45,9 @@ package final class WebLogins: Sendable {
         return state.withLock { Self.login($0.credentials, now, dice) }
     }
 
-    /// Ends a login everywhere but on the connection that asks for it. What is no login is ended already.
+    /// Ends a login everywhere but on the connection that asks for it. An invalid login counts as ended.
     ///
-    /// - Throws: where it cannot be written down; then it is over until the next start of the program only.
+    /// - Throws: if it cannot be stored; then it is over only until the program's next start.
     func end(_ login: String, at now: WallTime, from channel: any Channel) async throws(GatewayError) {
         let dice: any RandomNumberGenerator = makeDice()
         let (changed, others) = state.withLock { state -> (WebCredentials?, [any Channel]) in

@@ -1,27 +1,27 @@
 import ServerKit
 
-/// The names under which the web page may be asked for: the guard against DNS rebinding.
+/// The names under which the web page may be requested: the guard against DNS rebinding.
 ///
-/// A hostile page can make its own name mean this machine's address, and is then of one origin with whatever answers
-/// there. Its requests still carry its own name in `Host`, which is not among these.
+/// A hostile page can make its own name resolve to this machine's address, and then shares an origin with whatever
+/// answers there. Its requests still carry its own name in `Host`, which is not among these.
 package struct WebNames: Hashable, Sendable {
     private let names: Set<String>
 
-    /// - Parameter names: what this machine is called, and whatever a person says it is called. `localhost`, loopback
-    ///   addresses and the address that the connection came to need not be named.
+    /// - Parameter names: this machine's name, and those that a person adds. `localhost`, loopback addresses and the
+    ///   address at which the connection arrived need not be named.
     package init(_ names: some Sequence<String>) {
         self.names = Set(names.compactMap { Self.host(in: $0) } + ["localhost"])
     }
 
-    /// Whether it can stand for a host, without a port.
+    /// Whether the text can name a host, without a port.
     package static func isName(_ text: String) -> Bool {
         host(in: text) != nil && text.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "/") }
             && (!text.contains(":") || IPAddress.bytes(of: text) != nil)
     }
 
     /// - Parameters:
-    ///   - authority: the `Host` header, `name:port`; nil where there is none.
-    ///   - localAddress: the address of this machine that the connection came to.
+    ///   - authority: the `Host` header, `name:port`, if there is one.
+    ///   - localAddress: this machine's address at which the connection arrived.
     package func admits(authority: String?, localAddress: String?) -> Bool {
         guard let authority, let host = Self.host(in: authority) else { return false }
         if names.contains(host) || IPAddress.isLoopback(host) { return true }
@@ -29,7 +29,7 @@ package struct WebNames: Hashable, Sendable {
         return IPAddress.plainBytes(of: localAddress) == bytes
     }
 
-    /// The host of `name`, `name:port`, `address:port` or `[address]:port`, in lower case and without the final dot.
+    /// The host in `name`, `name:port`, `address:port` or `[address]:port`, in lower case and without a final dot.
     ///
     /// - Returns: nil for anything else.
     static func host(in authority: String) -> String? {

@@ -7,7 +7,7 @@ package import MeterModel
 import NIOCore
 import ServerKit
 
-/// How the page is opened to the network, kept over restarts.
+/// How the page is open to the network, kept over restarts.
 package struct WebOpening: Hashable, Sendable {
     package var host: String
     package var port: Int
@@ -20,26 +20,26 @@ package struct WebOpening: Hashable, Sendable {
     }
 }
 
-/// Keeps a `WebOpening`.
+/// Stores a `WebOpening`.
 package protocol WebOpeningRepository: Sendable {
-    /// - Returns: nil where the page is not open to the network.
+    /// - Returns: nil if the page is not open to the network.
     func read() throws(GatewayError) -> WebOpening?
     func write(_ opening: WebOpening) throws(GatewayError)
-    /// Harmless where there is none.
+    /// Harmless if there is none.
     func remove() throws(GatewayError)
 }
 
-/// The web page as a service: listens on loopback, or, where a person opened it, on the network with a login.
+/// The web page as a service: listens on loopback or, once a person has opened it, on the network with a login.
 ///
-/// A listener that cannot be had, because another program is on its port, is tried again for ever; the rest of the
-/// daemon does not depend on it.
+/// If it cannot listen, because another program uses its port, it keeps trying; the rest of the daemon does not depend
+/// on it.
 package actor WebPage {
     package struct Parts: Sendable {
-        /// Where it listens while it is not open to the network: a loopback address.
+        /// The loopback address to listen on while the page is not open to the network.
         package var host: String
         package var port: Int
         package var names: WebNames
-        /// What this machine is called, for addresses to show.
+        /// This machine's name, for addresses to show.
         package var hostName: String
         package var users: LocalUsers
         package var files: WebFiles
@@ -48,7 +48,7 @@ package actor WebPage {
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
         package var makeDice: @Sendable () -> any RandomNumberGenerator
-        /// Waits between two tries to listen. Ends early where the task is cancelled.
+        /// Waits between two attempts to listen. Ends early if the task is cancelled.
         package var pause: @Sendable () async -> Void
 
         package init(
@@ -82,9 +82,9 @@ package actor WebPage {
     private let plans = AsyncStream.makeStream(of: Plan.self, bufferingPolicy: .bufferingNewest(1))
     private var plan = Plan(number: 0)
     private var stop: AsyncStream<Void>.Continuation?
-    /// The port that is listened on; nil while none is.
+    /// The port in use, if it is listening.
     private var port: Int?
-    /// Why none is, and what to do.
+    /// Why it is not listening, and what to do.
     private var error: (message: String, next: String)?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var isOver = false
@@ -124,7 +124,7 @@ package actor WebPage {
         return status
     }
 
-    /// Takes the page back to this machine alone. Every login is over.
+    /// Closes the page to all but this machine. Every login is over.
     package func disable() async throws(GatewayError) -> WebStatus {
         try parts.repository.remove()
         change(to: nil)
@@ -136,7 +136,7 @@ package actor WebPage {
         let port = port ?? plan.opening?.port ?? parts.port
         var urls: [String] = []
         if IPAddress.isAny(host) {
-            // `0.0.0.0` is reached by IPv4 alone, `::` by both.
+            // `0.0.0.0` is reached only by IPv4, `::` by both.
             let own = IPAddress.ofThisMachine().filter { host.contains(":") || !$0.contains(":") }
             urls = ([parts.hostName] + own).map { "http://\(IPAddress.authority($0, port))/" }
         } else {
@@ -164,7 +164,7 @@ package actor WebPage {
         stop?.finish()
     }
 
-    /// Listens as the plan says, until there is another one.
+    /// Listens as planned, until there is another plan.
     private func serve(_ plan: Plan) async {
         guard plan.number == self.plan.number else { return }
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)
@@ -204,7 +204,7 @@ package actor WebPage {
         }
     }
 
-    /// Writes down what changed about the logins of a plan, while it is the one that counts.
+    /// Stores changed credentials of a plan, as long as it is the present one.
     private func keep(_ credentials: WebCredentials, of plan: Plan) throws(GatewayError) {
         guard plan.number == self.plan.number, var opening = self.plan.opening else { return }
         opening.credentials = credentials
@@ -233,7 +233,7 @@ package actor WebPage {
         settle()
     }
 
-    /// How it is once it is served, or cannot be.
+    /// The status once the page is served, or cannot be.
     package func settled() async -> WebStatus {
         if port == nil, error == nil, !isOver { await withCheckedContinuation { waiters.append($0) } }
         return status()

@@ -1,4 +1,4 @@
-/// The files of the page as they are built into this program: path, media type, bytes.
+/// The page's files as built into this program: path, media type, bytes.
 enum WebPageFiles {
     static let all: [(path: String, contentType: String, bytes: [UInt8])] = [
         ("/", "text/html; charset=utf-8", PackageResources.index_html),

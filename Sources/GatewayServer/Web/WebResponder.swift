@@ -5,13 +5,13 @@ import NIOCore
 import ServerKit
 
 /// Everything that the web page's listener answers: the page's files, the login, and the routes of the API, each behind
-/// the guards and with the headers that keep browsers from being misused.
+/// the guards and with the headers that protect browsers from misuse.
 package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
     package let door: WebDoor
     package let api: RouterResponder<BasicRequestContext>
-    /// How long the body of a request may take to come.
+    /// How long the body of a request may take to arrive.
     package var bodyPatience = TimeAmount.seconds(20)
 
     package init(files: WebFiles, names: WebNames, door: WebDoor, api: RouterResponder<BasicRequestContext>) {
@@ -27,7 +27,7 @@ package struct WebResponder: HTTPResponder {
             response = try await answer(to: request, context)
         } catch let error as GatewayError {
             response = try JSON.response(error.body, status: error.code.status)
-            // What is left of the body is not waited for.
+            // The rest of the body is not awaited.
             if error.code == .permission || error.code == .badRequest { close(&response, context) }
         } catch is NIOTooManyBytesError {
             let body = ErrorBody(
@@ -67,7 +67,7 @@ package struct WebResponder: HTTPResponder {
             do {
                 body = try await JSON.decode(LoginRequest.self, from: request)
             } catch is DecodingError {
-                // In words of our own: the library's might hold a part of the token.
+                // In our own words: the library's might contain part of the token.
                 throw GatewayError(.badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/API.md")
             }
             let cookie = try door.logIn(with: body.token, context)
@@ -88,7 +88,7 @@ package struct WebResponder: HTTPResponder {
         }
     }
 
-    /// Reads the whole body, which is small, before anything is done about it; who sends it too slowly is cut off.
+    /// Reads the whole body, which is small, before anything is done; a client that sends it too slowly is cut off.
     private func collect(_ request: inout Request, _ context: WebContext) async throws {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > JSON.bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: JSON.bodyBytesMax)
@@ -99,15 +99,15 @@ package struct WebResponder: HTTPResponder {
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
     }
 
-    /// Ends the connection soon after the answer, whatever the client still sends.
+    /// Ends the connection soon after the response, whatever the client still sends.
     private func close(_ response: inout Response, _ context: WebContext) {
         response.headers[.connection] = "close"
         let channel = context.channel
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
-    /// On everything: nothing of another origin is loaded, no other site shows the page in a frame or learns its
-    /// address, and no file is taken for something else than it is.
+    /// On every response: nothing is loaded from other origins, no other site shows the page in a frame or learns its
+    /// address, and files are only taken for what they are.
     private static func addHeaders(to response: inout Response) {
         response.headers[.contentSecurityPolicy] =
             "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"

@@ -6,15 +6,15 @@ import ServerKit
 
 /// The web page's listener: HTTP on a port, with limits on everything that a client may do slowly, often or at length.
 package struct WebServer: Sendable {
-    /// How slow and how many clients may be.
+    /// How slow clients may be, and how many.
     package struct Limits: Sendable {
-        /// How long a client may take nothing of what is sent to it.
+        /// How long a client may accept nothing of what is sent to it.
         package var stallPatience = TimeAmount.seconds(10)
-        /// How long the head of a request may take to come, and how long a connection is kept between two requests.
+        /// How long the head of a request may take to arrive, and how long a connection is kept between two requests.
         package var idlePatience = TimeAmount.seconds(30)
-        /// Connections at a time. A browser has up to six, and one of them for as long as the page is open.
+        /// Most connections at a time. A browser has up to six, one of them for as long as the page is open.
         package var connections = 512
-        /// Of those, from one address, and over loopback of one user.
+        /// Most of those from one address or, over loopback, from one user.
         package var connectionsPerAddress = 128
 
         package init() {}
@@ -29,8 +29,8 @@ package struct WebServer: Sendable {
 
     /// - Parameters:
     ///   - host: an address of this machine, or a name for one.
-    ///   - port: 0 takes one that is free.
-    ///   - users: who are counted by themselves where they come over loopback.
+    ///   - port: 0 picks one that is free.
+    ///   - users: users to be counted separately if they come over loopback.
     package init(
         responder: WebResponder, host: String, port: Int, limits: Limits = Limits(), users: LocalUsers, logger: Logger
     ) {
@@ -49,7 +49,7 @@ package struct WebServer: Sendable {
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) -> some ApplicationProtocol {
         let quiet = FarewellFilter.quiet(logger)
-        // Over loopback everybody comes from one address.
+        // Over loopback everybody comes from the same address.
         let limit = ConnectionLimit(
             all: limits.connections,
             perAddress: isLoopback ? limits.connections : limits.connectionsPerAddress)

@@ -1,53 +1,54 @@
 /// One Bluetooth adapter of this host in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
 package struct AdapterStatus: Codable, Hashable, Sendable {
-    /// Its own address, by which it is known for ever.
+    /// Its own address, which identifies it permanently.
     package var address: String
-    /// What the kernel calls it just now, `hci0`; null while it is gone.
+    /// The kernel's present name for it, `hci0`; null while it is gone.
     @NullCodable package var name: String?
     package var state: State
     /// Since when, RFC 3339.
     package var since: String
-    /// Links to meters that are open or opening, and how many the adapter is taken to bear.
+    /// Links to meters that are open or opening, and how many the adapter is assumed to support.
     package var links: Int
     package var links_max: Int
-    /// Devices of any kind heard in the last minute. An adapter that hears none for long is looked after.
+    /// Devices of any kind heard in the last minute. If an adapter hears none for long, recovery begins.
     package var heard: Int
-    /// Of those, what looks like a meter and is not shown, and what there was no room for. `GET /v1/scan/others` says why.
+    /// Of those, devices that look like meters but are not shown, and those for which there was no room. `GET
+    /// /v1/scan/others` gives the reasons.
     package var dropped: Int
     /// Steps of the recovery ladder taken since the daemon started.
     package var recoveries: Int
-    /// Whose search runs; null while none does.
+    /// Whose search is running; null if none is.
     @NullCodable package var discovery: Discovery?
-    /// For how long it has looked for meters since the daemon started, all rounds together.
+    /// How long it has searched for meters since the daemon started, in total.
     package var discovery_ms: Int64
-    /// How meters with a PIN fare over it; null while it is gone.
+    /// The state of pairing over it; null while it is gone.
     @NullCodable package var pairing: PairingStatus?
-    /// What is wrong, and what to do about it; null while nothing is.
+    /// What is wrong and what to do about it; null if nothing is.
     @NullCodable package var error: String?
 
     package enum Discovery: String, Codable, Sendable, CaseIterable {
         case own
-        /// Another program's: the adapter hears what that one hears, and begins no search of its own.
+        /// Another program's: the adapter hears what that search hears, and begins none of its own.
         case another
     }
 
     package enum State: String, Codable, Sendable, CaseIterable {
-        /// It looks for meters.
+        /// It is searching for meters.
         case searching
-        /// It is on and does not look for meters just now: it rests between two rounds of looking, leaves the air to Wi-Fi
-        /// and to other programs while every meter that is wanted is linked, or makes a link.
+        /// It is on but not searching for meters at the moment: it rests between two rounds, leaves the air to Wi-Fi
+        /// and other programs while every wanted meter is linked, or makes a link.
         case idle
         /// It is being switched on or set up.
         case starting
         /// Something went wrong, and a remedy is being tried.
         case recovering
-        /// Switched off by a person or program: by rfkill, or through the system's settings.
+        /// Switched off by a person or program, through rfkill or the system's settings.
         case blocked
-        /// Every remedy was tried: a person has to do something, and `error` says what.
+        /// Every remedy was tried without success: a person has to act, and `error` says how.
         case failed
         /// This program may not use it; `error` says what is missing.
         case forbidden
-        /// It was there and is not any more.
+        /// It was there before, and is there no longer.
         case gone
     }
 

@@ -1,7 +1,7 @@
-/// Another id of a meter: the answer to `POST` and `DELETE /v1/aliases/{alias}`, and one of `GET /v1/aliases`.
+/// An alias of a meter: the answer to `POST` and `DELETE /v1/aliases/{alias}`, and an entry of `GET /v1/aliases`.
 package struct MeterAliasBody: Codable, Hashable, Sendable {
     package var alias: String
-    /// The id that the meter has, or, once they are parted, that it had.
+    /// The meter's id or, once the alias is removed, the id that it stood for.
     package var meter: String
 
     package init(alias: String, meter: String) {
@@ -10,7 +10,7 @@ package struct MeterAliasBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/aliases`: other ids of meters, on all hosts of the zone.
+/// `GET /v1/aliases`: aliases of meters, on all hosts of the zone.
 package struct MeterAliases: Codable, Hashable, Sendable {
     package var aliases: [MeterAliasBody]
 

@@ -1,35 +1,35 @@
-/// `GET /v1/broker`: how it goes with the MQTT broker that `[mqtt]` names. Unknown or not applicable is null.
+/// `GET /v1/broker`: the state of the connection to the MQTT broker in `[mqtt]`. Unknown or not applicable is null.
 package struct BrokerStatus: Codable, Hashable, Sendable {
-    /// `[mqtt]` names a broker; without one everything else is 0, false or null.
+    /// Whether `[mqtt]` names a broker. If not, everything else is 0, false or null.
     package var configured: Bool
-    /// Where it is, as `mqtts://host:8883`. Holds neither user nor password.
+    /// The broker's address, such as `mqtts://host:8883`, without user and password.
     @NullCodable package var url: String?
-    /// The broker has us.
+    /// Whether the broker has accepted the connection.
     package var connected: Bool
-    /// RFC 3339: when the link went up, or was lost, or when meterd started where there was none so far.
+    /// RFC 3339: when the link came up or was lost; before the first link, when meterd started.
     @NullCodable package var since: String?
-    /// Messages that wait: to be sent, to be confirmed, or until the broker is back.
+    /// Messages waiting to be sent, to be confirmed, or for the broker to come back.
     package var queued: Int
-    /// Of those, readings that are kept for a broker that could not take them in time.
+    /// Of those, readings kept for a broker that could not take them in time.
     package var backlog: Int
-    /// Messages that the broker confirmed, since meterd started.
+    /// Messages confirmed by the broker since meterd started.
     package var published: Int
-    /// Messages given up for want of room, since meterd started.
+    /// Messages given up for lack of room since meterd started.
     package var dropped: Int
-    /// Messages that the broker did not take, since meterd started.
+    /// Messages refused by the broker since meterd started.
     package var refused: Int
-    /// On how many topics it takes not everything, as far as was seen since the link went up.
+    /// Topics for which the broker has refused something since the link came up.
     package var refused_topics: Int
-    /// It lets this host listen to requests; also true while there is no link to say so.
+    /// Whether the broker lets this host subscribe to requests; true as well while there is no link to tell.
     package var hears_requests: Bool
-    /// Links that went up since meterd started; what is more than one is a reconnect.
+    /// Links that came up since meterd started; all but the first are reconnects.
     package var links_opened: Int
     /// Why there is no link.
     @NullCodable package var error: String?
     /// What to do about that.
     @NullCodable package var next: String?
 
-    /// - Parameter url: nil where no broker is configured.
+    /// - Parameter url: nil if no broker is configured.
     package init(url: String? = nil) {
         configured = url != nil
         self.url = url

@@ -1,12 +1,12 @@
 /// `POST /v1/cloud/join`.
 package struct CloudJoinRequest: Codable, Hashable, Sendable {
-    /// One or several copies of one cloud, `https://host:8643`.
+    /// One or more copies of one cloud, `https://host:8643`.
     package var urls: [String]
     /// An enrolment token or this host's own. A secret: only ever on the control socket.
     package var token: String
-    /// `sha256:…`, where the cloud's certificate is a self-made one.
+    /// `sha256:…`, if the cloud's certificate is self-signed.
     package var pin: String?
-    /// Where the zone is another than the last: it is told others' records too, not only what was made or met here.
+    /// If the zone is not the last one: also sends others' records, not just those made or met here.
     package var bring_all: Bool?
 
     package init(urls: [String], token: String, pin: String?, bring_all: Bool? = nil) {
@@ -21,7 +21,7 @@ package struct CloudJoinRequest: Codable, Hashable, Sendable {
 package struct RetiredHost: Codable, Hashable, Sendable {
     package var id: String
     package var name: String
-    /// Tokens that are revoked.
+    /// Number of tokens revoked.
     package var tokens: Int
     /// The meters whose leases it held.
     package var leases: [String]
@@ -41,18 +41,18 @@ package struct CloudStatus: Codable, Hashable, Sendable {
     package var urls: [String]
     @NullCodable package var zone: String?
     @NullCodable package var pin: String?
-    /// This host, as others see it.
+    /// This host's id, as others see it.
     package var host_id: String
     package var host_name: String
-    /// The cloud's event stream is open: what happens there is seen here at once.
+    /// The cloud's event stream is open, so what happens there is seen here at once.
     package var connected: Bool
-    /// `keep` or `strict`, as the cloud said last.
+    /// `keep` or `strict`, as last reported by the cloud.
     @NullCodable package var policy: String?
-    /// This host's wall clock less the cloud's.
+    /// This host's wall clock minus the cloud's.
     @NullCodable package var clock_offset_ms: Int64?
-    /// Where this meterd serves the cloud itself: the line that joins another host.
+    /// If this meterd serves the cloud itself: the command line that joins another host.
     @NullCodable package var serving: String?
-    /// What keeps it from working, with what to do.
+    /// What keeps it from working, and what to do.
     @NullCodable package var error: String?
 
     package init(joined: Bool, urls: [String] = [], host_id: String, host_name: String, connected: Bool = false) {

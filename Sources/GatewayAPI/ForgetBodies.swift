@@ -2,13 +2,13 @@
 package struct ForgottenMeter: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var name: String?
-    /// It had settings, which are deleted on every host.
+    /// Whether it had settings, which are deleted on every host.
     package var settings: Bool
-    /// Other ids that meant it.
+    /// The meter's aliases.
     package var aliases: [String]
-    /// Stored readings that were deleted; null where they were kept.
+    /// Number of stored readings deleted; null if they were kept.
     @NullCodable package var readings: Int?
-    /// It is heard or plugged in, so it appears anew.
+    /// It is heard or plugged in, so it appears again.
     package var is_here: Bool
 
     package init(id: String) {

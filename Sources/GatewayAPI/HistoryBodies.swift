@@ -1,17 +1,16 @@
-/// A setting that was overwritten, in `GET /v1/meters/{meter}/history`. Unknown or not applicable is null.
+/// An overwritten setting in `GET /v1/meters/{meter}/history`. Unknown or not applicable is null.
 package struct HistoryLine: Codable, Hashable, Sendable {
     /// Who wrote, and when by their own calendar.
     package struct Author: Codable, Hashable, Sendable {
         /// RFC 3339.
         package var at: String
-        /// The host's name; null where nobody told it.
+        /// The host's name; null if unknown.
         @NullCodable package var host: String?
-        /// null: nobody; the rebuild or the cloud's clean-up did it.
+        /// Null if the rebuild or the cloud's clean-up wrote.
         @NullCodable package var host_id: String?
-        /// The name of the host that brought it to the cloud, where that is not the one that wrote it; null where nobody
-        /// told its name.
+        /// The name of the host that brought it to the cloud, if that is not the author; null if the name is unknown.
         @NullCodable package var brought_by: String?
-        /// null: its author brought it, or nobody knows.
+        /// Null if the author brought it, or if unknown.
         @NullCodable package var brought_by_id: String?
 
         package init(
@@ -26,9 +25,9 @@ package struct HistoryLine: Codable, Hashable, Sendable {
     }
 
     package var key: String
-    /// null: it was not set.
+    /// Null if it was not set.
     @NullCodable package var old: String?
-    /// null: it was taken back to its default, or all settings were deleted.
+    /// Null if it was reset to its default, or all settings were deleted.
     @NullCodable package var new: String?
     /// All settings of the meter were deleted.
     package var deleted: Bool

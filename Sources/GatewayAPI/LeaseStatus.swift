@@ -1,25 +1,25 @@
 /// A meter's lease as this host sees it, in `status`. Unknown or not applicable is null.
 package struct LeaseStatus: Codable, Hashable, Sendable {
-    /// The words of `state`.
+    /// The values of `state`.
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Nobody has one, or this host belongs to no cloud.
+        /// Nobody has the lease, or this host belongs to no cloud.
         case none
-        /// This host asks for it.
+        /// This host is asking for it.
         case requesting
         /// This host has it.
         case held
-        /// This host has it and could not renew it for two thirds of its time.
+        /// This host has it, but has not renewed it for two thirds of its time.
         case jeopardy
         /// It could not be renewed in time. The link is kept, because the policy is `keep`.
         case lost
-        /// This host uses the meter without one: the cloud cannot be reached, or another host got it meanwhile, which is
-        /// named then.
+        /// This host uses the meter without a lease: the cloud cannot be reached, or another host, which is then named,
+        /// has got it in the meantime.
         case unleased
         /// Another host has it.
         case elsewhere
-        /// As `elsewhere`, and this host waits for it.
+        /// As `elsewhere`, and this host is waiting for it.
         case waiting
-        /// Another host had it and did not renew it; soon anybody may have it.
+        /// Another host had it but did not renew it; soon anybody may have it.
         case expired
     }
 
@@ -32,11 +32,11 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
     @NullCodable package var transport: String?
     /// `keep` or `strict`.
     @NullCodable package var policy: String?
-    /// Until it expires, as far as this host knows. 0 once it did.
+    /// Time until it expires, as far as this host knows; 0 once it has.
     @NullCodable package var remaining_ms: Int64?
     /// Since when, by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
-    /// Names of the hosts that wait for it, first come first.
+    /// Names of the waiting hosts, in order.
     package var waiting: [String]
 
     package init(_ state: State) {

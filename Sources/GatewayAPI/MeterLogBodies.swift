@@ -1,6 +1,6 @@
-/// One line of what a meter recorded by itself, in `GET /v1/meters/{meter}/logs`.
+/// One of the logs that a meter recorded by itself, in `GET /v1/meters/{meter}/logs`.
 package struct MeterLogBody: Codable, Hashable, Sendable {
-    /// As the meter shows it; null where that is no plain text.
+    /// As the meter shows it; null if that is not plain text.
     @NullCodable package var name: String?
     package var samples: Int
     package var interval_ms: Int

@@ -6,54 +6,54 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var model: String?
     /// The name a person gave it.
     @NullCodable package var name: String?
-    /// One of the seven states, as on the command line.
+    /// One of the seven states, spelt as on the command line.
     package var state: String
     /// Since when, RFC 3339.
     package var since: String
-    /// The id means something on this host alone (Docs/SettingsAndRebuild.md#meter-ids).
+    /// The id is valid on this host only (Docs/SettingsAndRebuild.md#meter-ids).
     package var local_only: Bool
     /// It is to be connected, now and after a restart.
     package var wanted: Bool
     @NullCodable package var transport: String?
     @NullCodable package var port: String?
-    /// Every kind of link that leads to it now, the one that would be used first.
+    /// All kinds of link that lead to it now; the one that would be used first comes first.
     package var transports: [String] = []
-    /// How loud its radio was when last heard, in dBm; null over a cable, and where the adapter does not say.
+    /// Signal strength when last heard, in dBm; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// The last reading, null before the first.
+    /// The last reading; null before the first.
     @NullCodable package var reading: ReadingBody?
-    /// How old that reading is.
+    /// The age of that reading.
     @NullCodable package var age_ms: Int64?
     @NullCodable package var device: DeviceBody?
-    /// How often the meter is asked; null for a meter that pushes.
+    /// How often the meter is asked; null if it sends by itself.
     @NullCodable package var poll_interval_ms: Int64?
-    /// Until the next attempt to connect, while one is waited for.
+    /// Time until the next attempt to connect, if one is due.
     @NullCodable package var retry_in_ms: Int64?
-    /// It is not heard here, and how long it is still looked for before its lease is given back; null while it is not
-    /// looked for.
+    /// The meter is not heard here: how much longer to look for it before its lease is given back; null if it is not
+    /// being looked for.
     @NullCodable package var searching_ms: Int64?
-    /// Who may talk to it. Null only from a daemon that knows no leases.
+    /// Who may talk to it. Null only from a daemon without leases.
     @NullCodable package var lease: LeaseStatus?
-    /// The last thing that went wrong and has not been made good by data since, with what to do.
+    /// The last error since which no data came, with what to do.
     @NullCodable package var error: String?
     package var counters: Counters
 
-    /// Counted since the daemon started.
+    /// Counts since the daemon started.
     package struct Counters: Codable, Hashable, Sendable {
         package var readings = 0
         /// Bytes skipped to find a good frame.
         package var skipped_bytes = 0
         /// Times a good frame had to be searched for.
         package var resynchronisations = 0
-        /// Requests that no answer came to.
+        /// Requests left unanswered.
         package var timeouts = 0
-        /// Links that went up.
+        /// Links that came up.
         package var connects = 0
         /// Links that were lost.
         package var disconnects = 0
-        /// What the meter refused.
+        /// Refusals by the meter.
         package var rejected = 0
-        /// Samples whose value was absurd and was replaced by a neighbour's; absent where there was none.
+        /// Samples with an absurd value that was replaced by a neighbour's; absent if there were none.
         package var filtered_samples: Int?
 
         package init() {}
@@ -69,7 +69,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// What a meter says of itself.
+/// What a meter says about itself.
 package struct DeviceBody: Codable, Hashable, Sendable {
     @NullCodable package var serial: String?
     @NullCodable package var firmware: String?
@@ -85,14 +85,14 @@ package struct DeviceBody: Codable, Hashable, Sendable {
 }
 
 extension MeterStatus {
-    /// Its values are of now.
+    /// Whether its values are current.
     package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
 }
 
 /// `GET /v1/status`.
 package struct GatewayStatus: Codable, Hashable, Sendable {
     package var meters: [MeterStatus]
-    /// Empty where this host has no radio, or uses none.
+    /// Empty if this host has no radio, or uses none.
     package var adapters: [AdapterStatus]
     package var store: StoreStatus
 
@@ -103,17 +103,17 @@ package struct GatewayStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// How the store is doing.
+/// The state of the store.
 package struct StoreStatus: Codable, Hashable, Sendable {
     package var path: String
     /// Readings in memory that are not in the file yet.
     package var unsaved: Int
     package var saved: Int
-    /// Readings given up because the store took none for too long.
+    /// Readings given up because the store accepted none for too long.
     package var dropped: Int
-    /// Why the last write failed, null while writes succeed.
+    /// Why the last write failed; null while writes succeed.
     @NullCodable package var error: String?
-    /// What takes the room, where the file is larger than it may be though readings were deleted for that; else null.
+    /// What takes up the room, if the file is larger than allowed although readings were deleted; otherwise null.
     @NullCodable package var crowding: String?
 
     package init(path: String, unsaved: Int, saved: Int, dropped: Int, error: String?, crowding: String? = nil) {

@@ -1,5 +1,5 @@
-/// A value that is `null` in JSON, and not missing, where it is unknown or does not apply. Read from JSON, a key that is
-/// missing is as good as `null`: an older daemon may not know it.
+/// A value that is written to JSON as `null`, rather than left out, if unknown or not applicable. A missing key reads
+/// as `null`: an older daemon may not know it.
 @propertyWrapper
 package struct NullCodable<Value> {
     package var wrappedValue: Value?
@@ -22,7 +22,7 @@ extension NullCodable: Decodable where Value: Decodable {
 }
 
 extension KeyedDecodingContainer {
-    /// What a type whose decoding is synthesised calls for a property that is `NullCodable`.
+    /// Called by synthesised decoding for a property that is `NullCodable`.
     package func decode<Value: Decodable>(
         _ type: NullCodable<Value>.Type, forKey key: Key
     ) throws -> NullCodable<Value> {

@@ -1,23 +1,23 @@
-/// How meters that ask for a PIN fare over an adapter.
+/// The state of pairing over an adapter, for meters that ask for a PIN.
 package struct PairingStatus: Codable, Hashable, Sendable {
-    /// Off, the kernel refuses every PIN; null where there is no Bluetooth Classic.
+    /// If false, the kernel refuses every PIN; null without Bluetooth Classic.
     @NullCodable package var bondable: Bool?
-    /// null: the daemon is nobody's agent, as in a test.
+    /// Null if the daemon does not act as an agent, as in a test.
     @NullCodable package var agent: Agent?
-    /// Why there is no agent; null while nothing is wrong.
+    /// Why there is no agent; null if nothing is wrong.
     @NullCodable package var error: String?
 
-    /// Whether bluetoothd can have the daemon as its agent for a meter that asks for a PIN.
+    /// Whether the daemon can be bluetoothd's agent for a meter that asks for a PIN.
     package enum Agent: String, Codable, Sendable, CaseIterable {
-        /// There is no system bus, or no library to use it by.
+        /// There is no system bus, or no library for it.
         case unavailable
-        /// No bluetoothd is on the bus: the kernel asks the daemon alone.
+        /// bluetoothd is not on the bus: the kernel asks only the daemon.
         case alone
-        /// bluetoothd is there, and no meter needs it just now.
+        /// bluetoothd is there, and no meter needs it at the moment.
         case ready
         /// A link is being made to a meter that bluetoothd is not paired with.
         case standing
-        /// bluetoothd, or the bus, does not allow it.
+        /// bluetoothd or the bus does not allow it.
         case refused
     }
 

@@ -1,20 +1,20 @@
-/// `GET /v1/sync/parked`: records and parts of records that this host has and that are not synced, the latest first.
+/// `GET /v1/sync/parked`: records and parts of records that this host has but does not sync, the latest first.
 package struct ParkedBody: Codable, Hashable, Sendable {
     package struct Entry: Codable, Hashable, Sendable {
-        /// What `restore` and `drop` take.
+        /// The id to give to `restore` and `drop`.
         package var id: String
-        /// `refused` by the cloud, `unreadable` here, `unlisted` by the cloud when everything was read anew, or another
-        /// host's in the zone before (`otherZone`).
+        /// `refused` by the cloud, `unreadable` here, `unlisted` by the cloud when everything was read again, or
+        /// another host's in the former zone (`otherZone`).
         package var reason: String
-        /// Why, in words.
+        /// The reason in words.
         package var words: String
         package var type: String
         package var name: String
-        /// By property, as text.
+        /// Values as text, by property.
         package var values: [String: String]
-        /// A value of it was set on this host. Such an entry does not age.
+        /// Whether a value of it was set on this host. Such an entry does not age.
         package var own: Bool
-        /// Where it stood; null where that does not matter.
+        /// The zone it was in; null if irrelevant.
         @NullCodable package var zone: String?
         /// When it was parked, milliseconds since 1970 by this host's calendar.
         package var at_ms: Int64
@@ -43,7 +43,7 @@ package struct ParkedBody: Codable, Hashable, Sendable {
 /// The answer to `restore` and `drop`.
 package struct ParkedAnswer: Codable, Hashable, Sendable {
     package var id: String
-    /// With `restore`: properties that wait to be sent now. Absent with `drop`.
+    /// With `restore`: number of properties now waiting to be sent. Absent with `drop`.
     package var properties: Int?
 
     package init(id: String, properties: Int? = nil) {

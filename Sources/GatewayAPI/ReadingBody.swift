@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// A reading as JSON has it: one key a quantity, unit last, `null` for what the model has but does not know.
+/// A reading in JSON: one key for each quantity, with the unit last; `null` for what the model has but does not know.
 package struct ReadingBody: Codable, Hashable, Sendable {
     package var reading: Reading
 
@@ -26,7 +26,7 @@ package struct ReadingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// A JSON key that is made while the program runs.
+/// A JSON key created at run time.
 package struct TextKey: CodingKey, Hashable, Sendable {
     package let stringValue: String
     package var intValue: Int? { nil }
@@ -36,12 +36,12 @@ package struct TextKey: CodingKey, Hashable, Sendable {
     package init?(intValue: Int) { nil }
 }
 
-/// One line of `watch`: when, and the values beside it.
+/// One line of `watch`: the time, and the values beside it.
 package struct ReadingLine: Codable, Hashable, Sendable {
     /// RFC 3339 with milliseconds, UTC.
     package var time: String
     package var values: ReadingBody
-    /// Readings that were dropped before this one because the client took too long; absent when none.
+    /// Readings dropped before this one because the client was too slow; absent if none were.
     package var missed: Int?
 
     package init(time: String, values: ReadingBody, missed: Int? = nil) {

@@ -1,6 +1,6 @@
 /// `POST /v1/rebuild`.
 package struct RebuildRequest: Codable, Hashable, Sendable {
-    /// Only say what would be done.
+    /// Only report what would be done.
     package var dry_run: Bool?
 
     package init(dry_run: Bool? = nil) { self.dry_run = dry_run }
@@ -13,9 +13,9 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
         package var type: String
         package var from: String
         package var into: String
-        /// Properties whose value is taken over.
+        /// Properties whose value is moved.
         package var moved: [String]
-        /// Properties of which there is a younger value already.
+        /// Properties that already have a younger value.
         package var kept: [String]
 
         package init(type: String, from: String, into: String, moved: [String], kept: [String]) {
@@ -27,11 +27,11 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Records looked at.
+    /// Records examined.
     package var scanned: Int
     /// Records that would be folded.
     package var folded: Int
-    /// The first few of them.
+    /// The first few such records.
     package var examples: [Example]
 
     package init(scanned: Int, folded: Int, examples: [Example]) {
@@ -41,22 +41,22 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of the answer to a rebuild: how far it is. The last one is not `running`.
+/// One line of the answer to a rebuild: the progress so far. Only the last line is not `running`.
 package struct RebuildLine: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable {
         case running
         case complete
-        /// What was done is kept, and the next rebuild goes on there.
+        /// What was done is kept, and the next rebuild continues from there.
         case cancelled
         case failed
     }
 
     package var state: State
-    /// Of the rule.
+    /// The version of the rule.
     package var version: Int?
     package var scanned: Int?
     package var folded: Int?
-    /// Why it failed; absent where it did not.
+    /// Why it failed; absent unless it did.
     package var error: ErrorBody?
 
     package init(

@@ -1,12 +1,12 @@
 /// `POST /v1/meters/{meter}/recording`.
 package struct RecordingRequest: Codable, Hashable, Sendable {
-    /// What the recording is to be called; null or absent: nothing.
+    /// The name of the recording; null or absent for none.
     package var name: String?
 
     package init(name: String? = nil) { self.name = name }
 }
 
-/// `PATCH /v1/recordings/{recording}`. What is null or absent stays; an empty text takes it away.
+/// `PATCH /v1/recordings/{recording}`. Null or absent leaves a text as it is; an empty text removes it.
 package struct RecordingTextRequest: Codable, Hashable, Sendable {
     package var name: String?
     package var note: String?
@@ -19,35 +19,35 @@ package struct RecordingTextRequest: Codable, Hashable, Sendable {
 
 /// A charge session, in `GET /v1/recordings` and the other routes of recordings. Unknown or not applicable is null.
 package struct RecordingBody: Codable, Hashable, Sendable {
-    /// Eight digits that stand for it, the same on every host.
+    /// The eight digits that stand for it, the same on every host.
     package var id: String
     package var meter: String
     @NullCodable package var name: String?
     @NullCodable package var note: String?
-    /// The host that made it, by name, and by id.
+    /// The name and id of the host that made it.
     @NullCodable package var host: String?
     package var host_id: String
     /// It was made here, so its readings are here.
     package var mine: Bool
     /// `running` or `ended`.
     package var state: String
-    /// What began it: `hand` or `threshold`.
+    /// What started it: `hand` or `threshold`.
     package var trigger: String
-    /// Why it is over: `hand`, `threshold`, `gap` or `settings`; null while it goes on.
+    /// Why it ended: `hand`, `threshold`, `gap` or `settings`; null while it is running.
     @NullCodable package var end: String?
     /// RFC 3339, by its host's calendar.
     package var started: String
-    /// Its end, or the last reading while it goes on.
+    /// Its end, or the last reading while it is running.
     package var until: String
     /// `recorded_ms` and `gap_ms` together.
     package var duration_ms: Int64
-    /// The time that is added up.
+    /// The time integrated.
     package var recorded_ms: Int64
     package var readings: Int
-    /// What flowed, added up by the host over the recorded time, with its sign.
+    /// What flowed, integrated by the host over the recorded time, with its sign.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// How far the meter's own counters went meanwhile, its gaps included.
+    /// How far the meter's own counters advanced, including gaps.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     @NullCodable package var voltage_V: Range?
@@ -56,14 +56,14 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     @NullCodable package var temperature_C: Range?
     package var gap_ms: Int64
     package var gap_count: Int
-    /// The first ones.
+    /// The first gaps.
     package var gaps: [Gap]
-    /// What to know before its numbers are believed: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`.
+    /// What to know before believing its numbers: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`.
     package var marks: [String]
-    /// Other recordings of the meter that tell of some of the same time, by id.
+    /// Ids of the meter's recordings that overlap with it.
     package var overlaps: [String]
 
-    /// The mean is over time.
+    /// The mean is weighted by time.
     package struct Range: Codable, Hashable, Sendable {
         package var min: Double
         package var max: Double
@@ -77,7 +77,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     }
 
     package struct Gap: Codable, Hashable, Sendable {
-        /// The last reading before it.
+        /// The last reading before the gap.
         package var start: String
         package var duration_ms: Int64
         /// `link`, `silence` or `host`.

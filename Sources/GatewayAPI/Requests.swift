@@ -1,22 +1,22 @@
 /// `POST /v1/meters/{meter}/connect`.
 package struct ConnectRequest: Codable, Hashable, Sendable {
-    /// Wait for data for so long; null or absent: do not wait.
+    /// How long to wait for data; null or absent for not at all.
     package var wait_ms: Int64?
     /// Only for a meter named by a device path: the model behind that port.
     package var model: String?
-    /// Only for a meter named by a device path: the meter's own id, where it is known.
+    /// Only for a meter named by a device path: the meter's own id, if known.
     package var id: String?
-    /// Take it from whoever has it.
+    /// Take the meter over from whoever has it.
     package var takeover: Bool?
-    /// Wait in line for so long, where another host has it; null or absent: do not.
+    /// How long to wait in line if another host has it; null or absent for not at all.
     package var queue_ms: Int64?
-    /// Do not ask the cloud. It is used beside whoever holds it, and nobody sees that it is.
+    /// Do not ask the cloud. The meter is then used beside its holder, which nobody can see.
     package var no_lease: Bool?
-    /// The kind of link to use where the meter has several: `serial`, `hid`, `bulk`, `ble` or `spp`, from now on; `any`: the
-    /// usual one. Absent: as was asked for last.
+    /// The kind of link to use from now on if the meter has several: `serial`, `hid`, `bulk`, `ble`, `spp`, or `any`
+    /// for the usual order. Absent keeps the present choice.
     package var over: String?
-    /// The person is sure: of a meter that this host has never met, and of another take-over of one that it did not hear
-    /// after the last.
+    /// A person has confirmed: for a meter that this host has never met, or for another take-over of one that was not
+    /// heard after the last.
     package var yes: Bool?
 
     package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil, over: String? = nil) {
@@ -39,10 +39,10 @@ package struct CommandRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET` and `PATCH /v1/meters/{meter}/settings`. In a PATCH, null takes a setting back to its default.
+/// `GET` and `PATCH /v1/meters/{meter}/settings`. In a PATCH, null resets a setting to its default.
 package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
-    /// Only in the answer to a GET: every setting there is, set or not.
+    /// Only in the answer to a GET: every possible setting, set or not.
     package var known: [String]?
 
     package init(settings: [String: String?], known: [String]? = nil) {
@@ -58,7 +58,7 @@ package struct TrafficLine: Codable, Hashable, Sendable {
     /// `in`: from the meter. `out`: to it.
     package var dir: String
     package var hex: String
-    /// Messages that were dropped before this one because the client took too long; absent when none.
+    /// Messages dropped before this one because the client was too slow; absent if none were.
     package var missed: Int?
 
     package init(t: Double, dir: String, hex: String, missed: Int? = nil) {
@@ -88,24 +88,25 @@ package struct CaptureHeader: Codable, Hashable, Sendable {
     }
 }
 
-/// One meter in `GET /v1/scan`: there now, whether it is wanted or not.
+/// One meter in `GET /v1/scan`: present now, whether wanted or not.
 package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     @NullCodable package var name: String?
-    /// The link in use, or that would be used.
+    /// The link in use, or the one that would be used.
     package var transport: String
     package var port: String
-    /// Every kind of link that leads to it now, the one that would be used first.
+    /// All kinds of link that lead to it now; the one that would be used first comes first.
     package var transports: [String]
-    /// How loud it was when last heard, in dBm; null over a cable, and where the adapter does not say.
+    /// Signal strength when last heard, in dBm; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// The adapter of this host that hears it, by address; null over a cable.
+    /// The address of this host's adapter that hears it; null over a cable.
     @NullCodable package var adapter: String?
     package var state: String
-    /// The name of the host that has it; null where nobody has, or this host belongs to no cloud.
+    /// The name of the host that has it; null if none has, or this host belongs to no cloud.
     @NullCodable package var holder: String?
-    /// What is unusual about its address: `group-bit`, `locally-administered`. Nothing is wrong with the meter for that.
+    /// What is unusual about its address: `group-bit`, `locally-administered`. That does not mean anything is wrong
+    /// with the meter.
     package var flags: [String] = []
 
     package init(id: String, model: String?, name: String?, transport: String, port: String, state: String) {
@@ -132,7 +133,7 @@ package struct VersionBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Every answer with a status of 400 or above.
+/// The body of every response with a status of 400 or above.
 package struct ErrorBody: Codable, Hashable, Sendable {
     /// For programs; the closed list is `ErrorCode`.
     package var code: ErrorCode
@@ -157,10 +158,10 @@ package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case notConnected = "not-connected"
     case refused
     case timedOut = "timed-out"
-    /// Another host has it; the message says which.
+    /// Another host has the meter, and the message names it.
     case held
     case permission
-    /// The web page is open to the network, and who asks has not logged in.
+    /// The web page is open to the network, and the client has not logged in.
     case notAuthenticated = "not-authenticated"
     /// Too many attempts; the message says how long to wait.
     case tooManyRequests = "too-many-requests"

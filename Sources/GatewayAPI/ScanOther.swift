@@ -1,14 +1,14 @@
-/// A device that an adapter heard in the last minute and that is no meter of the scan's, with the reason.
+/// A device that an adapter heard in the last minute but the scan does not list as a meter, with the reason.
 package struct ScanOther: Codable, Hashable, Sendable {
     package var address: String
     /// `ble` or `spp`.
     package var transport: String
-    /// The adapter of this host that heard it, by address.
+    /// The address of this host's adapter that heard it.
     package var adapter: String
     @NullCodable package var name: String?
-    /// In dBm; null where the adapter does not say.
+    /// In dBm; null if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// It looks like a meter all the same.
+    /// Whether it looks like a meter all the same.
     package var looks_like_meter: Bool
     package var reason: String
 

@@ -1,20 +1,20 @@
-/// `GET /v1/meters/{meter}/series`: readings over time, ready to be drawn. All lists are of one length.
+/// `GET /v1/meters/{meter}/series`: readings over time, ready to be drawn. All lists have the same length.
 package struct SeriesBody: Codable, Hashable, Sendable {
     package var meter: String
-    /// What `t_ms` counts from, RFC 3339.
+    /// The origin of `t_ms`, RFC 3339.
     package var start: String
-    /// How long a point is, in milliseconds.
+    /// The width of a point in milliseconds.
     package var width_ms: Int64
-    /// What it was made of: `raw` (single readings, seconds where they are gone), `1 min` or `1 h`.
+    /// What it was made from: `raw` (single readings, or seconds once those are gone), `1 min` or `1 h`.
     package var tier: String
-    /// Silence longer than this has a point with null in all lists.
+    /// A silence longer than this many milliseconds has a point with null in all lists.
     package var gap_ms: Int64
-    /// When the first thing at each point was measured, in milliseconds since `start`, rising.
+    /// The time of the first measurement at each point, in milliseconds since `start`, rising.
     package var t_ms: [Int64]
-    /// By the key of a reading, such as `voltage_V`. A quantity that has no value in the whole time is absent.
+    /// By the key of a reading, such as `voltage_V`. A quantity without values in the whole time is absent.
     package var series: [String: Column]
 
-    /// The least, the greatest and the mean of each point; null where nothing is known.
+    /// The minimum, maximum and mean of each point; null where unknown.
     package struct Column: Codable, Hashable, Sendable {
         package var min: [Double?]
         package var max: [Double?]

@@ -6,8 +6,8 @@ package enum SocketPath {
     /// A person's own daemon.
     ///
     /// - Parameters:
-    ///   - runtimeDirectory: `XDG_RUNTIME_DIR`, nil where there is none.
-    ///   - userID: stands in for it under /tmp.
+    ///   - runtimeDirectory: `XDG_RUNTIME_DIR`, if set.
+    ///   - userID: used under /tmp instead.
     package static func user(runtimeDirectory: String?, userID: UInt32) -> String {
         guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else { return "/tmp/meterd-\(userID)/control.sock" }
         return "\(runtimeDirectory)/meterd/control.sock"

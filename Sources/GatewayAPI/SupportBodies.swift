@@ -1,7 +1,7 @@
-/// `GET /v1/support`: what a maintainer asks for where a meter is not found or gives no data. Unknown is null.
+/// `GET /v1/support`: what a maintainer asks for if a meter is not found or gives no data. Unknown is null.
 package struct SupportBody: Codable, Hashable, Sendable {
     package var meters: [SupportMeter]
-    /// null where this host uses no radio.
+    /// Null if this host uses no radio.
     @NullCodable package var radios: SupportRadios?
 
     package init(meters: [SupportMeter], radios: SupportRadios?) {
@@ -16,9 +16,9 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     @NullCodable package var model: String?
     package var state: String
     @NullCodable package var transport: String?
-    /// The last ones, the oldest first.
+    /// The last changes of state, oldest first.
     package var transitions: [Transition]
-    /// Attributes of the last Bluetooth LE link; null where there was none.
+    /// Attributes of the last Bluetooth LE link; null if there was none.
     @NullCodable package var gatt: [SupportService]?
     /// What crossed the last link before it brought a reading; empty once it has.
     package var traffic: [Traffic]
@@ -43,9 +43,9 @@ package struct SupportMeter: Codable, Hashable, Sendable {
         package var age_ms: Int64
         /// `in`: from the meter. `out`: to it.
         package var dir: String
-        /// The first bytes of it.
+        /// Its first bytes.
         package var hex: String
-        /// How many there were.
+        /// Its number of bytes.
         package var bytes: Int
 
         package init(age_ms: Int64, dir: String, hex: String, bytes: Int) {
@@ -70,9 +70,9 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     }
 }
 
-/// A service that a Bluetooth LE meter offers. Characteristics are known of those that may carry its serial line.
+/// A service of a Bluetooth LE meter. Characteristics are known only for those that may carry its serial line.
 package struct SupportService: Codable, Hashable, Sendable {
-    /// Four hexadecimal digits, or the whole of it.
+    /// Four hexadecimal digits, or the whole UUID.
     package var service: String
     /// The first handle, in decimal.
     package var handle: Int
@@ -80,10 +80,10 @@ package struct SupportService: Codable, Hashable, Sendable {
 
     package struct Characteristic: Codable, Hashable, Sendable {
         package var uuid: String
-        /// Of the value.
+        /// The handle of the value.
         package var handle: Int
         package var properties: [String]
-        /// It has the descriptor by which one subscribes; null where nobody looked.
+        /// Whether it has the descriptor for subscribing; null if nobody looked.
         @NullCodable package var cccd: Bool?
 
         package init(uuid: String, handle: Int, properties: [String], cccd: Bool?) {

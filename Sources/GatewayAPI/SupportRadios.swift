@@ -1,24 +1,24 @@
 /// This host's radios in `GET /v1/support`.
 package struct SupportRadios: Codable, Hashable, Sendable {
     package var adapters: [Adapter]
-    /// Of what is, or may be, a meter. Others are counted.
+    /// From devices that are, or may be, meters. Others are counted.
     package var advertisements: [Advertisement]
-    /// Devices that are nothing like a meter, heard in the last minute.
+    /// Number of devices heard in the last minute that do not resemble a meter.
     package var strangers: Int
-    /// The last commands to the kernel and what it told, the oldest first; reports of devices are left out.
+    /// The last commands to the kernel and its events, oldest first; reports of devices are left out.
     package var management: [Trace]
 
     package struct Adapter: Codable, Hashable, Sendable {
         package var address: String
         package var name: String
-        /// A company's number by the Bluetooth SIG.
+        /// A company's number assigned by the Bluetooth SIG.
         package var manufacturer: Int
         /// HCI's number: 6 is Bluetooth 4.0, 9 is 5.0.
         package var hci_version: Int
-        /// Bits as the kernel has them (`MGMT_SETTING_…`), in hexadecimal.
+        /// The kernel's bits (`MGMT_SETTING_…`), in hexadecimal.
         package var supported_settings: String
         package var current_settings: String
-        /// `usb` or `serial` where its chip can be reset there; else null.
+        /// `usb` or `serial` if its chip can be reset there; otherwise null.
         @NullCodable package var reset: String?
 
         package init(
@@ -41,7 +41,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
         package var address_type: String
         @NullCodable package var name: String?
         @NullCodable package var rssi: Int?
-        /// What it announces, as it came, in hexadecimal; each different content once, the newest first.
+        /// What it broadcasts, unchanged, in hexadecimal; each different content once, newest first.
         package var data: [String]
 
         package init(address: String, address_type: String, name: String?, rssi: Int?, data: [String]) {
@@ -55,7 +55,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
 
     package struct Trace: Codable, Hashable, Sendable {
         package var age_ms: Int64
-        /// `hci0`; null for what is about none.
+        /// `hci0`; null if no adapter is concerned.
         @NullCodable package var adapter: String?
         /// `out`: to the kernel. `in`: from it.
         package var dir: String

@@ -11,13 +11,13 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     /// What a run did with one type's records.
     package struct Counts: Codable, Hashable, Sendable {
         package var type: String
-        /// Told, and taken by the cloud.
+        /// Sent, and accepted by the cloud.
         package var pushed: Int
-        /// Came from the cloud and changed something here.
+        /// Received from the cloud, with changes here.
         package var fetched: Int
-        /// Came from the cloud with nothing new.
+        /// Received from the cloud with nothing new.
         package var unchanged: Int
-        /// Cannot be kept here, or was refused there; set aside with the reason.
+        /// Impossible to keep here, or refused by the cloud; set aside with the reason.
         package var parked: Int
 
         package init(type: String, pushed: Int, fetched: Int, unchanged: Int, parked: Int) {
@@ -29,7 +29,7 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Of the run, from 1 on, since the daemon started.
+    /// The number of the run, from 1 on, since the daemon started.
     package var run: UInt64
     /// `asked`, `localChange`, `remoteChange`, `poll` …
     package var trigger: String
@@ -39,13 +39,13 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     /// `complete`, `partial`, `cancelled`, `failed` or `halted`.
     package var end: String
     package var was_cancelled: Bool
-    /// Records that were older than what is here, or that cannot be kept.
+    /// Records older than those here, or impossible to keep.
     package var skipped: Int
-    /// In the order in which they sync.
+    /// In the order in which the types sync.
     package var types: [Counts]
     /// Why it failed.
     @NullCodable package var error: String?
-    /// What to do about that, where a person has to.
+    /// What a person has to do about that, if anything.
     @NullCodable package var next: String?
 
     package init(
@@ -73,7 +73,7 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
     package var time: String?
     /// One line for people.
     package var event: String
-    /// Events that were dropped before this one because the client took too long; absent when none.
+    /// Events dropped before this one because the client was too slow; absent if none were.
     package var missed: Int?
 
     package init(number: UInt64, uptime_ms: Int64, time: String? = nil, event: String, missed: Int? = nil) {
@@ -85,9 +85,9 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of `GET /v1/refreshes`: records that are shown are not what they were.
+/// One line of `GET /v1/refreshes`: records on display have changed.
 package struct RefreshLine: Codable, Hashable, Sendable {
-    /// Rises with every change, of this host or another.
+    /// Rises with every change by this host or another.
     package var refresh_version: UInt64
 
     package init(refresh_version: UInt64) { self.refresh_version = refresh_version }

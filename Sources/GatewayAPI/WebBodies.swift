@@ -1,20 +1,20 @@
 /// `GET /v1/web` on the control socket, and the answer to enabling and disabling. Unknown or not applicable is null.
 package struct WebStatus: Codable, Hashable, Sendable {
-    /// The page is served at all.
+    /// Whether the page is served at all.
     package var serving: Bool
-    /// The network reaches it, and everybody has to log in.
+    /// The network can reach it, and everybody has to log in.
     package var enabled: Bool
-    /// Where it listens, `address:port`.
+    /// The address it listens on, `address:port`.
     package var listen: String
-    /// Where a browser finds it, best first. Never holds the token.
+    /// The addresses for a browser, best first. Never contains the token.
     package var urls: [String]
-    /// The chart library is installed; without it the page has no charts.
+    /// Whether the chart library is installed; without it the page has no charts.
     package var charts: Bool
     /// Why it is not served.
     @NullCodable package var error: String?
     /// What to do about that.
     @NullCodable package var next: String?
-    /// Only in the answer to enabling: what the login asks for. A secret, shown this once.
+    /// Only in the answer to enabling: the token that the login asks for. A secret, shown only this once.
     package var token: String?
 
     package init(serving: Bool, enabled: Bool, listen: String, urls: [String], charts: Bool) {
@@ -28,7 +28,7 @@ package struct WebStatus: Codable, Hashable, Sendable {
 
 /// `POST /v1/web` on the control socket: opens the page to the network.
 package struct WebEnableRequest: Codable, Hashable, Sendable {
-    /// `address:port`; null or absent: all addresses, and the port of the configuration.
+    /// `address:port`; null or absent for all addresses and the configuration's port.
     package var listen: String?
 
     package init(listen: String? = nil) { self.listen = listen }
@@ -45,14 +45,14 @@ package struct LoginRequest: Codable, Sendable {
 /// `GET /v1/session` on the web page's listener, and the answer to logging in and out.
 package struct SessionBody: Codable, Hashable, Sendable {
     package enum Login: String, Codable, Hashable, Sendable {
-        /// Only this machine reaches the page.
+        /// Only this machine can reach the page.
         case none
         case needed
         case done
     }
 
     package var login: Login
-    /// Whoever asks may change something, and not only look.
+    /// Whether the client may make changes, rather than only view.
     package var may_change: Bool
 
     package init(login: Login, may_change: Bool) {

@@ -2,26 +2,26 @@
 package struct WhoEntry: Codable, Hashable, Sendable {
     /// The meter's id.
     package var meter: String
-    /// The name that a person gave the meter; null where this host does not know it.
+    /// The name that a person gave the meter; null if this host does not know it.
     @NullCodable package var name: String?
     @NullCodable package var model: String?
     /// The name of the host that has it.
     @NullCodable package var holder: String?
     @NullCodable package var holder_id: String?
-    /// This host has it.
+    /// Whether this host has it.
     package var mine: Bool
     /// `ble`, `spp` or `usb`.
     @NullCodable package var transport: String?
-    /// As `LeaseStatus.State`, with one word for everybody else's: `held`.
+    /// As `LeaseStatus.State`, with `held` for `elsewhere`.
     package var state: String
-    /// Until it expires, as far as this host knows. 0 once it did.
+    /// Time until it expires, as far as this host knows; 0 once it has.
     @NullCodable package var remaining_ms: Int64?
     @NullCodable package var token: UInt64?
     /// `keep` or `strict`.
     @NullCodable package var policy: String?
     /// Since when, by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
-    /// Names of the hosts that wait for it, first come first.
+    /// Names of the waiting hosts, in order.
     package var waiting: [String]
 
     package init(meter: String, state: String, mine: Bool, waiting: [String] = []) {
@@ -32,9 +32,9 @@ package struct WhoEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/leases`: all of the zone that somebody has or waits for, by meter.
+/// `GET /v1/leases`: every lease of the zone that somebody has or waits for, by meter.
 package struct WhoBody: Codable, Hashable, Sendable {
-    /// This host belongs to a cloud. Without one there are no leases.
+    /// Whether this host belongs to a cloud. Without one there are no leases.
     package var joined: Bool
     package var leases: [WhoEntry]
 

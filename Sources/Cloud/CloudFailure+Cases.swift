@@ -1,7 +1,7 @@
 import CloudAPI
 import MeterModel
 
-/// What every engine says in the same words.
+/// Failures that all engines report in the same words.
 extension CloudFailure {
     package static func zoneNotFound(_ zone: String) -> CloudFailure {
         CloudFailure(.zoneNotFound, "there is no zone \"\(zone)\"; make it with PUT /v1/zones/\(zone)")
@@ -17,7 +17,7 @@ extension CloudFailure {
 }
 
 extension Credential {
-    /// The rule of binding, for all engines (Docs/Leases.md#rule-11).
+    /// The rule for binding credentials, for all engines (Docs/Leases.md#rule-11).
     ///
     /// - Parameter others: all credentials of the zone; this one may be among them.
     package func bound(to wish: Binding, among others: [Credential]) throws(CloudFailure) -> Credential {

@@ -1,17 +1,17 @@
 package import CloudAPI
 import MeterModel
 
-/// Why the cloud does not do what it was asked. Travels to the host as a `CloudErrorBody`.
+/// Why the cloud refuses a request, or fails. Sent to the host as a `CloudErrorBody`.
 package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: CloudErrorCode
     /// What failed, with which value, and what to do.
     package var message: String
     package var retryAfter: Duration?
-    /// With `changeTokenExpired`, `timelineLost` and `anotherZone`: the store's present one.
+    /// With `changeTokenExpired`, `timelineLost` and `anotherZone`: the store's present epoch.
     package var epoch: String?
-    /// With the same codes: the identity of the zone that was asked.
+    /// With the same codes: the identity of the requested zone.
     package var zoneID: String?
-    /// With `leaseHeld`: who has it, nil where nobody does yet.
+    /// With `leaseHeld`: the present lease, if anybody has the meter.
     package var lease: LeaseBody?
     /// With `leaseHeld`: `held`, `revoking`, `reserved` or `restoring`.
     package var reason: String?
@@ -24,7 +24,7 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
 
     package var description: String { message }
 
-    /// What travels.
+    /// The part that is sent.
     package var content: CloudErrorBody.Content {
         var content = CloudErrorBody.Content(
             code: code, message: message, retryAfter: retryAfter.map { Double($0.milliseconds) / 1000 })

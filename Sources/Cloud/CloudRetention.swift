@@ -1,19 +1,20 @@
 package import Logging
 import MeterModel
 
-/// Deletes what is old in the cloud: tombstones. Ages count back from a stored date (`BelievedDate`) that the calendar only
-/// moves, and only where something besides this machine confirms it; all copies of a cloud share the date.
+/// Deletes old tombstones in the cloud. Ages count back from a stored date (`BelievedDate`), which only a calendar
+/// confirmed from outside this machine moves forward; all copies of a cloud share the date.
 package actor CloudRetention {
-    /// Not at once: a start is busy enough.
+    /// Not at once, because a starting server is busy enough.
     package static let firstAfter = Duration.seconds(600)
     package static let interval = Duration.seconds(86_400)
-    /// A host that was away for longer no more hears of the deletion, and does not push what it has (Docs/Decisions/0013).
+    /// A host that was away for longer never hears of the deletion, and does not push what it has
+    /// (Docs/Decisions/0013).
     package static let tombstoneAge = Duration.seconds(180 * 86_400)
 
     private let engine: any CloudEngine
     private let clock: CloudClock
     private let logger: Logger
-    /// What this copy stored last, and when. Time counts as running from then on.
+    /// What this copy stored last, and when. Running time counts from then.
     private var last: (date: WallTime, at: MonotonicTime)?
 
     package init(engine: any CloudEngine, clock: CloudClock, logger: Logger) {
@@ -22,7 +23,7 @@ package actor CloudRetention {
         self.logger = logger
     }
 
-    /// To be called every `interval` or so.
+    /// To be called about every `interval`.
     package func purge() async {
         guard clock.isConfirmed() else {
             logger.notice(
@@ -46,13 +47,13 @@ package actor CloudRetention {
         }
     }
 
-    /// - Returns: the date from which ages count back now; nil where another copy is about the same thing.
+    /// - Returns: the date from which ages count back now; nil if another copy is doing the same.
     private func advance() async throws -> WallTime? {
         let known = try await engine.believedDate
         let newest = try await engine.newestStamp()
         let (calendar, now) = (clock.wallNow(), clock.now())
         var believed = known.map { BelievedDate(date: $0) } ?? BelievedDate(newest: newest, calendar: calendar)
-        // Where another copy moved the date, it has counted the time too.
+        // If another copy moved the date, it has counted this time as well.
         let running = last.flatMap { $0.date == known ? now - $0.at : nil } ?? .zero
         // Whether changes came since the date: time without any is skipped.
         let next = newest.flatMap { $0 > believed.date ? believed.date : nil }

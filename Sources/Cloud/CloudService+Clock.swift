@@ -2,10 +2,9 @@ import MeterModel
 import SettingsCore
 
 extension CloudService {
-    /// What the stamps that were accepted say against this machine's calendar; nil means nothing, or the store does not
-    /// say.
+    /// What the accepted stamps say against this machine's calendar, if anything and if the store knows.
     ///
-    /// Stamps ahead of the cloud's clock are refused, so accepted ones are ahead only where the clock went back since.
+    /// Stamps ahead of the cloud's clock are refused, so accepted ones are ahead only if the clock has gone back since.
     package func clockWarning() async -> String? {
         guard let newest = try? await engine.newestStamp() else { return nil }
         let now = clock.wallNow()

@@ -3,13 +3,13 @@ package import LeaseCore
 import MeterModel
 package import SettingsCore
 
-/// What the administrator asks on the server's own machine. Nobody is checked.
+/// The administrator's requests on the server's own machine, which need no permission.
 extension CloudService {
     package func zones() async throws(CloudFailure) -> [Zone] { try await ask { try await engine.zones() } }
 
-    /// Makes a zone, or returns the one that is there, as it is.
+    /// Creates a zone, or returns an existing one unchanged.
     ///
-    /// - Parameter id: of a zone that has to be made; nil for a new one.
+    /// - Parameter id: the identity of a new zone; nil for a random one.
     /// - Throws: `badRequest` for a malformed name or identity.
     package func createZone(
         _ name: String, id: String? = nil, terms: LeaseTerms
@@ -22,7 +22,8 @@ extension CloudService {
         return try await ask { try await engine.createZone(name, id: id, terms: terms) }
     }
 
-    /// A stricter policy reaches the holders with their next renewals; all else when a lease is acquired anew.
+    /// A stricter policy reaches holders with their next renewals; everything else applies when a lease is acquired
+    /// anew.
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws(CloudFailure) {
         try await ask { try await engine.setTerms(terms, of: zone) }
     }
@@ -35,7 +36,7 @@ extension CloudService {
         try await ask { try await engine.usage(of: zone) }
     }
 
-    /// - Parameter type: nil means all.
+    /// - Parameter type: nil for all.
     package func records(in zone: String, type: String?) async throws(CloudFailure) -> [Record] {
         try await ask { try await engine.records(in: zone, type: type.map { RecordType(rawValue: $0) }) }
     }
@@ -47,7 +48,7 @@ extension CloudService {
         return try await ask { try await engine.record(key, in: zone) }
     }
 
-    /// Freed ones too, without any session.
+    /// All leases, including free ones, without their sessions.
     package func leases(in zone: String) async throws(CloudFailure) -> LeaseList {
         let zone = try await existing(zone)
         let leases = try await ask { try await engine.leases(in: zone.name) }
@@ -58,12 +59,12 @@ extension CloudService {
         try await revoke(try Self.meter(meter), in: try await existing(zone))
     }
 
-    /// - Parameter zone: nil means all zones.
+    /// - Parameter zone: nil for all zones.
     package func credentials(in zone: String?) async throws(CloudFailure) -> [Credential] {
         try await ask { try await engine.credentials(in: zone) }
     }
 
-    /// - Parameter hash: SHA-256 of the token, which the caller made.
+    /// - Parameter hash: SHA-256 of the token, which the caller generated.
     package func addCredential(
         _ kind: Credential.Kind, label: String, hash: [UInt8], in zone: String
     ) async throws(CloudFailure) -> Credential {
@@ -75,9 +76,9 @@ extension CloudService {
         return credential
     }
 
-    /// Ends the event streams that were opened with it.
+    /// Revokes a credential, and ends the event streams opened with it.
     ///
-    /// - Throws: `notFound` where there is none by that id.
+    /// - Throws: `notFound` if there is none with this id.
     package func revokeCredential(_ id: String) async throws(CloudFailure) {
         guard try await ask({ try await engine.revoke(credential: id, at: clock.wallNow()) }) else {
             throw .credentialNotFound(id)

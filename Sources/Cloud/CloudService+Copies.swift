@@ -1,11 +1,11 @@
 import Logging
 import MeterModel
 
-/// Several copies of one cloud, of which some may die.
+/// Several copies of one cloud, any of which may die.
 extension CloudService {
-    /// Shows the other copies that this one lives, and takes those who wait through one that does not out of the
-    /// queues, so that they are in nobody's way. Their hosts queue again through another copy, and keep their places
-    /// where they come before that. Until its task is cancelled.
+    /// Sends heartbeats to the other copies, and removes hosts that wait through a dead copy from the queues, so that
+    /// they are not in the way. Those hosts queue again through another copy, and keep their places if they do so
+    /// before that. Runs until its task is cancelled.
     package func liveAmongCopies() async {
         var life = CopyLife()
         while !Task.isCancelled {
@@ -14,21 +14,21 @@ extension CloudService {
             do {
                 try await clock.sleep(now + FailureDetector.interval)
             } catch {
-                // Cancelled, which the loop sees.
+                // Cancelled, which the loop notices.
             }
         }
     }
 
-    /// What one copy remembers of its life.
+    /// What one copy remembers about its own life.
     struct CopyLife {
         var sights = FailureDetector()
-        /// As which it began to give signs.
+        /// The name with which it began to send heartbeats.
         var name: ReplicaID?
-        /// The last look failed, which was said.
+        /// The last look failed, which has been logged.
         var isBlind = false
     }
 
-    /// One sign of life, and one look at those of the others.
+    /// Sends one heartbeat, and looks at those of the others.
     func lookAround(_ life: inout CopyLife) async {
         let me = copy
         let isFirst = life.name != me
@@ -36,7 +36,7 @@ extension CloudService {
         do {
             let signs = try await engine.heartbeat(of: me, isFirst: isFirst)
             guard !signs.wasGivenUp else {
-                // Cut off for too long: those who wait here were taken out of their queues. They shall queue again.
+                // Cut off for too long: those who wait here were removed from their queues, and have to queue again.
                 logger.warning("the other copies had given this one up; those who wait through it queue again")
                 becomeAnother()
                 hub.endQueues()
@@ -54,7 +54,7 @@ extension CloudService {
     }
 
     private func giveUp(_ silent: FailureDetector.Silence) async throws {
-        // Whatever it does from now on, it does under another name.
+        // Whatever that copy does from now on, it does under another name.
         guard try await engine.giveUp(silent.copy, seen: silent.mark) else { return }
         let places = queues.places(waitedAtThrough: silent.copy)
         logger.info(

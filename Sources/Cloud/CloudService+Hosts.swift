@@ -4,8 +4,8 @@ import Logging
 import MeterModel
 
 extension CloudService {
-    /// - Parameter hash: SHA-256 of the token that was shown.
-    /// - Throws: `notAuthenticated` for one that is unknown or revoked.
+    /// - Parameter hash: SHA-256 of the presented token.
+    /// - Throws: `notAuthenticated` if it is unknown or revoked.
     package func authenticate(hash: [UInt8]) async throws(CloudFailure) -> Principal {
         guard let credential = try await ask({ try await engine.credential(hash: hash) }) else {
             throw CloudFailure(.notAuthenticated, "this token is unknown here; join with one of this cloud")
@@ -16,7 +16,7 @@ extension CloudService {
         return Principal(credential: credential)
     }
 
-    /// - Parameter newToken: what the host gets where it shows an enrolment token.
+    /// - Parameter newToken: what the host gets for an enrolment token.
     /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
     package func join(
         _ request: JoinRequest, by principal: Principal, newToken: (text: String, hash: [UInt8])
@@ -94,7 +94,7 @@ extension CloudService {
             zoneID: zone.id.description)
     }
 
-    /// Makes the principal's own zone where it is not there, then with the identity that the host knows for it.
+    /// Creates the principal's own zone if it is missing, with the identity under which the host knows it.
     package func createZone(
         _ zone: String, _ request: ZoneRequest = ZoneRequest(zoneID: nil), by principal: Principal
     ) async throws(CloudFailure) {
@@ -103,9 +103,9 @@ extension CloudService {
         _ = try await ask { try await engine.createZone(zone, id: id, terms: .standard) }
     }
 
-    /// Ends when the host is too slow, when its token is revoked and at shutdown (`EventSubscription`).
+    /// Ends when the host is too slow, when its token is revoked, and at shutdown (`EventSubscription`).
     ///
-    /// - Throws: `serviceUnavailable` during the shutdown.
+    /// - Throws: `serviceUnavailable` during shutdown.
     package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {
         let member = try member(principal, of: zone)
         _ = try await existing(zone)

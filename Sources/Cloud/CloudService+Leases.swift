@@ -5,7 +5,7 @@ import MeterModel
 import SettingsCore
 
 extension CloudService {
-    /// Those that somebody holds or waits for, by meter.
+    /// Leases that somebody holds or waits for, by meter.
     package func leases(in zone: String, by principal: Principal) async throws(CloudFailure) -> LeaseList {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone)
@@ -32,7 +32,8 @@ extension CloudService {
             try await engine.decideLease(of: asked, in: zone.name) { [clock, queues] lease in
                 let now = clock.now()
                 let place = MeterPlace(zone: zone.name, meter: lease.meter)
-                // Whoever is offered a meter comes first once nobody has it. A take-over asks for one that somebody has.
+                // A host with an offer comes first once nobody has the meter. A take-over asks for one that somebody
+                // has.
                 let isHeld = lease.record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
@@ -51,7 +52,7 @@ extension CloudService {
             await granted(record, before: decided.before, meter: meter, in: zone, to: member)
             var granted = body(of: record, meter: meter, in: zone, for: member.host)
             if let old = decided.before?.holder?.host, old != member.host {
-                // Another copy may have its stream: then the new holder only looks longer than it has to.
+                // Another copy may have its stream: then the new holder only searches longer than necessary.
                 granted.oldHolderTold = hub.isListening(old, in: zone.name)
             }
             return granted
@@ -72,10 +73,10 @@ extension CloudService {
             queue.cannotBeHad()
             return queue.waiters.contains { $0.host == member.host }
         }
-        // Where that fails, or nothing is known of it here yet, the copy that it listens to takes it out
+        // If that fails, or nothing about it is known here yet, the copy that the host listens to removes it
         // (`settleQueue`).
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
-        // The repetition of a request that was granted is no news.
+        // A repeated request that was granted before is not news.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
         tell(record, meter: meter, in: zone)
         logger.info(
@@ -95,13 +96,13 @@ extension CloudService {
         if refusal.reason == .revoking, let token = wish.takeover, token == refusal.record?.token,
             hub.noteQueue(of: member.host, in: zone.name)
         {
-            // Next in queue, but for whoever took it over before: the offer comes once the holder has let go.
+            // Next in the queue, except for a host that took over earlier: the offer comes once the holder has let go.
             let waiter = waiter(member, at: refusal.record)
             let isMoved = await tryChange(isNews ? .joinAtHead(waiter) : .join(waiter), at: place)
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
-        // A revoked holder that was restarted has stopped, and left the meter to who waits for it.
+        // A revoked holder that was restarted has stopped, and left the meter to the next in the queue.
         if isNews, refusal.record?.holder == nil { await settleQueue(of: place) }
         var failure = CloudFailure(
             .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)
@@ -123,7 +124,7 @@ extension CloudService {
         }
     }
 
-    /// One result a lease, in the order of the request.
+    /// One result for each lease, in the order of the request.
     package func renew(
         _ request: RenewRequest, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RenewAnswer {
@@ -135,7 +136,7 @@ extension CloudService {
         }
         let zone = try await existing(zone)
         let session = try Self.session(request.session)
-        // An id that does not read is its own refusal: nobody was ever granted it.
+        // A malformed id is refused by itself: nobody was ever granted it.
         let asked = request.leases.map { try? Self.meter($0.meter) }
         let leases = zip(asked, request.leases).compactMap { meter, lease in
             meter.map { (meter: $0, token: FencingToken(rawValue: lease.token)) }
@@ -162,7 +163,7 @@ extension CloudService {
         return RenewAnswer(results: results)
     }
 
-    /// Whoever is not the holder any more changes nothing, and is told how it stands.
+    /// A host that is no longer the holder changes nothing, and gets the present state.
     package func release(
         _ request: ReleaseRequest, meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -175,7 +176,7 @@ extension CloudService {
         return body(of: change.record, meter: change.meter, in: zone, for: member.host)
     }
 
-    /// Tells the holder to stop. The lease is free once it releases, or is over.
+    /// Tells the holder to stop. The lease is free once the holder releases it, or once it is over.
     package func revoke(
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -188,7 +189,7 @@ extension CloudService {
         return body(of: change.record, meter: change.meter, in: zone)
     }
 
-    /// Changes a lease by any id of its meter, and tells the zone.
+    /// Changes a lease under any id of its meter, and informs the zone.
     ///
     /// - Returns: the id under which it is leased, and the lease afterwards.
     private func change(

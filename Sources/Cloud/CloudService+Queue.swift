@@ -4,11 +4,11 @@ import Logging
 import MeterModel
 
 extension CloudService {
-    /// Waits for a meter. When it can be had, the host's event stream brings an `offer`, which it answers with an
+    /// Queues for a meter. When it is available, the host's event stream brings an `offer`, which it answers with an
     /// acquire within `LeaseRules.reservation`. Calling it again changes nothing.
     ///
-    /// - Throws: `badRequest` where no event stream of the host is open: nobody could tell it that its turn has come;
-    ///   `rateLimited` where too many wait.
+    /// - Throws: `badRequest` if no event stream of the host is open, so that it could not be offered its turn;
+    ///   `rateLimited` if too many are waiting.
     package func enqueue(
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -39,7 +39,7 @@ extension CloudService {
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
         if standing.meter != asked, queues.queue(at: MeterPlace(zone: zone.name, meter: asked)) != nil {
-            // From before it was an alias, and not moved yet.
+            // Left over from before it was an alias, and not moved yet.
             _ = try await change(.leave(member.host), at: MeterPlace(zone: zone.name, meter: asked))
         }
         let place = MeterPlace(zone: zone.name, meter: standing.meter)
@@ -56,7 +56,7 @@ extension CloudService {
         return body(of: record, meter: place.meter, in: zone, for: member.host)
     }
 
-    /// A host that waits through this copy.
+    /// The entry of a host that waits through this copy.
     func waiter(_ member: Member, at record: LeaseRecord?) -> Waiter {
         Waiter(
             host: member.host, name: member.name, copy: copy, token: record?.token ?? FencingToken(rawValue: 0))
@@ -64,7 +64,7 @@ extension CloudService {
 
     // MARK: Changing queues
 
-    /// - Returns: the queue, and whether it is another one to whoever is shown it.
+    /// - Returns: the queue, and whether it changed for those to whom it is shown.
     func change(
         _ change: QueueEdit, at place: MeterPlace
     ) async throws(CloudFailure) -> (after: QueueState, isNews: Bool) {
@@ -72,7 +72,7 @@ extension CloudService {
         return (queue, queues.take(queue, at: place))
     }
 
-    /// As `change`, where it can wait: what a queue lacks is made good by the next `settleQueue`, or by its host.
+    /// As `change`, if it may fail: the next `settleQueue`, or the host, makes up for what is missing.
     func tryChange(_ change: QueueEdit, at place: MeterPlace) async -> Bool {
         do {
             return try await self.change(change, at: place).isNews
@@ -82,7 +82,7 @@ extension CloudService {
         }
     }
 
-    /// Reads all queues: what other copies changed, and nobody told of.
+    /// Reads all queues, to catch changes by other copies that were not reported.
     func readQueues() async {
         do {
             for place in queues.take(try await engine.queues()) { await tellQueue(at: place) }
@@ -103,17 +103,17 @@ extension CloudService {
 
     // MARK: Serving queues
 
-    /// Makes the queue what it should be now, as far as those are concerned who wait through this copy: without hosts
-    /// that do not listen any more, have the meter, or did not take their offer, and with an offer to the first where
-    /// the meter can be had. Called after each change, and each second.
+    /// Brings the queue up to date for the hosts that wait through this copy: removes those that no longer listen, have
+    /// the meter, or did not take their offer, and makes the first an offer if the meter is available. Called after
+    /// each change, and every second.
     ///
-    /// Two of these at once, or one with a lease that has just changed, do no harm: an offer decides nothing, the acquire
-    /// that answers it does.
+    /// Running two of these at once, or one with a lease that has just changed, does no harm: an offer decides nothing,
+    /// the acquire that answers it does.
     func settleQueue(of place: MeterPlace) async {
         let copy = copy
-        // While this copy stops, its hosts go to another one, where they queue again in their places.
+        // While this copy stops, its hosts go to another, where they queue again in their places.
         guard !hub.isClosed else { return }
-        // What others wait through, others look after.
+        // Hosts that wait through other copies are up to those.
         guard let queue = queues.queue(at: place), queue.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?
         let lease: LeaseStanding
@@ -145,11 +145,11 @@ extension CloudService {
         }
     }
 
-    /// The id that they wait for became another id of a meter: those who wait through this copy wait for that meter.
+    /// The id became an alias: hosts that wait through this copy now wait for the canonical meter.
     private func moveQueue(from place: MeterPlace, to other: MeterPlace, through copy: ReplicaID) async {
         let waiters = queues.queue(at: place)?.waiters.filter { $0.copy == copy } ?? []
         for waiter in waiters {
-            // Should this stop here, the waiter stands in both queues, and the next round goes on.
+            // If this is interrupted here, the waiter is in both queues, and the next round continues.
             _ = await tryChange(.join(waiter), at: other)
             _ = await tryChange(.leave(waiter.host), at: place)
         }
@@ -158,7 +158,7 @@ extension CloudService {
         await settleQueue(of: other)
     }
 
-    /// Who is to leave, of those who wait through this copy. nil means nobody.
+    /// Those among the hosts that wait through this copy who must leave, if any.
     private func departures(
         from place: MeterPlace, of copy: ReplicaID, record: LeaseRecord?, canBeHad: Bool, at now: MonotonicTime
     ) -> QueueEdit? {
@@ -175,6 +175,6 @@ extension CloudService {
 }
 
 extension LeaseRecord {
-    /// It waited for the meter, and has it.
+    /// Whether the host waited for the meter and has it.
     fileprivate func serves(_ waiter: Waiter) -> Bool { holder?.host == waiter.host && token > waiter.token }
 }

@@ -6,7 +6,7 @@ import SettingsCore
 import Synchronization
 
 extension CloudService {
-    /// Every record is decided by itself: one that is refused says why in its own result.
+    /// Every record is decided by itself; a refused one has the reason in its own result.
     ///
     /// - Throws: `limitExceeded` for more records than `CloudLimits.recordsPerBatch`.
     package func modify(
@@ -32,7 +32,7 @@ extension CloudService {
             changed.formUnion(batch.take(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {
-            // What folding made is news to the writer too.
+            // The results of folding are news to the writer too.
             hub.tellChange(of: Self.inSyncOrder(changed), by: batch.hasFolds ? nil : member.host, in: zone)
         }
         return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)
@@ -43,8 +43,8 @@ extension CloudService {
         return (known + types.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
     }
 
-    /// What a host says of itself is taken from that host alone while it is enrolled. Another's copy of it, which comes
-    /// with honest re-pushes, is answered with what is stored.
+    /// What a host says about itself is accepted only from that host while it is enrolled. Another host's copy of it,
+    /// as in an honest re-push, is answered with what is stored.
     private func keepHostsOwn(
         _ batch: inout RecordBatch, from member: Member, in zone: String
     ) async throws(CloudFailure) {
@@ -63,7 +63,7 @@ extension CloudService {
         }
     }
 
-    /// What can only be decided with a look at what is stored: an older form of name is folded.
+    /// Decides what depends on the stored records: an older form of a name is folded.
     private func prepare(_ batch: inout RecordBatch, _ index: Int, in zone: String) async throws(CloudFailure) {
         let record = batch.records[index]
         if record.key.normalised != record.key {
@@ -74,8 +74,8 @@ extension CloudService {
     }
 
     /// - Parameters:
-    ///   - since: nil means from the very start.
-    ///   - limit: at most `CloudLimits.recordsPerPage`, which is also what nil means.
+    ///   - since: nil to read from the very beginning.
+    ///   - limit: at most `CloudLimits.recordsPerPage`, which is also the default.
     /// - Throws: `changeTokenExpired`, `timelineLost`, `anotherZone`, `badRequest`.
     package func changes(
         type: String, since: String?, limit: Int?, in zone: String, by principal: Principal
@@ -107,7 +107,7 @@ extension CloudService {
             epoch: list.token.epoch, zoneID: list.zoneID.description)
     }
 
-    /// Once in a run. Nothing else is done about it: a host may have invented its token.
+    /// Logged once in a run. Nothing else is done about it: a host may have invented its token.
     private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
         guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
         logger.error(

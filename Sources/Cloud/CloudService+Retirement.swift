@@ -4,9 +4,9 @@ import Logging
 import MeterModel
 package import SettingsCore
 
-/// What an administrator, or a person on another host, wants gone.
+/// What an administrator, or a person on another host, wants removed.
 extension CloudService {
-    /// Every host that has a good token, a lease or a name here, by name.
+    /// Every host with a valid token, a lease or a name here, by name.
     package func hosts(in zone: String) async throws(CloudFailure) -> [HostBody] {
         let zone = try await existing(zone)
         var hosts: [HostID: HostBody] = [:]
@@ -36,11 +36,11 @@ extension CloudService {
         return hosts.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     }
 
-    /// Shuts a host out for good: its tokens are revoked, its leases are freed (under `strict` once they are over, as
+    /// Excludes a host for good: its tokens are revoked, its leases are freed (under `strict` once they are over, as
     /// nobody knows whether it still uses its meters), and its name is deleted on all hosts.
     ///
-    /// - Parameter reference: the host's id, or its name where only one has it.
-    /// - Returns: how it was before.
+    /// - Parameter reference: the host's id, or its name if only one has it.
+    /// - Returns: the host as it was before.
     /// - Throws: `notFound`; `badRequest` for a name that several hosts have.
     package func retire(_ reference: String, in zone: String) async throws(CloudFailure) -> HostBody {
         let zone = try await existing(zone)
@@ -92,10 +92,10 @@ extension CloudService {
         return try await retire(reference, in: zone)
     }
 
-    /// Deletes a record on all hosts: it becomes a tombstone, newer than all that is in it.
+    /// Deletes a record on all hosts: it becomes a tombstone, newer than everything in it.
     ///
     /// - Returns: the record as it was.
-    /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that somebody has.
+    /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that somebody holds.
     package func deleteRecord(type: String, name: String, in zone: String) async throws(CloudFailure) -> Record {
         guard let stored = try await record(type: type, name: name, in: zone), !stored.isTombstone else {
             throw CloudFailure(.notFound, "the zone \(zone) has no record \(type) \"\(name)\"")

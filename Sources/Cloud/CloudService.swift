@@ -4,12 +4,13 @@ package import Logging
 import MeterModel
 import Synchronization
 
-/// What hosts ask of the cloud, decided: who may, what is well formed, and what the engine has to do about it.
+/// Decides hosts' requests to the cloud: who may make them, whether they are well formed, and what the engine has to
+/// do.
 ///
-/// Every call that names a zone is refused (`permissionDenied`) unless the principal is a host's, of that zone, and
-/// bound to the host (`join`). What is allowed of leases and records, the rules say (`LeaseRules`, `RecordIntake`),
-/// which the engine calls within its atomic step. In memory are only the event streams, the offers to those who wait, and
-/// what is known of the lease queues, which all copies of the cloud share through the engine.
+/// Every call that names a zone is refused (`permissionDenied`) unless the principal belongs to a host of that zone and
+/// is bound to it (`join`). What is allowed with leases and records is up to the rules (`LeaseRules`, `RecordIntake`),
+/// which the engine calls within its atomic step. Only the event streams, the offers, and what is known about the lease
+/// queues are in memory; all copies of the cloud share the queues through the engine.
 package final class CloudService: Sendable {
     let engine: any CloudEngine
     let clock: CloudClock
@@ -31,13 +32,13 @@ package final class CloudService: Sendable {
         self.logger = logger
     }
 
-    /// How often every event stream tells the time, so that a host notices a dead one, and the cloud a dead host.
+    /// How often every event stream gets the time, so that a host notices a dead stream, and the cloud a dead host.
     package static let pingInterval = Duration.seconds(15)
-    /// How often the lines are looked at: an offer that nobody took, or a lease that is over, is noticed this late.
+    /// How often to check the queues, which is how late an unused offer or the end of a lease may be noticed.
     static let round = Duration.seconds(1)
 
-    /// Offers meters whose lease is over to who waits for them, ends offers that nobody took, pings the event streams,
-    /// and purges old tombstones. Until its task is cancelled.
+    /// Offers meters whose lease is over to the hosts that wait for them, ends unused offers, pings the event streams,
+    /// and purges old tombstones. Runs until its task is cancelled.
     package func run() async {
         let retention = CloudRetention(engine: engine, clock: clock, logger: logger)
         var purgeAt = clock.now() + CloudRetention.firstAfter
@@ -58,37 +59,38 @@ package final class CloudService: Sendable {
             do {
                 try await clock.sleep(now + Self.round)
             } catch {
-                // Cancelled, which the loop sees.
+                // Cancelled, which the loop notices.
             }
         }
     }
 
-    /// Hands the event streams over to the other copies of this cloud: takes no more, and ends those that are open, which
-    /// makes their hosts ask another copy. Many end a part at a time, so that not all come there in the same moment.
+    /// Hands the event streams over to the other copies of this cloud: accepts no more, and ends the open ones, so that
+    /// their hosts turn to another copy. Large numbers end in portions, so that they do not all arrive there at the
+    /// same moment.
     package func shutdown() async {
         hub.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
-            // Cancelled, it has no time left, and ends the others at once.
+            // Once cancelled, there is no time left, and the others end at once.
             try? await clock.sleep(clock.now() + Self.betweenPortions)
         }
     }
 
-    /// Event streams that a shutdown ends before it pauses.
+    /// Number of event streams that a shutdown ends before it pauses.
     package static let streamsEndedAtOnce = 100
-    /// With the pauses between them five seconds: well within what a service manager gives a program to stop.
+    /// With the pauses in between, five seconds: well within what a service manager allows a program to stop.
     private static let portionsMax = 50
     private static let betweenPortions = Duration.milliseconds(100)
 
-    /// Open event streams, of all zones: for the metrics.
+    /// Number of open event streams, in all zones, for the metrics.
     package var listenerCount: Int { hub.listenerCount }
 
     func throwDice() -> UInt64 { dice.withLock { $0.next() } }
 
-    /// Which copy of the cloud this is: whose waiters it looks after.
+    /// The id of this copy of the cloud, under which hosts wait through it.
     var copy: ReplicaID { identity.withLock { $0 } }
 
-    /// Becomes another copy to all others: this one was given up.
+    /// Takes a new id, because the others have given this copy up.
     func becomeAnother() {
         let next = dice.withLock { ReplicaID(using: &$0) }
         identity.withLock { $0 = next }
@@ -120,7 +122,7 @@ extension CloudService {
         return Member(host: binding.host, name: binding.hostName, credential: credential.id)
     }
 
-    /// Asks the engine. What it did not expect becomes an `internalError`, and is logged.
+    /// Calls the engine. Unexpected errors become an `internalError`, and are logged.
     func ask<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws(CloudFailure) -> Value {

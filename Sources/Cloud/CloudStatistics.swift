@@ -1,20 +1,20 @@
 /// Figures about a store, for its administrator.
 package struct CloudStatistics: Hashable, Sendable {
     package var zones: Int
-    /// Of all zones, tombstones too.
+    /// Number of records in all zones, including tombstones.
     package var records: Int
-    /// That somebody holds, be they over or not; over etcd as far as this copy has seen.
+    /// Number of leases that somebody holds, even if over; with etcd, as far as this copy has seen.
     package var leases: Int
-    /// Steps that waited for the disk or for etcd, since this program opened the store.
+    /// Number of steps that waited for the disk or for etcd since this program opened the store.
     package var commits: UInt64
-    /// The writes in those: many at once share one wait.
+    /// Number of writes in those: concurrent ones share one wait.
     package var writes: UInt64
-    /// What the store takes on the disk: a file without its log, or that of the member that was asked.
+    /// Size of the store on the disk: a file without its log, or that of the etcd member that was asked.
     package var bytes: Int64
-    /// By zone; none of a zone whose records nobody has counted yet.
+    /// By zone, leaving out zones whose records have not been counted yet.
     package var usages: [ZoneFigures]
 
-    /// What a zone's records count, and how much they may.
+    /// How much a zone's records use, and how much they may.
     package struct ZoneFigures: Hashable, Sendable {
         package var zone: String
         package var used: QuotaAmount

@@ -1,25 +1,25 @@
 import CloudAPI
 import Synchronization
 
-/// What waits for one listener, in order, bounded.
+/// The events waiting for one listener, in order, bounded.
 ///
-/// Changes that wait are one event, because a host fetches them all at once anyway. A listener for whom too much waits
-/// is ended rather than served with gaps: it connects again and lists anew.
+/// Waiting changes are one event, because a host fetches them all at once anyway. A listener with too many waiting
+/// events is ended rather than served with gaps: it connects again and lists everything.
 final class EventBuffer: Sendable {
-    /// Events that may wait. About one for each meter of a large zone.
+    /// Most events that may wait: about one for each meter of a large zone.
     static let waitingMax = 256
 
     private enum State {
         /// Valid transitions: `idle`, `ended`.
         case waiting([EventBody])
-        /// Nothing waits, and the listener does. Valid transitions: `waiting`, `ended`.
+        /// Nothing is waiting except the listener. Valid transitions: `waiting`, `ended`.
         case listening(CheckedContinuation<EventBody?, Never>)
         case ended
     }
 
     private let state = Mutex(State.waiting([]))
 
-    /// - Returns: false where it is ended, be it by this event.
+    /// - Returns: false if the buffer has ended, even through this event.
     func push(_ event: EventBody) -> Bool {
         let (listener, isOpen) = state.withLock { state -> (CheckedContinuation<EventBody?, Never>?, Bool) in
             switch state {
@@ -29,7 +29,7 @@ final class EventBuffer: Sendable {
                 state = .waiting([])
                 return (listener, true)
             case .waiting(var events):
-                // Let go of the other reference, so that the array is changed in its place.
+                // Drops the other reference, so that the array is changed in place.
                 state = .ended
                 guard Self.add(event, to: &events) else { return (nil, false) }
                 state = .waiting(events)
@@ -50,7 +50,7 @@ final class EventBuffer: Sendable {
         return true
     }
 
-    /// The next event, nil after the end. One caller at a time; cancelling its task ends the buffer.
+    /// The next event; nil after the end. One caller at a time; cancelling its task ends the buffer.
     func next() async -> EventBody? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -67,7 +67,7 @@ final class EventBuffer: Sendable {
             case .ended:
                 return (continuation, nil)
             case .listening(let earlier):
-                // Two callers at once, which is the caller's mistake: the earlier one ends.
+                // Two callers at once is a mistake: the earlier one ends.
                 state = .listening(continuation)
                 return (earlier, nil)
             case .waiting(var events):
@@ -84,7 +84,7 @@ final class EventBuffer: Sendable {
         answered?.resume(returning: event)
     }
 
-    /// Drops what waits. Calling it again does nothing.
+    /// Ends the buffer, and drops what is waiting. Repeating it does nothing.
     func end() {
         let listener = state.withLock { state -> CheckedContinuation<EventBody?, Never>? in
             defer { state = .ended }
@@ -96,7 +96,7 @@ final class EventBuffer: Sendable {
 }
 
 extension EventBody.Change {
-    /// Both in one: all types, each once, and the host where both are of the same.
+    /// Both in one: all types, each once, and the host if it is the same.
     fileprivate func joined(with later: EventBody.Change) -> EventBody.Change {
         EventBody.Change(
             types: types + later.types.filter { !types.contains($0) }, hostID: hostID == later.hostID ? hostID : nil)

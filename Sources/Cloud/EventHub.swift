@@ -7,9 +7,9 @@ final class EventHub: Sendable {
     private struct Listener {
         var buffer: EventBuffer
         var host: HostID
-        /// The id of the credential that it was opened with.
+        /// The id of the credential with which it was opened.
         var credential: String
-        /// Its host queued while it was open.
+        /// Whether its host queued for a meter while it was open.
         var hasQueued = false
     }
 
@@ -50,14 +50,14 @@ final class EventHub: Sendable {
         gone?.buffer.end()
     }
 
-    /// The host has a stream open.
+    /// Whether the host has a stream open.
     func isListening(_ host: HostID, in zone: String) -> Bool {
         state.withLock { $0.zones[zone]?.values.contains { $0.host == host } ?? false }
     }
 
-    /// The host waits for a meter as long as it has a stream open here.
+    /// Notes that the host waits for a meter for as long as it has a stream open here.
     ///
-    /// - Returns: false where it has none.
+    /// - Returns: false if it has none.
     func noteQueue(of host: HostID, in zone: String) -> Bool {
         state.withLock { state in
             let streams = state.zones[zone]?.filter { $0.value.host == host }.map(\.key) ?? []
@@ -66,7 +66,7 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Open streams, of all zones.
+    /// Number of open streams, in all zones.
     var listenerCount: Int { state.withLock { $0.zones.values.reduce(0) { $0 + $1.count } } }
 
     func tellChange(of types: [String], by host: HostID?, in zone: String) {
@@ -88,27 +88,27 @@ final class EventHub: Sendable {
         tell(zone) { $0 == host ? event : nil }
     }
 
-    /// A ping for every stream.
+    /// Sends a ping to every stream.
     func tellTime(_ time: WallTime) {
         let zones = state.withLock { Array($0.zones.keys) }
         let event = EventBody(serverTime: time.millisecondsSince1970)
         for zone in zones { tell(zone) { _ in event } }
     }
 
-    /// Ends the streams that were opened with this credential.
+    /// Ends the streams opened with this credential.
     func end(credential: String) { endAll { $0.credential == credential } }
 
-    /// Ends the streams of hosts that queued: they come again, and queue anew.
+    /// Ends the streams of hosts that queued: they come back, and queue again.
     func endQueues() { endAll { $0.hasQueued } }
 
     private func endAll(where isMeant: (Listener) -> Bool) {
         for one in streams(where: isMeant) { remove(one.id, from: one.zone) }
     }
 
-    /// It takes no more listeners.
+    /// Whether new listeners are refused.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Takes no more listeners.
+    /// Refuses new listeners from now on.
     func close() { state.withLock { $0.isClosed = true } }
 
     /// Ends some of the streams.

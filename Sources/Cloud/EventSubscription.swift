@@ -1,13 +1,13 @@
 package import CloudAPI
 
-/// What one host is told of its zone while it listens, for one loop over it.
+/// The events of its zone for one host while it listens, to be iterated once.
 ///
-/// Ends when the host is too slow, when its token is revoked and at shutdown: it connects again then, and lists anew.
-/// Letting go of it, or cancelling the loop, gives up the host's places in all queues.
+/// Ends when the host is too slow, when its token is revoked, and at shutdown: the host then connects again, and lists
+/// everything. Releasing it, or cancelling the loop, gives up the host's places in all queues.
 package struct EventSubscription: AsyncSequence, Sendable {
     package typealias Element = EventBody
 
-    /// Lets the hub know when nobody has the subscription any more.
+    /// Tells the hub when nobody has the subscription any more.
     final class Handle: Sendable {
         let buffer: EventBuffer
         private let ended: @Sendable () -> Void

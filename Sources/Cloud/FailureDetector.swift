@@ -1,26 +1,26 @@
 import MeterModel
 
-/// Which other copies of the cloud live, as far as this one has itself seen: no clock is compared with another
-/// machine's.
+/// Which other copies of the cloud are alive, by what this one has seen itself: no clocks of different machines are
+/// compared.
 struct FailureDetector {
     struct Silence: Hashable {
         var copy: ReplicaID
-        /// Its last sign; 0: it never gave one.
+        /// Its last heartbeat; 0 if it never sent one.
         var mark: UInt64
     }
 
     private struct Sight {
         var mark: UInt64
-        /// When this copy saw that mark first.
+        /// When this copy first saw that mark.
         var since: MonotonicTime
     }
 
-    /// How often a copy gives a sign of life, and looks for those of others.
+    /// How often a copy sends a heartbeat, and looks for those of others.
     static let interval = Duration.seconds(5)
-    /// A copy is given up when so long no new sign was seen.
+    /// How long without a new heartbeat until a copy is given up.
     static let silenceMax = Duration.seconds(20)
-    /// Whoever has not looked for longer begins to count anew: while the store answered nobody, nobody could give a
-    /// sign.
+    /// After a longer pause between looks, counting begins again: while the store answered nobody, nobody could send a
+    /// heartbeat.
     static let gapMax = Duration.seconds(10)
 
     private var sights: [ReplicaID: Sight] = [:]
@@ -28,8 +28,8 @@ struct FailureDetector {
 
     init() {}
 
-    /// - Parameter marks: of all copies that are known of; 0 where there is none.
-    /// - Returns: those that were silent too long, by their names.
+    /// - Parameter marks: of all known copies; 0 if there is none.
+    /// - Returns: those that were silent for too long, by name.
     mutating func look(at marks: [ReplicaID: UInt64], now: MonotonicTime) -> [Silence] {
         let countsAnew = lookedAt.map { now - $0 > Self.gapMax } ?? true
         lookedAt = now

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The lease queues, and the copies' signs of life, of an engine that has them in this process alone: each call is one
-/// step under one lock, and all is gone with the process.
+/// Lease queues and heartbeats of an engine that has them only in this process: each call is one step under one lock,
+/// and everything is gone with the process.
 package final class InMemoryQueues: Sendable {
     private struct State {
         var queues: [MeterPlace: QueueState] = [:]

@@ -1,8 +1,7 @@
 import LeaseCore
 import MeterModel
 
-/// The hosts that wait for one meter, first come first, as this copy of the cloud knows them, and its offer to the
-/// first of them.
+/// The hosts that wait for one meter, in order, as this copy of the cloud knows them, and its offer to the first.
 ///
 /// ```
 ///   ┌─────────┐  canBeHad   ┌─────────┐  taken by the head, or not within 10 s: the next one moves up
@@ -11,17 +10,17 @@ import MeterModel
 ///                 cannotBeHad
 /// ```
 ///
-/// Whether the lease can be had is the caller's knowledge. Who waits, all copies agree on through the engine
-/// (`QueueEdit`); the offer and its time are this copy's own, which is the one that the head listens to. The queue is
-/// never durable: whoever waits has its event stream open, and queues again after a restart of the cloud.
+/// The caller knows whether the meter is available. All copies agree through the engine on who waits (`QueueEdit`); the
+/// offer and its time belong to this copy, to which the head of the queue listens. The queue is never durable: a host
+/// that waits has its event stream open, and queues again after a restart of the cloud.
 struct LeaseQueue: Hashable, Sendable {
-    /// More than these in one queue are refused.
+    /// Most hosts in one queue; more are refused.
     static let waitersMax = 64
 
     private(set) var waiters: [Waiter] = []
-    /// Of the state of the queue that this is.
+    /// The version of the state that this is.
     private(set) var version: UInt64 = 0
-    /// Until when the first waiter has an offer of this copy; nil means it has none.
+    /// Until when this copy's offer to the first host stands, if there is one.
     private(set) var offeredUntil: MonotonicTime?
 
     init(version: UInt64 = 0) { self.version = version }
@@ -29,16 +28,16 @@ struct LeaseQueue: Hashable, Sendable {
     var isEmpty: Bool { waiters.isEmpty }
     var names: [String] { waiters.map(\.name) }
 
-    /// Who may have the meter when it can be had, before anybody else. Not one whose offer has run out.
+    /// The host that may have the meter before anybody else once it is available. Not one whose offer has expired.
     func reserved(at now: MonotonicTime) -> HostID? {
         if let offeredUntil, offeredUntil <= now { return waiters.dropFirst().first?.host }
         return waiters.first?.host
     }
 
-    /// Takes in how the queue is. What is older than what is known changes nothing. An offer stands as long as its host
-    /// is the first, and listens to the same copy.
+    /// Takes over the state of the queue, unless a newer one is known. An offer stands as long as its host is the
+    /// first, and listens to the same copy.
     ///
-    /// - Returns: whether it is another queue to whoever is shown it.
+    /// - Returns: whether the queue changed for those to whom it is shown.
     mutating func take(_ queue: QueueState) -> Bool {
         guard queue.version > version else { return false }
         version = queue.version
@@ -48,45 +47,45 @@ struct LeaseQueue: Hashable, Sendable {
         return !waiters.elementsEqual(before) { $0.host == $1.host && $0.name == $1.name }
     }
 
-    /// The first, where its offer has run out: it is to leave.
+    /// The first host, if its offer has expired: it has to leave.
     func late(at now: MonotonicTime) -> Waiter? {
         guard let offeredUntil, offeredUntil <= now else { return nil }
         return waiters.first
     }
 
     enum OnTurn: Equatable {
-        /// Tell it, with `LeaseRules.reservation` as the time it has.
+        /// Send it an offer, valid for `LeaseRules.reservation`.
         case offer(Waiter)
         case none
     }
 
-    /// Nobody has the meter. Called again and again while that is so.
+    /// Nobody has the meter. To be called again and again while that lasts.
     ///
-    /// - Parameter copy: this one; who listens to another is made offers by that.
+    /// - Parameter copy: this one. Hosts that listen to another copy get offers from that one.
     mutating func canBeHad(at now: MonotonicTime, through copy: ReplicaID) -> OnTurn {
         guard offeredUntil == nil, let first = waiters.first, first.copy == copy else { return .none }
         offeredUntil = now + LeaseRules.reservation
         return .offer(first)
     }
 
-    /// Somebody has it: an offer that stands means nothing any more, and its host keeps its place.
+    /// Somebody has the meter: an offer no longer stands, and its host keeps its place.
     mutating func cannotBeHad() { offeredUntil = nil }
 }
 
-/// One change of those who wait for a meter. Made once more on a queue that has changed meanwhile, it means the same;
-/// made on its own outcome, it changes nothing.
+/// One change of the hosts that wait for a meter. Repeated on a queue that has changed in the meantime, it means the
+/// same; repeated on its own result, it changes nothing.
 enum QueueEdit: Hashable, Sendable {
-    /// At the end, unless the queue is full. A host waits once: one that waits already keeps its place, and may have
-    /// come to another copy meanwhile.
+    /// Appends a host unless the queue is full. A host waits once: if it is waiting already it keeps its place, and may
+    /// have moved to another copy.
     case join(Waiter)
-    /// A person takes the meter over: this host is next, whoever waits.
+    /// A person takes the meter over, so this host is next, whoever waits.
     case joinAtHead(Waiter)
-    /// It does not want it any more, or it has the meter now.
+    /// The host no longer wants the meter, or has it now.
     case leave(HostID)
-    /// Nobody could tell these any more, or they have the meter, as they stand there; and one that had an offer and did
-    /// not take it, as long as it is the first.
+    /// Removes hosts, as they stand there, that can no longer be reached or that have the meter; and one that did not
+    /// take its offer, as long as it is the first.
     case remove(Set<Waiter>, late: Waiter?)
-    /// Nobody hears of this copy any more.
+    /// This copy is gone.
     case leaveAll(of: ReplicaID)
 
     func callAsFunction(_ waiters: [Waiter]) -> [Waiter] {

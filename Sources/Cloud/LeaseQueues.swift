@@ -1,22 +1,22 @@
 import MeterModel
 import Synchronization
 
-/// The lease queues of all meters that somebody waits for, as this copy of the cloud knows them.
+/// The lease queues of all meters that anybody waits for, as this copy of the cloud knows them.
 final class LeaseQueues: Sendable {
     fileprivate struct State {
         var queues: [MeterPlace: LeaseQueue] = [:]
-        /// Lines that nobody stands in any more, with the version of that, until all were read since.
+        /// Queues that became empty, with the version of that, until all queues have been read since.
         var emptied: [MeterPlace: UInt64] = [:]
-        /// Of the last reading of all.
+        /// The version of the last reading of all queues.
         var readThrough: UInt64 = 0
     }
 
     private let state = Mutex(State())
 
-    /// Those that somebody waits for.
+    /// Meters that anybody waits for.
     var places: [MeterPlace] { state.withLock { Array($0.queues.keys) } }
 
-    /// The copies through which somebody waits.
+    /// The copies through which hosts wait.
     var copies: Set<ReplicaID> { state.withLock { Set($0.queues.values.flatMap { $0.waiters.map(\.copy) }) } }
 
     func places(waitedAtThrough copy: ReplicaID) -> [MeterPlace] {
@@ -31,14 +31,14 @@ final class LeaseQueues: Sendable {
 
     func reserved(at place: MeterPlace, now: MonotonicTime) -> HostID? { queue(at: place)?.reserved(at: now) }
 
-    /// Takes in how a queue is, in whatever order that comes.
+    /// Takes over the state of a queue, in whatever order states arrive.
     ///
-    /// - Returns: whether that is news to whoever is shown it.
+    /// - Returns: whether that is news to those to whom it is shown.
     func take(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.take(queue, at: place) } }
 
-    /// Takes in how all queues were.
+    /// Takes over the state of all queues.
     ///
-    /// - Returns: those that are news.
+    /// - Returns: those that changed.
     func take(_ reading: QueueSnapshot) -> [MeterPlace] {
         state.withLock { state in
             var news: [MeterPlace] = []
@@ -54,7 +54,7 @@ final class LeaseQueues: Sendable {
         }
     }
 
-    /// Changes this copy's offer, in one step.
+    /// Changes this copy's offer in one step.
     func offer<Value: Sendable>(at place: MeterPlace, _ body: (inout LeaseQueue) -> Value) -> Value? {
         state.withLock { state in
             guard var queue = state.queues[place] else { return nil }

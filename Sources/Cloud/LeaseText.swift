@@ -3,14 +3,14 @@ import LeaseCore
 import MeterModel
 import SettingsCore
 
-// Between the words that travel and those of the rules.
+// Converts between the bodies that are sent and the values of the rules.
 
 extension CloudService {
-    /// A lease as it travels.
+    /// A lease as it is sent.
     ///
     /// - Parameters:
-    ///   - record: nil means nobody ever had it.
-    ///   - viewer: who reads it; the session is told to its own holder alone.
+    ///   - record: nil if nobody ever had it.
+    ///   - viewer: the host that reads it; only the holder gets the session.
     func body(of record: LeaseRecord?, meter: String, in zone: Zone, for viewer: HostID? = nil) -> LeaseBody {
         let terms = record?.terms ?? zone.terms
         let remaining = record?.remaining(at: clock.now()) ?? .zero
@@ -36,14 +36,14 @@ extension CloudService {
         }
     }
 
-    /// Tells all hosts of the zone how a lease stands.
+    /// Sends the state of a lease to all hosts of the zone.
     func tell(_ record: LeaseRecord?, meter: String, in zone: Zone) {
         hub.tellLease(
             body(of: record, meter: meter, in: zone), session: record?.holder?.session, of: record?.holder?.host,
             in: zone.name)
     }
 
-    /// - Throws: `badRequest` for a text that is no meter id.
+    /// - Throws: `badRequest` unless the text is a meter id.
     static func meter(_ text: String) throws(CloudFailure) -> String {
         guard text.utf8.count <= CloudLimits.nameBytes, let meter = MeterID(text) else {
             throw CloudFailure(
@@ -65,12 +65,12 @@ extension AcquireRequest {
         if case .of(let token) = takeover { FencingToken(rawValue: token) } else { nil }
     }
 
-    /// A person's wish to have the meter from its holder, whoever that is.
+    /// Whether a person wants the meter from its holder, whichever host that is.
     var isUnnamedTakeover: Bool { takeover == .unnamed(true) }
 }
 
 extension LeaseAcquire {
-    /// - Throws: `badRequest` naming what does not read.
+    /// - Throws: `badRequest` naming what cannot be read.
     init(_ request: AcquireRequest, by member: CloudService.Member, in zone: Zone) throws(CloudFailure) {
         guard let requestID = RequestID(request.requestID) else {
             throw CloudFailure(.badRequest, "\"\(request.requestID.prefix(64))\" is not a request id; one is a UUID")

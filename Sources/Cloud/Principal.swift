@@ -1,4 +1,4 @@
-/// Who asks: a credential that is good.
+/// The author of a request: a valid credential.
 package struct Principal: Hashable, Sendable {
     package let credential: Credential
 

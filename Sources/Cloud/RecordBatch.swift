@@ -2,14 +2,14 @@ import CloudAPI
 import MeterModel
 import SettingsCore
 
-/// The records of one request on their way through: what was refused at the door, what is to be stored for the others,
-/// and the results, in the order of the request.
+/// The records of one request being processed: which were refused at once, what to store for the others, and the
+/// results, in the order of the request.
 struct RecordBatch {
     let records: [Record]
     private(set) var results: [ModifyAnswer.Result]
-    /// For each record what to store; nil means it was refused, or is answered already.
+    /// What to store for each record. Nil if it was refused, or has been answered already.
     private var stores: [[Record]?]
-    /// What an older form of a name leaves behind, stored only once what it had is stored under the canonical one.
+    /// What remains under an older form of a name, stored only once its contents are stored under the canonical one.
     private var leftovers: [Int: Record] = [:]
     private(set) var hasFolds = false
 
@@ -34,7 +34,7 @@ struct RecordBatch {
     }
 
     /// A recording is named `<host>/…` and written by that host alone (rule 7). Others may pass on what it wrote, as
-    /// they do after a restore, and anybody may delete it. Its lease may be long over: that is no reason to refuse it.
+    /// they do after a restore, and anybody may delete it. Its lease may be long over, which is no reason to refuse it.
     private static func recordingFault(of record: Record) -> String? {
         let name = record.key.name
         guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
@@ -54,15 +54,16 @@ struct RecordBatch {
         stores[index] = nil
     }
 
-    /// Stores nothing of this one: it is answered with what is stored.
+    /// Stores nothing for this record, and answers with what is stored.
     mutating func answer(_ index: Int, with stored: Record?) {
         stores[index] = nil
         tell(stored, at: index)
     }
 
-    /// Stores a record with an older form of name as `Ingest` says: what it had goes to the canonical one.
+    /// Stores a record with an older form of a name as `Ingest` says: its contents go to the canonical one.
     ///
-    /// What is stored may change before this is: merging is commutative, so the hosts' own folding still ends alike.
+    /// What is stored may change before this is stored: merging is commutative, so the hosts' own folding still gives
+    /// the same result.
     mutating func fold(_ index: Int, current: (RecordKey) -> Record?) {
         let ingest = Ingest(records[index], current: current)
         guard ingest.fold != nil else { return }
@@ -72,21 +73,21 @@ struct RecordBatch {
         leftovers[index] = ingest.merges.map(\.after).first { $0.key == name }
     }
 
-    /// What to send to the engine, and for each the index of the record that it came from.
+    /// The records to send to the engine, each with the index of the record that it came from.
     var toStore: (records: [Record], places: [Int]) {
         let pairs = stores.enumerated().flatMap { index, records in (records ?? []).map { ($0, index) } }
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
-    /// To be sent to the engine after it took `toStore`, without what was refused then.
+    /// The records to send to the engine after `toStore`, without those refused then.
     var toStoreAfter: (records: [Record], places: [Int]) {
         let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
         return (kept.map(\.value), kept.map(\.key))
     }
 
-    /// Takes the engine's outcomes into the results.
+    /// Enters the engine's outcomes in the results.
     ///
-    /// - Returns: the types of which something changed.
+    /// - Returns: the types in which something changed.
     mutating func take(
         _ outcomes: [RecordOutcome], at places: [Int], now: WallTime, zone: String
     ) -> Set<RecordType> {

@@ -2,24 +2,24 @@ import CloudAPI
 package import MeterModel
 package import SettingsCore
 
-/// What becomes of one record that a host sent, decided from it and from what is stored: the one rule of all engines.
+/// The decision about one record sent by a host, from it and from what is stored: the one rule for all engines.
 package enum RecordIntake: Hashable, Sendable {
-    /// Nothing in it was news.
+    /// There was nothing new in it.
     case unchanged
-    /// Store this one, under the zone's next sequence, and change what the zone has used, in the same step.
+    /// Store this record under the zone's next sequence, and update the zone's usage, in the same step.
     case changed(Record, usage: ZoneUsage)
     case clockSkew
     case tooManyProperties
     case quotaExceeded(QuotaExcess)
 
     /// - Parameters:
-    ///   - accepted: the greatest milliseconds of a stamp that the zone ever accepted, 0 for none. The caller raises it
-    ///     by each record that it stores (`newestMilliseconds`).
-    ///   - usage: of the zone, with all that was stored before.
+    ///   - accepted: the greatest time of a stamp that the zone ever accepted, in milliseconds since 1970, or 0. The
+    ///     caller raises it with each record that it stores (`newestMilliseconds`).
+    ///   - usage: of the zone, including everything stored before.
     package static func decide(
         _ incoming: Record, onto stored: Record?, now: WallTime, accepted: UInt64, usage: ZoneUsage, quota: ZoneQuota
     ) -> RecordIntake {
-        // Nothing to store, and nothing to refuse.
+        // There is nothing to store and nothing to refuse.
         guard let newest = incoming.newestStamp else { return .unchanged }
         let now = UInt64(clamping: now.millisecondsSince1970)
         guard newest.milliseconds <= StampLimit.latest(now: now, accepted: accepted) else { return .clockSkew }
@@ -31,13 +31,13 @@ package enum RecordIntake: Hashable, Sendable {
         return .changed(merged, usage: change)
     }
 
-    /// What `accepted` is at least, after `record` was stored.
+    /// The least value of `accepted` after `record` was stored.
     package static func newestMilliseconds(of record: Record) -> UInt64 { record.newestStamp?.milliseconds ?? 0 }
 
-    /// From when on a record's age as a tombstone counts, as it is stored first: never, until a confirmed calendar has
-    /// dated it. nil for a record that is no tombstone.
+    /// The first value of the date from which a record's age as a tombstone counts: never, until a confirmed calendar
+    /// has dated it. Nil if the record is not a tombstone.
     package static func tombstoneTime(of record: Record) -> WallTime? { record.isTombstone ? undated : nil }
 
-    /// Of a tombstone that no confirmed calendar has dated yet: no age is reached.
+    /// The date of a tombstone that no confirmed calendar has dated yet: it never reaches any age.
     package static let undated = WallTime(millisecondsSince1970: .max)
 }

@@ -2,17 +2,17 @@ package import CloudAPI
 package import MeterModel
 
 // A store may go back behind what hosts have seen: a copied file, a machine's snapshot, a card that lied about its
-// flush. Sequences then say nothing any more, as others write past those that were lost. So each stretch of changes that
-// one run of the cloud wrote has a mark with a random id, and each change token names the newest mark at its reading:
-// Docs/Decisions/0013-timelines-and-zones.md.
+// flush. Sequences then prove nothing any more, because others write over those that were lost. So each stretch of
+// changes written by one run of the cloud has a mark with a random id, and each change token names the newest mark at
+// its reading: Docs/Decisions/0013-timelines-and-zones.md.
 
-/// Where a stretch of a zone's changes begins.
+/// The beginning of a stretch of a zone's changes.
 package struct TimelineMark: Hashable, Sendable {
-    /// 1 for the zone's first, one more for each next.
+    /// 1 for the zone's first mark, then counting up.
     package var number: UInt64
-    /// Random. Of two marks with one number in two futures of a store, one is unknown in the other.
+    /// Random. If two futures of a store have marks with the same number, each knows only its own id.
     package var id: UInt64
-    /// The sequence of the change in whose transaction it was written.
+    /// The sequence of the change whose transaction wrote it.
     package var first: UInt64
 
     package init(number: UInt64, id: UInt64, first: UInt64) {
@@ -24,14 +24,14 @@ package struct TimelineMark: Hashable, Sendable {
     /// The mark of a first change.
     ///
     /// - Parameters:
-    ///   - newest: the zone's newest mark; nil where it has none.
+    ///   - newest: the zone's newest mark, if it has one.
     ///   - sequence: the zone's, before that change.
     package init(after newest: TimelineMark?, at sequence: UInt64, id: UInt64) {
         self.init(number: (newest?.number ?? 0) &+ 1, id: id, first: sequence + 1)
     }
 
-    /// The marks that no good token names any more: they end at or below the floor of purged tombstones, and so does
-    /// what was read under them.
+    /// The marks that no valid token names any more: they end at or below the floor of purged tombstones, as does
+    /// everything read under them.
     ///
     /// - Parameter marks: a zone's, by number.
     package static func outdated(_ marks: [TimelineMark], floor: UInt64) -> ArraySlice<TimelineMark> {
@@ -39,15 +39,15 @@ package struct TimelineMark: Hashable, Sendable {
     }
 }
 
-/// What a page of a zone's changes is read from: the zone at one moment.
+/// The source of a page of a zone's changes: the zone at one moment.
 package struct FeedState: Hashable, Sendable {
     package var zone: Zone.ID
     package var epoch: String
-    /// The greatest sequence of a purged tombstone, 0 for none.
+    /// The greatest sequence of a purged tombstone; 0 if there was none.
     package var floor: UInt64
-    /// Of the zone's last change.
+    /// The sequence of the zone's last change.
     package var sequence: UInt64
-    /// The newest one; nil before the first.
+    /// The newest mark; nil before the first.
     package var mark: TimelineMark?
 
     package init(zone: Zone.ID, epoch: String, floor: UInt64, sequence: UInt64, mark: TimelineMark?) {
@@ -58,10 +58,10 @@ package struct FeedState: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// Whether reading may go on after a token. The floor is judged before the mark, so that a host which was away for
-    /// long hears that of the two.
+    /// Checks whether reading may continue after a token. The floor is checked before the mark, because of the two a
+    /// host that was away for long should be told about the floor.
     ///
-    /// - Parameter marks: at least the one that the token names and the one after it, where the zone has them.
+    /// - Parameter marks: at least the one that the token names and the one after it, if the zone has them.
     /// - Throws: `anotherZone`, `changeTokenExpired`, `timelineLost`.
     package func check(_ token: ChangeToken?, marks: [TimelineMark]) throws(CloudFailure) {
         guard let token else { return }
@@ -105,11 +105,11 @@ package struct FeedState: Hashable, Sendable {
         return failure
     }
 
-    /// Where the next page begins.
+    /// The token from which the next page begins.
     ///
     /// - Parameters:
-    ///   - last: the sequence of the last record of this page, nil for an empty page.
-    ///   - moreComing: with false, all changes up to the zone's present sequence were read.
+    ///   - last: the sequence of this page's last record; nil for an empty page.
+    ///   - moreComing: if false, all changes up to the zone's present sequence were read.
     package func token(after token: ChangeToken?, last: UInt64?, moreComing: Bool) -> ChangeToken {
         let origin = ChangeToken.Origin(
             zone: zone.description, mark: mark?.number ?? 0, markID: mark?.id ?? 0, readAt: sequence)
@@ -125,19 +125,19 @@ extension Zone {
 }
 
 extension UniqueID<Zone> {
-    /// The identity of a zone that was made by a version without identities. It follows from the store's epoch, which
-    /// is random, so that all copies of a cloud find the same one, and so does a backup that is restored later.
+    /// The identity of a zone made by a version without identities. It is derived from the store's epoch, which is
+    /// random, so all copies of a cloud compute the same one, as does a backup restored later.
     ///
-    /// - Parameter epoch: the one that the store had then.
+    /// - Parameter epoch: the store's epoch at that time.
     package init(ofEarlier zone: String, epoch: String) {
         var halves: [UInt64] = []
         for salt in ["high", "low"] {
-            // FNV-1a (draft-eastlake-fnv), only to spread what is random already.
+            // FNV-1a (draft-eastlake-fnv), only to spread what is already random.
             halves.append(
                 "\(salt) \(epoch) \(zone)".utf8
                     .reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 })
         }
-        // Version 8, variant 1: a UUID whose bits mean what its maker says (RFC 9562, 5.8).
+        // Version 8, variant 1: a UUID whose bits have a meaning of their own (RFC 9562, 5.8).
         self.init(
             high: halves[0] & 0xFFFF_FFFF_FFFF_0FFF | 0x8000,
             low: halves[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)

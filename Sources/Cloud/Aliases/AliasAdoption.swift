@@ -1,20 +1,20 @@
 package import LeaseCore
 package import SettingsCore
 
-/// The aliases that a store of an earlier version has as records only, put in force for leases.
+/// Puts aliases into force for leases that a store of an earlier version has only as records.
 ///
-/// Nobody can be refused any more, and a meter may be leased under two of its ids. Where somebody holds the canonical id,
-/// that holder stays; otherwise the one with the greatest token does, under the id that it knows. Every other one loses
+/// It is too late to refuse anybody, and a meter may be leased under two of its ids. If somebody holds the canonical
+/// id, that holder stays; otherwise the one with the greatest token does, under the id that it knows. Any other loses
 /// the lease with its next renewal.
 package struct AliasAdoption: Hashable, Sendable {
     package private(set) var book: AliasBook
-    /// Leases that change.
+    /// The leases that change.
     package private(set) var leases: [String: LeaseRecord] = [:]
 
     /// - Parameters:
-    ///   - records: of which those of type `MeterAlias` count. What is more than a zone or a meter can have is left out,
+    ///   - records: only those of type `MeterAlias` count. Those beyond the limits of a zone or a meter are left out,
     ///     last names first.
-    ///   - lease: reads one by exactly that id.
+    ///   - lease: reads the lease of exactly that id.
     package init(_ records: [Record], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()
         for record in records.sorted(by: { $0.key.name < $1.key.name }) {

@@ -2,15 +2,15 @@ package import LeaseCore
 import MeterModel
 package import SettingsCore
 
-/// The aliases of one zone's meters that are in force for leases, and the floors that they raised.
+/// The aliases in one zone that are in force for leases, and the floors that they raised.
 ///
-/// An engine keeps it beside the leases, and reads and writes it in the same atomic step as these: under which id a
-/// request comes is resolved where it is decided (Docs/Decisions/0014-takeovers-and-aliases.md).
+/// An engine keeps it beside the leases, and reads and writes it in the same atomic step as those: a request's id is
+/// resolved where the request is decided (Docs/Decisions/0014-takeovers-and-aliases.md).
 package struct AliasBook: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
-        /// The id that the alias is said to mean, which may be an alias too.
+        /// The id that the alias stands for, which may be an alias too.
         package var meter: String
-        /// Tokens up to it, said under the alias, are none of the meter's present lease.
+        /// Tokens up to this one do not refer to the meter's present lease if given with the alias.
         package var tokensBefore: FencingToken
 
         package init(meter: String, tokensBefore: FencingToken) {
@@ -21,9 +21,9 @@ package struct AliasBook: Hashable, Sendable {
 
     /// By alias, what its record says.
     package private(set) var entries: [String: Entry]
-    /// By id, the token that its next grant has to exceed, where its lease's own token does not say so already.
+    /// By id, the token that its next grant has to exceed, if its lease's own token does not ensure that.
     package private(set) var floors: [String: FencingToken]
-    /// Each id that means another one, with that one.
+    /// Each alias with the canonical id.
     private var meanings: [String: String]
 
     package init(entries: [String: Entry] = [:], floors: [String: FencingToken] = [:]) {
@@ -32,9 +32,9 @@ package struct AliasBook: Hashable, Sendable {
         meanings = AliasMap.flattened(entries.mapValues(\.meter))
     }
 
-    /// Ids of one meter, its canonical one too. A change names all of them in one step.
+    /// Most ids of one meter, including its canonical one. A change names all of them in one step.
     package static let idsPerMeter = 16
-    /// Aliases of one zone, and ids that once were some: etcd has them under one key.
+    /// Most aliases, present and former, in one zone: etcd has them under one key.
     package static let entriesMax = 2000
 
     /// The id under which a meter is leased.
@@ -42,9 +42,9 @@ package struct AliasBook: Hashable, Sendable {
 
     package func floor(of meter: String) -> FencingToken { floors[meter] ?? FencingToken(rawValue: 0) }
 
-    /// The lease that a request under `meter` is about.
+    /// The lease that a request under `meter` refers to.
     ///
-    /// - Parameter lease: reads one by exactly that id.
+    /// - Parameter lease: reads the lease of exactly that id.
     package func standing(
         of meter: String, _ lease: (String) throws -> LeaseRecord?
     ) rethrows -> LeaseStanding {
@@ -57,7 +57,7 @@ package struct AliasBook: Hashable, Sendable {
         return standing
     }
 
-    /// What storing a record changes. nil means nothing.
+    /// The change of aliases that storing a record makes, if any.
     package func change(with record: Record) -> AliasChange? {
         guard record.key.type == .meterAlias, MeterID(record.key.name)?.description == record.key.name else {
             return nil
@@ -67,7 +67,7 @@ package struct AliasBook: Hashable, Sendable {
         return AliasChange(record.key.name, means: meter, in: self)
     }
 
-    /// What a `MeterAlias` record says that its name means. nil means nothing.
+    /// The id that a `MeterAlias` record gives for its name, if any.
     static func meter(of record: Record) -> String? {
         guard !record.isTombstone, case .string(let text)? = record.properties["meter"]?.value,
             let meter = MeterID(text)?.description, meter != record.key.name
@@ -75,7 +75,7 @@ package struct AliasBook: Hashable, Sendable {
         return meter
     }
 
-    /// As it is with one entry more or less; tokens and floors are as they were.
+    /// The book with one entry more or less; tokens and floors are unchanged.
     func setting(_ alias: String, to meter: String?) -> AliasBook {
         var entries = entries
         entries[alias] = meter.map {
@@ -84,21 +84,21 @@ package struct AliasBook: Hashable, Sendable {
         return AliasBook(entries: entries, floors: floors)
     }
 
-    /// The ids that mean another one than in `other`.
+    /// The ids with another canonical id than in `other`.
     func moved(from other: AliasBook) -> [String] {
         Set(meanings.keys).union(other.meanings.keys).filter { canonical($0) != other.canonical($0) }.sorted()
     }
 
-    /// More than a zone can have, or than one of the meters that these ids are.
+    /// Whether there are more entries than a zone can have, or more ids than one of these meters can have.
     func isTooLarge(with ids: some Sequence<String>) -> Bool {
         let meters = Set(ids.map { canonical($0) })
         let aliases = meanings.values.reduce(0) { $0 + (meters.contains($1) ? 1 : 0) }
         return entries.count + floors.count > Self.entriesMax || aliases >= Self.idsPerMeter
     }
 
-    /// From now on the next token of each of these exceeds `floor`.
+    /// From now on the next token of each id must exceed `floor`.
     ///
-    /// - Parameter leases: theirs, of which the token may say so already.
+    /// - Parameter leases: those of the ids, whose tokens may ensure that already.
     mutating func raiseFloors(of ids: [String], to floor: FencingToken, _ leases: [String: LeaseRecord]) {
         for id in ids where leases[id].map({ $0.token < floor }) ?? true { floors[id] = floor }
     }

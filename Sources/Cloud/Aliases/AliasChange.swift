@@ -1,19 +1,19 @@
 package import LeaseCore
 package import MeterModel
 
-/// An alias that is written, changed or removed: what it means for leases, to be decided in the step that stores it.
+/// An alias that is written, changed or removed, and what that means for leases; decided in the step that stores it.
 package struct AliasChange: Hashable, Sendable {
-    /// Whose leases it depends on.
+    /// The meters whose leases decide it.
     package let meters: [String]
-    /// Ids that meant a meter which they mean no more: nobody may hold it.
+    /// Ids that no longer stand for the meter they stood for: nobody may hold that.
     private let leaving: Set<String>
-    /// Ids that mean another one than before.
+    /// Ids that change their canonical id.
     private let moved: [String]
-    /// Afterwards, with tokens and floors as before.
+    /// The book afterwards, with tokens and floors as before.
     private let book: AliasBook
     private let isWrite: Bool
 
-    /// - Parameter meter: nil means it is no alias any more.
+    /// - Parameter meter: nil if the alias is removed.
     init(_ alias: String, means meter: String?, in before: AliasBook) {
         book = before.setting(alias, to: meter)
         moved = book.moved(from: before)
@@ -23,17 +23,17 @@ package struct AliasChange: Hashable, Sendable {
     }
 
     package enum Decision: Hashable, Sendable {
-        /// - Parameter freed: leases that were over and that nobody had released, as they are to be stored.
+        /// - Parameter freed: leases to store that were over but never released.
         case accepted(AliasBook, freed: [String: LeaseRecord])
-        /// Somebody holds a meter that has to be free.
+        /// Somebody holds a meter that must be free.
         case held(meter: String, by: String)
-        /// There would be more of them than a zone, or a meter, can have.
+        /// There would be more aliases than a zone or a meter can have.
         case tooMany
     }
 
     /// - Parameters:
     ///   - leases: those of `meters`.
-    ///   - now: on the clock by which leases are over.
+    ///   - now: on the clock that decides when leases are over.
     package func decide(_ leases: [String: LeaseRecord], at now: MonotonicTime) -> Decision {
         var freed: [String: LeaseRecord] = [:]
         for meter in leaving.sorted() {

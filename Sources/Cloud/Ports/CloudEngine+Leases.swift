@@ -1,7 +1,7 @@
 package import LeaseCore
 
 extension CloudEngine {
-    /// The lease of a meter, by any of its ids. nil where there never was one.
+    /// The lease of a meter, under any of its ids, if there ever was one.
     package func lease(of meter: String, in zone: String) async throws -> LeaseRecord? {
         try await standing(of: meter, in: zone).record
     }

@@ -1,7 +1,7 @@
 package import LeaseCore
 
 extension CloudEngine {
-    /// Makes a zone with an identity of its own, or returns the one that is there, as it is.
+    /// Creates a zone with a random identity, or returns an existing one unchanged.
     package func createZone(_ name: String, terms: LeaseTerms) async throws -> Zone {
         try await createZone(name, id: nil, terms: terms)
     }

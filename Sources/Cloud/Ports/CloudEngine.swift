@@ -3,147 +3,147 @@ package import LeaseCore
 package import MeterModel
 package import SettingsCore
 
-/// Where the cloud keeps what it knows: SQLite on one machine, later etcd, and memory in tests. All keep one contract
+/// Where the cloud keeps its data: SQLite on one machine, etcd, and memory in tests. All fulfil one contract
 /// (`MeterTestKit/Contracts/CloudEngineContract`).
 ///
-/// An engine stores and orders; what is allowed, the rules decide (`LeaseRules`, `Record.merge`, `StampLimit`), which
-/// it calls within its atomic step. A call that returned is durable, but for renewals; one that began is finished even
-/// when its task is cancelled. What can be expected to fail is thrown as a `CloudFailure`: `zoneNotFound` by every call
-/// that names a zone which is not there (readers of one credential or of all excepted), `serviceUnavailable` where the
-/// disk does not do its part.
+/// An engine stores and orders; the rules decide what is allowed (`LeaseRules`, `Record.merge`, `StampLimit`), which it
+/// calls within its atomic step. Once a call has returned it is durable, except for renewals; once begun, it is
+/// finished even if its task is cancelled. Expected failures are thrown as a `CloudFailure`: `zoneNotFound` by every
+/// call that names a missing zone (except those that read one credential, or all), `serviceUnavailable` if the disk
+/// fails.
 package protocol CloudEngine: Sendable {
-    /// Of the store: changed by every restore from a backup.
+    /// The store's epoch, which every restore from a backup changes.
     var epoch: String { get async throws }
 
-    /// Whether the store would do its part just now. Changes nothing that anybody sees.
+    /// Checks whether the store works. Has no visible effect.
     ///
-    /// - Parameter writes: found out by a real write, where only that tells.
+    /// - Parameter writes: checks by an actual write, if only that tells.
     /// - Throws: why not, and what to do.
     func probe(writes: Bool) async throws
 
     // MARK: Zones and who may use them
 
-    /// Makes a zone, or returns the one that is there, as it is.
+    /// Creates a zone, or returns an existing one unchanged.
     ///
-    /// - Parameter id: the identity of a zone that has to be made; nil for a random one.
+    /// - Parameter id: the identity of a new zone; nil for a random one.
     func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone
     func zones() async throws -> [Zone]
     func zone(_ name: String) async throws -> Zone?
-    /// Leases that were given out keep the terms they have, but for a stricter policy, which comes with a renewal.
+    /// Existing leases keep their terms, except for a stricter policy, which comes with a renewal.
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
-    /// Holds from the next change on. What is there already stays, also where it is more.
+    /// Takes effect with the next change. What is there already stays, even if it exceeds the quota.
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
-    /// What the zone's records count, counted in the same step as each change of them.
+    /// What the zone's records use, counted in the same step as each change of them.
     func usage(of zone: String) async throws -> ZoneUsage
-    /// - Throws: `badRequest` where its id or hash is taken; what `bind` throws, where it is bound already.
+    /// - Throws: `badRequest` if its id or hash is taken; the errors of `bind` if it is already bound.
     func add(_ credential: Credential) async throws
-    /// Binds a host's credential to it, once; binding it again to the same host and machine only takes the new name.
+    /// Binds a host's credential to it, once; binding it again to the same host and machine only updates the name.
     ///
-    /// - Throws: `notFound` where there is none by that id; `permissionDenied` where it is bound to another host or
-    ///   machine, or revoked; `duplicateHost` where another machine has a credential of this zone, not revoked, with
-    ///   this host id.
+    /// - Throws: `notFound` if there is none with that id; `permissionDenied` if it is bound to another host or
+    ///   machine, or revoked; `duplicateHost` if another machine has a credential of this zone, not revoked, with this
+    ///   host id.
     func bind(_ binding: Credential.Binding, to credential: String) async throws
     func credential(hash: [UInt8]) async throws -> Credential?
     func credentials(in zone: String?) async throws -> [Credential]
-    /// - Returns: false where there is none by that id.
+    /// - Returns: whether there is one with that id.
     func revoke(credential id: String, at now: WallTime) async throws -> Bool
 
     // MARK: Records
 
-    /// Merges each record with what is there, gives each that changed the zone's next sequence, refuses stamps beyond
-    /// `StampLimit` and what the zone has no room for, all by `RecordIntake`. Each record is atomic; the batch need not
-    /// be. Results in the order of the records.
+    /// Merges each record with the stored one, gives each changed one the zone's next sequence, and refuses stamps
+    /// beyond `StampLimit` and records for which the zone has no room, all by `RecordIntake`. Each record is atomic;
+    /// the batch need not be. Results are in the order of the records.
     ///
-    /// A `MeterAlias` that changes what ids mean comes into force for leases in the same step, or is refused
+    /// A `MeterAlias` that changes what ids stand for takes effect for leases in the same step, or is refused
     /// (`AliasChange`).
     ///
-    /// - Parameter leaseTime: on the clock of all lease times, by which a lease is over; one from before the call began is
-    ///   good, as it only makes a lease over later.
+    /// - Parameter leaseTime: the time that decides whether a lease is over, on the clock of all lease times. It may be
+    ///   from before the call, which only makes a lease end later.
     func modify(
         _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome]
-    /// Records of a type that changed after a token, oldest change first, each once at its newest place: whoever reads
-    /// on until nothing more is coming misses no change that was acknowledged before it began, whatever is written
-    /// meanwhile.
+    /// Records of a type that changed after a token, oldest change first, each once at its newest place: reading on
+    /// until nothing more comes misses no change acknowledged before it began, whatever is written meanwhile.
     ///
-    /// The first change of a zone in each run of the cloud writes a mark in its own transaction (`TimelineMark`), so that
-    /// a store that went back is found out.
+    /// The first change of a zone in each run of the cloud writes a mark in its own transaction (`TimelineMark`), so
+    /// that a store that went back is detected.
     ///
-    /// - Throws: what `FeedState.check` does: `anotherZone`, `changeTokenExpired`, and `timelineLost` for a token of a
-    ///   future that this store does not have.
+    /// - Throws: the errors of `FeedState.check`: `anotherZone`, `changeTokenExpired`, and `timelineLost` for a token
+    ///   from a future that this store does not have.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
     func record(_ key: RecordKey, in zone: String) async throws -> Record?
-    /// For the console: by type and name, tombstones too.
+    /// For the console: by type and name, including tombstones.
     func records(in zone: String, type: RecordType?) async throws -> [Record]
 
     // MARK: What ages
 
-    /// Dates the tombstones that came since the last call, then deletes those whose date is before `time`, and raises
-    /// each zone's floor to their greatest sequence. What dates they have from hosts and from this machine's calendar is
-    /// of no account: either may have been wrong.
+    /// Dates the tombstones that came since the last call, then deletes those dated before `time`, and raises each
+    /// zone's floor to their greatest sequence. Dates from hosts and from this machine's calendar do not count: either
+    /// may have been wrong.
     ///
     /// - Returns: how many were deleted.
     func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int
-    /// The date from which ages count back (`BelievedDate`); nil where none was ever stored.
+    /// The date from which ages count back (`BelievedDate`), if ever stored.
     var believedDate: WallTime? { get async throws }
-    /// Stores it for all copies of this cloud.
+    /// Stores the date for all copies of this cloud.
     ///
-    /// - Parameter known: what it was when it was read.
-    /// - Returns: false where another copy changed it meanwhile; nothing is stored then.
+    /// - Parameter known: its value when it was read.
+    /// - Returns: false if another copy changed it in the meantime; then nothing is stored.
     func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool
-    /// The greatest date of a stamp that any zone accepted; nil where none did.
+    /// The greatest date of a stamp accepted by any zone, if there is one.
     func newestStamp() async throws -> WallTime?
 
     // MARK: Leases
 
-    /// Follows the zone's aliases, reads the lease, lets the rule decide, and stores what it returns, in one atomic step.
-    /// The rule may be called several times, and must not mind. It runs where the engine writes: it is short and asks the
-    /// engine nothing.
+    /// Follows the zone's aliases, reads the lease, lets the rule decide, and stores what it returns, in one atomic
+    /// step. The rule may be called several times, so it must have no side effects. It runs where the engine writes, so
+    /// it must be short and must not call the engine.
     ///
     /// - Parameter meter: any id of the meter.
     func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
         _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
     ) async throws -> Answer
-    /// All of a host's renewals, by `LeaseRules`, with one result each in their order, each under any id of its meter. Need
-    /// not be durable: after a start every lease counts as renewed just then.
+    /// Renews all of a host's leases, by `LeaseRules`, each under any id of its meter, with one result each in the same
+    /// order. Need not be durable: after a start every lease counts as renewed just then.
     func renewLeases(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
         under policy: LeasePolicy,
         at now: MonotonicTime
     ) async throws -> [LeaseRenewal]
-    /// By meter, freed ones too, also those of ids that are aliases now.
+    /// By meter, including free leases and those of ids that are aliases now.
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    /// By meter, those that somebody holds: what hosts list again and again, so an engine has it at hand.
+    /// Held leases by meter: hosts list these again and again, so an engine keeps them at hand.
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    /// The lease of a meter, by any of its ids, as it is now.
+    /// The present lease of a meter, under any of its ids.
     func standing(of meter: String, in zone: String) async throws -> LeaseStanding
-    /// What every lease decision of this engine has to heed (Docs/Leases.md#rule-5).
+    /// The limits on every lease decision of this engine (Docs/Leases.md#rule-5).
     ///
-    /// - Parameter now: on the clock of all lease times. Where the wait after a restore is over then, it is for good.
+    /// - Parameter now: on the clock of all lease times. If the wait after a restore is over by then, it is over for
+    ///   good.
     func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits
 
     // MARK: Lease queues
 
-    /// Changes one line in one atomic step of all copies of this cloud. Never durable: with the last copy that uses the
-    /// store its lines may be gone, and a host that waits queues again.
+    /// Changes one queue in one atomic step across all copies of this cloud. Never durable: with the last copy that
+    /// uses the store its queues may be gone, and a host that waits queues again.
     ///
-    /// - Parameter change: given those who wait, returns those who are to. It may be called several times, and asks the
-    ///   engine nothing.
-    /// - Returns: the line afterwards.
+    /// - Parameter change: maps the hosts that wait to those that shall. It may be called several times, and must not
+    ///   call the engine.
+    /// - Returns: the queue afterwards.
     func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> QueueState
-    /// All lines, of all zones, as they were at one moment.
+    /// All queues in all zones, as they were at one moment.
     func queues() async throws -> QueueSnapshot
-    /// Shows the other copies of this cloud that one of them lives, and tells which signs the others gave.
+    /// Sends the heartbeat of one copy of this cloud to the others, and returns theirs.
     ///
-    /// - Parameter isFirst: of this copy, from which on it can be given up. Where that failed, the next does not count
-    ///   as the first.
+    /// - Parameter isFirst: whether it is this copy's first, from which on it can be given up. If that failed, the next
+    ///   does not count as the first.
     func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats
-    /// Takes a copy's sign of life away, which it notices with its next one.
+    /// Removes a copy's heartbeat, which it notices with its next one.
     ///
-    /// - Parameter mark: its last one, as it was seen; 0: there was none.
-    /// - Returns: false where it gave another one since, so that it lives.
+    /// - Parameter mark: its last one, as seen; 0 if there was none.
+    /// - Returns: false if it has sent another one since, so it is alive.
     func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool
 }

@@ -3,7 +3,7 @@ package import LeaseCore
 package import MeterModel
 package import SettingsCore
 
-// What an engine is asked with, and what it answers.
+// An engine's arguments and results.
 
 package struct LeaseLimits: Hashable, Sendable {
     /// See `LeaseCircumstances`.
@@ -20,11 +20,11 @@ package struct LeaseLimits: Hashable, Sendable {
 package struct Zone: Hashable, Sendable {
     /// 1 to 64 of `a-z 0-9 - _`.
     package var name: String
-    /// Its identity: made with the zone, and never another one.
+    /// Its identity, made with the zone and never changed.
     package let id: ID
     package var terms: LeaseTerms
     package var quota: ZoneQuota
-    /// Of the last change.
+    /// The sequence of the last change.
     package var sequence: UInt64
 
     package init(name: String, id: ID, terms: LeaseTerms, quota: ZoneQuota = .standard, sequence: UInt64 = 0) {
@@ -36,20 +36,20 @@ package struct Zone: Hashable, Sendable {
     }
 }
 
-/// A permission to use a zone. The token itself is known to its owner alone.
+/// A permission to use a zone. Only its owner knows the token itself.
 package struct Credential: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
-        /// Of one host, which binds itself to it at its first use.
+        /// For one host, which binds itself to it at first use.
         case host
-        /// Lets hosts join: each that shows it is given a token of its own. Good for nothing else.
+        /// Lets hosts join: each that presents it gets a token of its own. Good for nothing else.
         case enrolment
     }
 
-    /// Which host uses it.
+    /// The host that uses the credential.
     package struct Binding: Hashable, Sendable {
         package var host: HostID
         package var hostName: String
-        /// What the host calls its machine, so that a copied SD card shows: a digest of its machine id.
+        /// A digest of the machine's id, as the host reports it, by which a copied SD card is noticed.
         package var machine: String
 
         package init(host: HostID, hostName: String, machine: String) {
@@ -65,7 +65,7 @@ package struct Credential: Hashable, Sendable {
     package var hash: [UInt8]
     package var zone: String
     package var kind: Kind
-    /// What the person who made it called it.
+    /// The label given by the person who made it.
     package var label: String
     package var binding: Binding?
     package var createdAt: WallTime
@@ -83,23 +83,23 @@ package struct Credential: Hashable, Sendable {
 
 package struct RecordOutcome: Hashable, Sendable {
     package enum Fate: Hashable, Sendable {
-        /// Nothing in it was news.
+        /// There was nothing new in it.
         case unchanged
         case changed(sequence: UInt64)
         /// A stamp too far ahead.
         case clockSkew
-        /// With what is stored already it has more properties than `CloudLimits.propertiesPerRecord`.
+        /// Together with what is stored, it has more properties than `CloudLimits.propertiesPerRecord`.
         case tooManyProperties
         /// The zone, or the host's share of it, has no room for what it adds (`ZoneQuota`).
         case quotaExceeded(QuotaExcess)
-        /// An alias for which a meter has to be free that somebody holds.
+        /// An alias that requires a meter to be free which somebody holds.
         case leaseHeld(meter: String, by: String)
-        /// An alias beyond those that a meter or a zone can have (`AliasBook.idsPerMeter`, `entriesMax`).
+        /// An alias beyond the limits of a meter or a zone (`AliasBook.idsPerMeter`, `entriesMax`).
         case tooManyAliases
     }
 
     package var fate: Fate
-    /// As it is stored now. nil where it was refused and is not there.
+    /// The record as it is stored now. Nil if it was refused and none is stored.
     package var record: Record?
 
     package init(fate: Fate, record: Record?) {

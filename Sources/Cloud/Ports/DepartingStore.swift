@@ -2,42 +2,42 @@ package import LeaseCore
 package import MeterModel
 package import SettingsCore
 
-/// A store that everything in it leaves for another one (`metercloud migrate`), and that nothing else uses meanwhile.
+/// A store whose contents move to another one (`metercloud migrate`), and that nothing else uses meanwhile.
 ///
-/// What goes along is all that hosts rely on: the epoch, the zones' identities and marks, and the sequences, so that their
-/// change tokens stay good; the leases with their fencing tokens, also of those that are free; the credentials. Lease
-/// queues do not: they are of the moment, and hosts queue again at the new store.
+/// Everything that hosts rely on moves: the epoch, the zones' identities and marks, and the sequences, so that their
+/// change tokens stay valid; the leases with their fencing tokens, even free ones; the credentials. Lease queues do
+/// not: they are transient, and hosts queue again at the new store.
 package protocol DepartingStore: Sendable {
-    /// All but the leases and the records, of which there may be many.
+    /// Everything except the leases and the records, of which there may be many.
     func contents() async throws -> StoreContents
-    /// Every lease there ever was in a zone, by meter. When they were renewed does not go along: whoever reads them
-    /// counts from then.
+    /// Every lease there ever was in a zone, by meter. Renewal times do not move: the new store counts from when it
+    /// reads the leases.
     ///
     /// - Parameters:
-    ///   - meter: those after it; nil means from the first.
+    ///   - meter: returns leases after it; nil to begin with the first.
     ///   - limit: at least 1.
     func leases(in zone: String, after meter: String?, limit: Int) async throws -> [(
         meter: String, record: LeaseRecord
     )]
-    /// A zone's records by sequence, tombstones too.
+    /// A zone's records by sequence, including tombstones.
     func records(in zone: String, after sequence: UInt64, limit: Int) async throws -> [PlacedRecord]
-    /// From then on, for good, the store is opened by nobody any more: it would be a second cloud that the hosts take
-    /// for the first. On the disk when it returns.
+    /// Closes the store for good: if opened again, it would be a second cloud that the hosts take for the first. On the
+    /// disk when this returns.
     ///
-    /// - Parameter destination: for people, and for the next attempt to know it again.
+    /// - Parameter destination: for people, and so that the next attempt recognises it.
     func depart(to destination: String, at now: WallTime) async throws
 }
 
 package struct StoreContents: Hashable, Sendable {
     package struct OneZone: Hashable, Sendable {
         package var zone: Zone
-        /// The greatest sequence of a purged tombstone, 0 for none.
+        /// The greatest sequence of a purged tombstone; 0 if there was none.
         package var floor: UInt64
-        /// The greatest milliseconds of a stamp ever taken, 0 for none.
+        /// The greatest time of an accepted stamp, in milliseconds since 1970; 0 if there was none.
         package var accepted: UInt64
-        /// Of its timeline, by number.
+        /// The marks of its timeline, by number.
         package var marks: [TimelineMark]
-        /// In force for its leases.
+        /// The aliases in force for its leases.
         package var aliases: AliasBook
 
         package init(zone: Zone, floor: UInt64, accepted: UInt64, marks: [TimelineMark], aliases: AliasBook) {
@@ -51,11 +51,11 @@ package struct StoreContents: Hashable, Sendable {
 
     package var epoch: String
     package var tokenFloor: FencingToken
-    /// It was restored, and nobody has waited for old holders to stop yet.
+    /// Whether it was restored, and the wait for former holders to stop is not over.
     package var isRestoring: Bool
     package var zones: [OneZone]
     package var credentials: [Credential]
-    /// Where everything went; nil for a store that is in use.
+    /// Where everything went. Nil for a store in use.
     package var destination: String?
 
     package init(
@@ -75,7 +75,7 @@ package struct StoreContents: Hashable, Sendable {
 package struct PlacedRecord: Hashable, Sendable {
     package var record: Record
     package var sequence: UInt64
-    /// From when a tombstone's age counts; nil for what is not a record of that kind.
+    /// The date from which a tombstone's age counts. Nil for other records.
     package var tombstoneTime: WallTime?
 
     package init(record: Record, sequence: UInt64, tombstoneTime: WallTime?) {

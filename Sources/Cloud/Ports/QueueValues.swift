@@ -1,20 +1,20 @@
 package import LeaseCore
 package import MeterModel
 
-// What engines keep of those who wait for meters.
+// What engines keep about the hosts that wait for meters.
 
-/// A copy of this cloud, as long as the others take it for alive: one that was given up takes another name.
+/// A copy of this cloud, for as long as the others consider it alive: one that was given up takes another id.
 package enum ReplicaTag {}
 package typealias ReplicaID = UniqueID<ReplicaTag>
 
 /// A host that waits for a meter.
 package struct Waiter: Hashable, Sendable {
     package var host: HostID
-    /// For people.
+    /// The host's name for people.
     package var name: String
-    /// Through which its event stream is open. That copy makes it offers, and takes it out of the queue.
+    /// The copy with its event stream, which makes it offers and removes it from the queue.
     package var copy: ReplicaID
-    /// The lease's when it joined, 0 for none. A host that has the meter under a greater one waits no longer.
+    /// The lease's token when it joined, or 0. A host that has the meter under a greater one no longer waits.
     package var token: FencingToken
 
     package init(host: HostID, name: String, copy: ReplicaID, token: FencingToken) {
@@ -25,11 +25,11 @@ package struct Waiter: Hashable, Sendable {
     }
 }
 
-/// Those who wait for one meter, as they were at some moment.
+/// The hosts that wait for one meter at some moment.
 package struct QueueState: Hashable, Sendable {
-    /// First come first, each host once.
+    /// In order, each host once.
     package var waiters: [Waiter]
-    /// Of two states of one queue, the later has the greater one.
+    /// Of two states of one queue, the later has the greater version.
     package var version: UInt64
 
     package init(waiters: [Waiter], version: UInt64) {
@@ -38,10 +38,10 @@ package struct QueueState: Hashable, Sendable {
     }
 }
 
-/// All queues that somebody stood in at one moment.
+/// All queues that were not empty at one moment.
 package struct QueueSnapshot: Hashable, Sendable {
     package var queues: [MeterPlace: QueueState]
-    /// That of the moment: a queue of a smaller version that is not here had nobody in it any more.
+    /// The version at that moment: a queue with a smaller version that is missing here was empty.
     package var version: UInt64
 
     package init(queues: [MeterPlace: QueueState], version: UInt64) {
@@ -50,11 +50,11 @@ package struct QueueSnapshot: Hashable, Sendable {
     }
 }
 
-/// The signs of life of a cloud's copies.
+/// The heartbeats of a cloud's copies.
 package struct Heartbeats: Hashable, Sendable {
-    /// By copy, a mark that is another one after each sign. Never 0.
+    /// By copy, a mark that changes with each heartbeat. Never 0.
     package var marks: [ReplicaID: UInt64]
-    /// Another copy has given up the one that asked.
+    /// Whether another copy has given up the one that asked.
     package var wasGivenUp: Bool
 
     package init(marks: [ReplicaID: UInt64], wasGivenUp: Bool) {

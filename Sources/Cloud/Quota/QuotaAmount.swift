@@ -1,4 +1,4 @@
-/// Bytes and records: how much there is, how much there may be, or by how much that changes.
+/// Bytes and records: an amount, a limit, or a change of either.
 package struct QuotaAmount: Hashable, Sendable {
     package static let zero = QuotaAmount(bytes: 0, records: 0)
 
@@ -29,34 +29,34 @@ package struct QuotaAmount: Hashable, Sendable {
 
 /// How much a zone may have, and each host in it (Docs/Decisions/0017-quotas.md).
 package struct ZoneQuota: Hashable, Sendable {
-    /// 100 MB and 200,000 records, a quarter of each for one host.
+    /// 100 MB and 200,000 records, with a quarter of each for one host.
     package static let standard = ZoneQuota(zone: QuotaAmount(bytes: 100 << 20, records: 200_000))
-    /// For tests and benchmarks of something else.
+    /// For tests and benchmarks of other things.
     package static let unlimited = ZoneQuota(
         zone: QuotaAmount(bytes: limitMax, records: limitMax), host: QuotaAmount(bytes: limitMax, records: limitMax))
-    /// The greatest limit: sums of a few stay far from the end of the numbers.
+    /// The greatest limit, small enough that sums of a few do not overflow.
     package static let limitMax = 1 << 53
 
     package var zone: QuotaAmount
     package var host: QuotaAmount
 
-    /// - Parameter host: nil means a quarter of what the zone may have.
+    /// - Parameter host: defaults to a quarter of what the zone may have.
     package init(zone: QuotaAmount, host: QuotaAmount? = nil) {
         self.zone = zone
         self.host = host ?? QuotaAmount(bytes: zone.bytes / 4, records: zone.records / 4)
     }
 }
 
-/// Which limit a change would exceed.
+/// The limit that a change would exceed.
 package struct QuotaExcess: Hashable, Sendable {
     package enum Resource: Hashable, Sendable { case bytes, records }
 
     package var resource: Resource
     package var limit: Int
     package var used: Int
-    /// How much more the change needs.
+    /// The amount missing for the change.
     package var needed: Int
-    /// It is the limit of one host, and not that of the whole zone.
+    /// Whether it is one host's limit rather than the whole zone's.
     package var isHostsShare: Bool
 
     package init(resource: Resource, limit: Int, used: Int, needed: Int, isHostsShare: Bool) {

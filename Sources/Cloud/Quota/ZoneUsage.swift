@@ -1,31 +1,31 @@
 package import MeterModel
 package import SettingsCore
 
-/// What records count towards a zone's quota, and how much of that each host brought of its own.
+/// How much records count towards a zone's quota, and how much of that each host brought of its own.
 ///
-/// A function of the records alone: the usage of a zone is the sum of its records' usages, so a counter that is moved by
-/// each change is what counting everything anew would find. A record counts the bytes of its type, its name and its
-/// properties' names and values (8 for a value that is not a text), and 64 for itself, for each property and for its
-/// deletion, which stand for stamps and keys. A tombstone counts as a record until it is purged.
+/// A function of the records alone: the usage of a zone is the sum of its records' usages, so a counter updated with
+/// each change equals a complete recount. A record counts the bytes of its type, its name and its properties' names and
+/// values (8 for a value that is not a text), and 64 each for itself, every property and its deletion, to account for
+/// stamps and keys. A tombstone counts as a record until it is purged.
 ///
-/// A property or deletion counts for the host of its stamp where that host itself brought it, and for the zone alone where
-/// another did; the record itself, with its name, for whom its newest stamp counts for.
+/// A property or deletion counts for the host of its stamp if that host brought it itself, otherwise only for the zone;
+/// the record itself, with its name, counts for the same host as its newest stamp.
 package struct ZoneUsage: Hashable, Sendable {
     package static let overhead = 64
 
     package private(set) var total = QuotaAmount.zero
-    /// Without those that have nothing.
+    /// Without hosts that have nothing.
     package private(set) var hosts: [HostID: QuotaAmount] = [:]
 
     package init() {}
 
-    /// As a store has it, whatever that says.
+    /// A usage read from a store, whatever that says.
     package init(total: QuotaAmount, hosts: [HostID: QuotaAmount]) {
         self.total = total.inRange
         self.hosts = hosts.mapValues(\.inRange).filter { $0.value != .zero }
     }
 
-    /// Of one record; of none where it is nil.
+    /// The usage of one record; zero for nil.
     package init(of record: Record?) {
         guard let record else { return }
         let base = QuotaAmount(
@@ -41,7 +41,7 @@ package struct ZoneUsage: Hashable, Sendable {
         }
     }
 
-    /// By how much a zone's usage changes where `new` takes the place of `old`.
+    /// The change of a zone's usage when `new` replaces `old`.
     package static func change(from old: Record?, to new: Record?) -> ZoneUsage {
         var change = ZoneUsage(of: new)
         let before = ZoneUsage(of: old)
@@ -55,10 +55,10 @@ package struct ZoneUsage: Hashable, Sendable {
         for (host, amount) in change.hosts { addShare(amount, of: host) }
     }
 
-    /// Why a change is refused; nil where it is allowed.
+    /// Why a change is refused, if it is.
     ///
-    /// What needs no more bytes is never refused for bytes, nor for records what needs no more records, whoever it counts
-    /// for afterwards: so a full zone can be emptied, by any of its hosts.
+    /// A change that needs no more bytes is never refused for bytes, nor one that needs no more records for records,
+    /// whichever host it counts for afterwards: so a full zone can be emptied by any of its hosts.
     package func excess(adding change: ZoneUsage, under quota: ZoneQuota) -> QuotaExcess? {
         for (resource, amount) in Self.resources where change.total[keyPath: amount] > 0 {
             let (used, limit) = (total[keyPath: amount], quota.zone[keyPath: amount])
@@ -91,12 +91,12 @@ package struct ZoneUsage: Hashable, Sendable {
         hosts[host] = sum == .zero ? nil : sum
     }
 
-    /// nil means the zone alone has it.
+    /// Nil if it counts only for the zone.
     private static func owner(of stamp: Stamp, _ bringer: HostID?) -> HostID? {
         bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }
 
-    /// All that has the newest stamp is one host's; it owns the record where it brought any of it.
+    /// Everything with the newest stamp is one host's, which owns the record if it brought any of it.
     private static func owner(of record: Record) -> HostID? {
         guard let newest = record.newestStamp else { return nil }
         var parts = record.properties.values.filter { $0.stamp == newest }.map(\.broughtBy)

@@ -81,7 +81,7 @@ package protocol CloudEngine: Sendable {
     /// zone's floor to their greatest sequence. Dates from hosts and from this machine's calendar do not count: either
     /// may have been wrong.
     ///
-    /// - Returns: how many were deleted.
+    /// - Returns: number of tombstones deleted.
     func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int
     /// The date from which ages count back (`BelievedDate`), if ever stored.
     var believedDate: WallTime? { get async throws }

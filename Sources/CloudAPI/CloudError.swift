@@ -1,15 +1,15 @@
-/// Why the cloud did not do what it was asked (Docs/Sync.md#errors). The raw value is what JSON carries.
+/// Why the cloud refused a request, or failed (Docs/Sync.md#errors). The raw value is what JSON carries.
 package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     /// 401: no token, or one that is unknown or revoked.
     case notAuthenticated
-    /// 403: the token is good, and for something else.
+    /// 403: the token is valid, but not for this.
     case permissionDenied
     /// 404.
     case zoneNotFound
     /// 410: another epoch, or below the floor of purged tombstones. The body carries the store's epoch.
     case changeTokenExpired
     /// 410: the store went back behind the token, so that it lacks changes that the host has seen. The body carries the
-    /// store's epoch and the zone's identity. The host fetches everything anew and pushes everything that it has.
+    /// store's epoch and the zone's identity. The host fetches everything again and pushes everything it has.
     case timelineLost
     /// 410: the token belongs to another zone. The body carries the store's epoch and the identity of this zone.
     case anotherZone
@@ -19,18 +19,18 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case rateLimited
     /// 503, perhaps with `retryAfter`.
     case serviceUnavailable
-    /// Per record: the zone, or this host's share of it, has no room for what the record adds. Nothing else of the batch is
-    /// concerned, and what needs no more room is always taken.
+    /// For a record: the zone, or this host's share of it, has no room for what the record adds. The rest of the batch
+    /// is not affected, and changes that need no more room are always accepted.
     case quotaExceeded
-    /// Per record: a stamp too far ahead. The result carries the cloud's time.
+    /// For a record: a stamp too far ahead. The result carries the cloud's time.
     case clockSkew
-    /// 400, and per record.
+    /// 400, or for a record.
     case badRequest
-    /// 409: somebody else has it, and the body says who.
+    /// 409: another host has the meter, and the body says which.
     case leaseHeld
-    /// Per lease of a renewal; 409 elsewhere.
+    /// For a lease in a renewal; 409 elsewhere.
     case leaseLost
-    /// 404: no such route or thing.
+    /// 404: no such route or object.
     case notFound
     /// 409: a host id that another machine registered.
     case duplicateHost
@@ -38,7 +38,7 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case internalError
 }
 
-/// The body of every answer with a status of 400 or above: `{"error":{…}}`.
+/// The body of every response with a status of 400 or above: `{"error":{…}}`.
 package struct CloudErrorBody: Codable, Hashable, Sendable {
     package struct Content: Codable, Hashable, Sendable {
         package var code: CloudErrorCode
@@ -46,12 +46,12 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
         package var message: String
         /// Seconds.
         package var retryAfter: Double?
-        /// With `changeTokenExpired`, `timelineLost` and `anotherZone`: the store's present epoch, so that a host knows
-        /// a restore from a purge.
+        /// With `changeTokenExpired`, `timelineLost` and `anotherZone`: the store's present epoch, so that a host can
+        /// tell a restore from a purge.
         package var epoch: String?
-        /// With the same codes: the identity of the zone that was asked.
+        /// With the same codes: the identity of the requested zone.
         package var zoneID: String?
-        /// With `leaseHeld`: who has it, null where nobody does yet (reserved, restoring).
+        /// With `leaseHeld`: the present lease; null if nobody has the meter (reserved, restoring).
         package var lease: LeaseBody?
         /// With `leaseHeld`: `held`, `revoking`, `reserved`, `restoring`, `released` or `exhausted`.
         package var reason: String?
@@ -72,9 +72,9 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
 package struct HealthBody: Codable, Hashable, Sendable {
     /// `ok`.
     package var status: String
-    /// Of the program.
+    /// The program's version.
     package var version: String
-    /// What somebody ought to see to although the cloud works, in words.
+    /// What needs attention although the cloud works, in words.
     package var warning: String?
 
     package init(status: String, version: String, warning: String? = nil) {

@@ -2,7 +2,7 @@
 package struct HostBody: Codable, Hashable, Sendable {
     package var id: String
     package var name: String
-    /// Tokens that are good.
+    /// Number of valid tokens.
     package var tokens: Int
     /// Meters whose leases it holds.
     package var leases: [String]

@@ -1,18 +1,18 @@
-/// One lease as it travels. Unknown or not applicable is null.
+/// One lease as it is sent. Unknown or not applicable is null.
 package struct LeaseBody: Codable, Hashable, Sendable {
     package var meter: String
     /// `free`, `held`, `revoking` or `expired`.
     package var state: String
     package var holderID: String?
     package var holderName: String?
-    /// Only to its own holder.
+    /// Sent only to its own holder.
     package var session: String?
     package var token: UInt64
     /// `ble`, `spp` or `usb`.
     package var transport: String?
-    /// The cloud's wall clock, RFC 3339, for people to read.
+    /// By the cloud's wall clock, RFC 3339, for people to read.
     package var acquiredAt: String?
-    /// The same, from `remaining`.
+    /// The same, computed from `remaining`.
     package var expiresAt: String?
     /// Milliseconds.
     package var ttl: Int64
@@ -20,12 +20,12 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     package var lockDelay: Int64
     /// `keep` or `strict`.
     package var policy: String
-    /// Milliseconds until the lease expires, 0 once it did. Programs count this down on their own clock.
+    /// Milliseconds until the lease expires; 0 once it has. Programs count this down on their own clock.
     package var remaining: Int64
-    /// The names of the hosts that wait for it, first come first.
+    /// Names of the waiting hosts, in order.
     package var waiting: [String]
-    /// In the answer to an acquire that took it from another host: whether that host heard of it at once, over its event
-    /// stream. Absent where nobody lost it, and from an older cloud.
+    /// In the answer to an acquire that took the meter from another host: whether that host heard of it at once, over
+    /// its event stream. Absent if nobody lost it, and from an older cloud.
     package var oldHolderTold: Bool?
 
     package init(
@@ -43,12 +43,12 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     }
 }
 
-/// What a take-over is aimed at.
+/// The target of a take-over.
 package enum TakeoverRequest: Codable, Hashable, Sendable {
     /// `{"token": 5}`: the grant with this token, and no other.
     case of(token: UInt64)
-    /// `true`, as hosts said it before takeovers named a grant. It may have been meant for another holder than the
-    /// present one, so it takes the meter from nobody. `false` asks for no take-over at all.
+    /// `true`, as hosts sent it before take-overs named a grant. It may have been meant for an earlier holder, so it
+    /// takes the meter from nobody. `false` requests no take-over.
     case unnamed(Bool)
 
     private enum CodingKeys: String, CodingKey { case token }
@@ -78,14 +78,14 @@ package struct AcquireRequest: Codable, Hashable, Sendable {
     package var requestID: String
     package var session: String
     package var previousSession: String?
-    /// Milliseconds; the zone caps it. Absent: the zone's.
+    /// Milliseconds; the zone caps it. If absent, the zone's.
     package var ttl: Int64?
     package var transport: String
-    /// `strict` where the host wants it stricter than its zone.
+    /// `strict` if the host wants it stricter than its zone.
     package var policy: String?
-    /// Absent where nobody is to lose the meter.
+    /// Absent if the meter is not to be taken from anybody.
     package var takeover: TakeoverRequest?
-    /// The greatest token of this meter that the host knows of: a grant's is above it.
+    /// The greatest token of this meter that the host knows. The grant's will be above it.
     package var tokenFloor: UInt64?
 
     package init(requestID: String, session: String, transport: String) {
@@ -116,13 +116,13 @@ package struct RenewRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// One result a lease, in the order of the request.
+/// One result for each lease, in the order of the request.
 package struct RenewAnswer: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var meter: String
         /// `renewed`, or why it is lost: `takenOver`, `revoking`, `released`, `unknown`.
         package var result: String
-        /// null where the cloud never gave one out.
+        /// Null if the cloud never granted one.
         package var lease: LeaseBody?
 
         package init(meter: String, result: String, lease: LeaseBody?) {
@@ -137,7 +137,7 @@ package struct RenewAnswer: Codable, Hashable, Sendable {
     package init(results: [Result]) { self.results = results }
 }
 
-/// `POST …/leases/{meter}/release`. Always 200 with the lease as it is then.
+/// `POST …/leases/{meter}/release`. Always 200 with the lease as it is afterwards.
 package struct ReleaseRequest: Codable, Hashable, Sendable {
     package var session: String
     package var token: UInt64
@@ -148,7 +148,7 @@ package struct ReleaseRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET …/leases`: those that somebody holds or waits for.
+/// `GET …/leases`: leases that somebody holds or waits for.
 package struct LeaseList: Codable, Hashable, Sendable {
     package var leases: [LeaseBody]
 

@@ -1,12 +1,12 @@
 import MeterModel
 import SettingsCore
 
-/// A body that holds hundreds of records: it is written and read as JSON without a coder, as `RecordText` does with each
-/// record, because a coder takes most of the time that such a request has.
+/// A body with hundreds of records: it is written and read as JSON without a coder, as `RecordText` does with each
+/// record, because a coder takes most of the time of such a request.
 package protocol RecordsBody: Codable {
-    /// The JSON that its coder writes, but for the order of keys. nil means only a coder can write this one.
+    /// The JSON that its coder writes, except for the order of keys. Nil if only a coder can write this body.
     var text: [UInt8]? { get }
-    /// Reads what `text` is and nothing else. Any other JSON, however right, is for a decoder.
+    /// Reads what `text` writes and nothing else. Any other JSON, however valid, is left to a decoder.
     init?(text: some Collection<UInt8>)
 }
 
@@ -60,7 +60,7 @@ extension ChangesBody: RecordsBody {
 }
 
 extension ModifyAnswer: RecordsBody {
-    /// nil where a record was refused: that is rare, and wordy.
+    /// Nil if a record was refused, which is rare and takes many words.
     package var text: [UInt8]? {
         guard results.allSatisfy({ $0.error == nil }) else { return nil }
         var text: [UInt8] = []
@@ -102,7 +102,7 @@ extension RecordText {
     /// The beginning of a body whose first field is `records`, up to the list's end.
     fileprivate static func list(_ records: [Record]) -> [UInt8] {
         var text: [UInt8] = []
-        // About what a record of a handful of properties takes.
+        // About the size of a record with a handful of properties.
         text.reserveCapacity(records.count * 640)
         text.append(#"{"records":["#)
         var isFirst = true
@@ -117,7 +117,7 @@ extension RecordText {
 }
 
 extension RecordReader {
-    /// What `RecordText.list` wrote, and what follows it.
+    /// Reads what `RecordText.list` wrote, followed by `next`.
     fileprivate mutating func list(_ next: StaticString) -> [Record]? {
         guard skip(#"{"records":["#) else { return nil }
         var records: [Record] = []
@@ -140,7 +140,7 @@ extension RecordReader {
 }
 
 extension Collection<UInt8> {
-    /// - Returns: what `body` read; nil where that was not all there is.
+    /// - Returns: the result of `body`; nil if it did not read everything.
     fileprivate func read<Value>(_ body: (inout RecordReader) -> Value?) -> Value? {
         let value: Value?? = withContiguousStorageIfAvailable { bytes in
             var reader = RecordReader(bytes)

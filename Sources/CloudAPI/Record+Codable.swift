@@ -1,10 +1,10 @@
 import MeterModel
 package import SettingsCore
 
-// A record as it travels and as the cloud keeps it:
+// A record as it is sent and as the cloud stores it:
 // {"type":…,"name":…,"properties":{p:{"value":…,"stamp":…,"broughtBy":…?}},
-//  "deleted":{"stamp":…,"broughtBy":…?,"mergedInto":…?}?}
-// A value names its kind, because JSON does not tell 1 from 1.0: null, {"bool":…}, {"int":…}, {"double":…}, {"string":…}.
+// "deleted":{"stamp":…,"broughtBy":…?,"mergedInto":…?}?} A value names its kind, because JSON does not distinguish 1
+// from 1.0: null, {"bool":…}, {"int":…}, {"double":…}, {"string":…}.
 
 extension Record: Codable {
     private enum CodingKeys: String, CodingKey { case type, name, properties, deleted }

@@ -1,10 +1,10 @@
 import MeterModel
 package import SettingsCore
 
-/// A record as the JSON that travels (`Record: Codable`), written without an encoder: a page has hundreds of records and
-/// each of them many stamps, for which a general encoder takes most of the time there is.
+/// A record as the JSON that is sent (`Record: Codable`), written without an encoder: a page has hundreds of records,
+/// each with many stamps, and a general encoder would take most of the request's time.
 ///
-/// `Record(text:)` reads what `write` wrote, and nothing else. Any other JSON, however right, is for a decoder.
+/// `Record(text:)` reads what `write` wrote, and nothing else. Any other JSON, however valid, is left to a decoder.
 package enum RecordText {
     /// Appends one record. A double that is not finite, which `SettingValue.isStorable` refuses, becomes null.
     package static func write(_ record: Record, to text: inout [UInt8]) {
@@ -199,7 +199,7 @@ struct RecordReader {
         number().flatMap { text in Int64(text).flatMap { "\($0)" == text ? $0 : nil } }
     }
 
-    /// A number's characters, up to the next closing brace. Swift reads more than it prints as numbers.
+    /// A number's characters, up to the next closing brace. Swift parses more forms than it prints.
     private mutating func number() -> Substring? {
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "}")), end - position <= 32,
             bytes[position..<end].allSatisfy({ "0123456789+-.e".utf8.contains($0) })
@@ -208,7 +208,7 @@ struct RecordReader {
         return String(decoding: bytes[position..<end], as: UTF8.self)[...]
     }
 
-    /// With the quote after it. Each property has one, so it is read without intermediate texts.
+    /// A stamp with the closing quote. Each property has one, so it is read without intermediate strings.
     private mutating func stamp() -> Stamp? {
         guard let milliseconds = decimal(), milliseconds <= Stamp.millisecondsMax, skip("."),
             let counter = decimal().flatMap({ UInt16(exactly: $0) }), skip("."), let host = host(), skip(#"""#)

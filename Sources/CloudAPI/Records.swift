@@ -6,13 +6,13 @@ package struct AccountBody: Codable, Hashable, Sendable {
     /// The host that the token belongs to.
     package var hostID: String
     package var hostName: String
-    /// Milliseconds since 1970 by the cloud's clock, to measure one's own against.
+    /// Milliseconds since 1970 by the cloud's clock, to compare one's own with.
     package var serverTime: Int64
-    /// Of the store: another one after a restore.
+    /// The store's epoch, which a restore changes.
     package var epoch: String
     /// `keep` or `strict`.
     package var policy: String
-    /// The zone's identity: a UUID in lower case, made with the zone. Absent from a cloud that has no identities yet.
+    /// The zone's identity: a UUID in lower case, made with the zone. Absent from a cloud without identities.
     package var zoneID: String?
 
     package init(
@@ -31,21 +31,20 @@ package struct AccountBody: Codable, Hashable, Sendable {
 
 /// `PUT /v1/zones/{zone}`; the whole body may be absent.
 package struct ZoneRequest: Codable, Hashable, Sendable {
-    /// The identity that the host knows for a zone of this name: a zone that has to be made is made with it, one that is
-    /// there keeps its own.
+    /// The identity under which the host knows a zone of this name. A new zone gets it, an existing one keeps its own.
     package var zoneID: String?
 
     package init(zoneID: String?) { self.zoneID = zoneID }
 }
 
-/// `POST /v1/hosts`: a host joins, or says that it is still there under this name.
+/// `POST /v1/hosts`: a host joins, or reports that it is still there under this name.
 ///
-/// The token is an enrolment token, and the answer has the host's own; or it is a host's own, which is bound to the host
-/// now, and the answer has none.
+/// The token is an enrolment token, and the answer has the host's own; or it is the host's own, which is then bound to
+/// the host, and the answer has none.
 package struct JoinRequest: Codable, Hashable, Sendable {
     package var hostID: String
     package var hostName: String
-    /// A digest of the machine's id, so that a copied SD card shows.
+    /// A digest of the machine's id, by which a copied SD card is noticed.
     package var machine: String
 
     package init(hostID: String, hostName: String, machine: String) {
@@ -57,7 +56,7 @@ package struct JoinRequest: Codable, Hashable, Sendable {
 
 package struct JoinAnswer: Codable, Hashable, Sendable {
     package var zone: String
-    /// The host's own token, to be kept secret. null where the request's token is that one.
+    /// The host's own token, to be kept secret. Null if the request's token is that one.
     package var token: String?
 
     package init(zone: String, token: String?) {
@@ -71,7 +70,7 @@ package enum CloudLimits {
     package static let recordsPerPage = 400
     package static let recordsPerBatch = 400
     package static let bytesPerBatch = 1 << 20
-    /// A name of a record or property, a meter's id.
+    /// Most bytes in the name of a record or property, or in a meter's id.
     package static let nameBytes = 512
     package static let propertiesPerRecord = 256
     package static let leasesPerRenewal = 1000
@@ -84,14 +83,14 @@ package struct ModifyRequest: Codable, Hashable, Sendable {
     package init(records: [Record]) { self.records = records }
 }
 
-/// One result a record, in the order of the request.
+/// One result for each record, in the order of the request.
 package struct ModifyAnswer: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var type: String
         package var name: String
-        /// Why this record was not taken; null where it was.
+        /// Why this record was refused; null if it was accepted.
         package var error: CloudErrorBody.Content?
-        /// The merged record, where it is not the one that was sent.
+        /// The merged record, if it differs from the one sent.
         package var merged: Record?
 
         package init(type: String, name: String, error: CloudErrorBody.Content? = nil, merged: Record? = nil) {
@@ -115,7 +114,7 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
 /// `GET …/changes?type=&since=&limit=`.
 package struct ChangesBody: Codable, Hashable, Sendable {
     package var records: [Record]
-    /// Where the next page begins.
+    /// The token from which the next page begins.
     package var changeToken: String
     package var moreComing: Bool
     package var epoch: String
@@ -131,12 +130,12 @@ package struct ChangesBody: Codable, Hashable, Sendable {
     }
 }
 
-/// The `data` of a server-sent event of `GET …/events`. The event's name says which field is there.
+/// The `data` of a server-sent event of `GET …/events`. The event's name says which field is present.
 package struct EventBody: Codable, Hashable, Sendable {
     /// `change`: records of these types changed.
     package struct Change: Codable, Hashable, Sendable {
         package var types: [String]
-        /// The host that wrote them, which need not fetch its own words; null when several did.
+        /// The host that wrote them, which need not fetch its own changes; null if several did.
         package var hostID: String?
 
         package init(types: [String], hostID: String?) {
@@ -146,11 +145,11 @@ package struct EventBody: Codable, Hashable, Sendable {
     }
 
     package var change: Change?
-    /// `lease`: this lease has another holder or state, or other hosts wait for it.
+    /// `lease`: the lease's holder or state changed, or the hosts that wait for it.
     package var lease: LeaseBody?
-    /// `offer`: the meter is reserved for the receiving host for so many milliseconds; it answers with an acquire.
+    /// `offer`: the meter is reserved for the receiving host for this many milliseconds; it answers with an acquire.
     package var offer: Offer?
-    /// `ping`, each 15 s: the cloud's time.
+    /// `ping`, every 15 s: the cloud's time.
     package var serverTime: Int64?
 
     package struct Offer: Codable, Hashable, Sendable {

@@ -1,11 +1,12 @@
-/// Which host an address leads to: the `host`, `host:port` or `[address]:port` of a URL (RFC 3986, 3.2), without a user.
+/// The host that an address leads to: the `host`, `host:port` or `[address]:port` of a URL (RFC 3986, 3.2), without a
+/// user.
 package struct URLAuthority: Hashable, Sendable {
     /// Name or address, without brackets.
     package let host: String
-    /// nil where none is named.
+    /// The port, if given.
     package let port: UInt16?
 
-    /// - Returns: nil where there is no host, or where what follows it is no port.
+    /// - Returns: nil if there is no host, or an invalid port.
     package init?(_ text: some StringProtocol) {
         let text = String(text)
         var host = text.prefix { $0 != ":" }
@@ -25,7 +26,7 @@ package struct URLAuthority: Hashable, Sendable {
         port = number
     }
 
-    /// What is sent there does not leave this machine. A name that merely begins like a loopback address does not count.
+    /// Whether messages stay on this machine. A name that merely begins like a loopback address does not count.
     package var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }

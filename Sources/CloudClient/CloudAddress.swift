@@ -1,15 +1,15 @@
 import CloudAPI
 package import SyncCore
 
-/// Where a cloud is, checked before anything is sent there.
+/// A cloud's address, checked before anything is sent there.
 package struct CloudAddress: Hashable, Sendable {
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     package let text: String
     package let isEncrypted: Bool
     /// Name or address, without brackets.
     package let host: String
 
-    /// - Throws: `badRequest`, naming what is wrong: no http(s) URL, or a token that would cross a network in the clear.
+    /// - Throws: `badRequest`, naming what is wrong: not an http(s) URL, or a token would cross a network unencrypted.
     package init(_ text: String) throws(SyncFailure) {
         let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
         let parts = trimmed.split(separator: "://", maxSplits: 1)

@@ -15,7 +15,7 @@ extension CloudClient {
             let task = Task {
                 do {
                     try await self.follow { event throws(SyncFailure) in
-                        // Whoever missed one opens the stream anew, and lists.
+                        // If one is missed, the stream has to be opened again, and everything listed.
                         guard case .dropped = continuation.yield(event) else { return }
                         throw SyncFailure(.network, "events came faster than they were taken")
                     }
@@ -27,7 +27,7 @@ extension CloudClient {
         }
     }
 
-    /// Reads events until the stream breaks, which it says by throwing.
+    /// Reads events until the stream breaks, and then throws.
     private func follow(_ take: (CloudEvent) throws(SyncFailure) -> Void) async throws(SyncFailure) -> Never {
         let index = addressIndex
         let response = try await openStream(at: index)
@@ -49,7 +49,7 @@ extension CloudClient {
             if !Task.isCancelled { giveUp(index) }
             throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")
         }
-        // It stops, and hands its hosts over: they ask the next copy before this one is gone.
+        // This copy is stopping, and hands its hosts over: they turn to the next copy before it is gone.
         giveUp(index)
         throw SyncFailure(.network, "the cloud ended the event stream")
     }
@@ -64,7 +64,7 @@ extension CloudClient {
         }
     }
 
-    /// nil for one that this version does not know.
+    /// Nil for an event that this version does not know.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
         guard ["change", "lease", "offer", "ping"].contains(event.name) else { return nil }
         let body = try JSONDecoder().decode(EventBody.self, from: Data(event.data.utf8))
@@ -74,7 +74,7 @@ extension CloudClient {
         }
         if let lease = body.lease { return LeaseView(lease).map { .lease($0) } }
         if let offer = body.offer, let meter = MeterID(offer.meter) {
-            // A day is far more than any reservation; beyond it, sums of times would overflow.
+            // A day is far more than any reservation; beyond that, sums of times would overflow.
             return .offer(meter: meter, reserved: .milliseconds(min(max(0, offer.reserved), 86_400_000)))
         }
         return body.serverTime.flatMap { UInt64(exactly: $0) }.map { .ping(serverTime: $0) }

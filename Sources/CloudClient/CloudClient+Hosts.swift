@@ -4,9 +4,9 @@ import NIOHTTP1
 package import SyncCore
 
 extension CloudClient {
-    /// Shuts another host of the zone out for good.
+    /// Excludes another host of the zone for good.
     ///
-    /// - Parameter host: its id, or its name where one host alone has it.
+    /// - Parameter host: its id, or its name if only one host has it.
     package func retire(_ host: String) async throws(SyncFailure) -> HostBody {
         try await call(.POST, zonePath("hosts/\(host.urlPart)/retire"))
     }

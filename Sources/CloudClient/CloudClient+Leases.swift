@@ -21,8 +21,8 @@ extension CloudClient: LeaseAuthority {
             return try await acquire(body, at: path)
         } catch {
             guard error.kind == .badRequest, body.takeover != nil else { throw error }
-            // A cloud from before take-overs named a grant cannot read one, and has decided nothing. It says at least who
-            // has the meter: a silent cloud would let this host go on without a lease.
+            // A cloud from before take-overs named a grant cannot read one, and has decided nothing. Ask again without,
+            // so that it at least says who has the meter: a silent cloud would let this host go on without a lease.
             body.takeover = nil
             return try await acquire(body, at: path)
         }
@@ -37,7 +37,7 @@ extension CloudClient: LeaseAuthority {
             return .granted(view)
         } catch {
             guard case .refused(let content) = error, content.code == .leaseHeld else { throw error.failure }
-            // A reason that a newer cloud gives: somebody has it, whatever it is called.
+            // A newer cloud's reason: in any case, somebody has the meter.
             return .refused(
                 content.reason.flatMap { LeaseAnswer.Refusal.Reason(rawValue: $0) } ?? .held,
                 content.lease.flatMap { LeaseView($0) }, retryAfter: error.failure.retryAfter)
@@ -73,7 +73,7 @@ extension CloudClient: LeaseAuthority {
         return answer.results.map { result in
             let view = result.lease.flatMap { LeaseView($0) }
             if result.result == "renewed", let view { return .renewed(view) }
-            // A reason that a newer cloud gives: it is not ours any more, whatever it is called.
+            // A newer cloud's reason: in any case, the lease is no longer ours.
             return .lost(LeaseRenewal.Loss(rawValue: result.result) ?? .unknown, view)
         }
     }
@@ -86,7 +86,7 @@ extension CloudClient: LeaseAuthority {
 
     package func leases() async throws(SyncFailure) -> [LeaseView] {
         let list: LeaseList = try await call(.GET, zonePath("leases"))
-        // One that this version cannot read (a newer kind of meter id) is not this host's.
+        // A lease that this version cannot read (a newer kind of meter id) is not this host's.
         return list.leases.compactMap { LeaseView($0) }
     }
 
@@ -100,7 +100,7 @@ extension CloudClient: LeaseAuthority {
 }
 
 extension LeaseView {
-    /// nil for a meter or state that this version does not know.
+    /// Nil for a meter or state that this version does not know.
     init?(_ body: LeaseBody) {
         guard let meter = MeterID(body.meter), let state = State(rawValue: body.state),
             let policy = LeasePolicy(rawValue: body.policy), body.token <= FencingToken.max.rawValue

@@ -18,7 +18,7 @@ extension CloudClient: CloudLink {
 
     package func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
         let path = "/v1/zones/\(zone.urlPart)"
-        // An older cloud reads no body here, and none is sent where there is nothing to say.
+        // An older cloud reads no body here, and none is sent if there is nothing to say.
         guard let id else {
             let _: Ignored = try await call(.PUT, path)
             return
@@ -32,7 +32,7 @@ extension CloudClient: CloudLink {
         let since = token.map { "&since=\($0.urlPart)" } ?? ""
         let body: ChangesBody = try await call(
             .GET, zonePath("changes?type=\(type.rawValue.urlPart)&limit=\(limit)\(since)"))
-        // A record of another type than was asked for would be stored under this one's token.
+        // A record of another type than requested would be stored under this one's token.
         guard body.records.allSatisfy({ $0.key.type == type }) else {
             throw SyncFailure(.other, "the cloud sent records of another type than \(type.rawValue)")
         }
@@ -48,7 +48,7 @@ extension CloudClient: CloudLink {
             throw SyncFailure(
                 .other, "the cloud answered \(answer.results.count) results to \(batch.records.count) records")
         }
-        // A merged record that is another one would be stored as the truth about this one.
+        // If another record came back as the merged one, it would be stored as the truth about this one.
         guard zip(batch.records, answer.results).allSatisfy({ $1.isAbout($0.key) }) else {
             throw SyncFailure(.other, "the cloud answered about other records than it was sent")
         }
@@ -65,7 +65,7 @@ extension ModifyAnswer.Result {
     }
 }
 
-/// An answer of which only the status counts.
+/// An answer of which only the status matters.
 struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
 }

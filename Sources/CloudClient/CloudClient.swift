@@ -8,10 +8,10 @@ import NIOHTTP1
 package import SyncCore
 import Synchronization
 
-/// Speaks with metercloud over HTTP: the cloud's side of `CloudLink` and `LeaseAuthority`.
+/// Talks to metercloud over HTTP: implements `CloudLink` and `LeaseAuthority`.
 ///
-/// Holds no state but its connections. Every error is a `SyncFailure`. With several addresses, which are copies of one
-/// cloud, a call that cannot reach one makes the next call try the next.
+/// Its only state is its connections. Every error is a `SyncFailure`. With several addresses, which are copies of one
+/// cloud, a call that cannot reach one makes the next call try the next address.
 package final class CloudClient: Sendable {
     package let membership: CloudMembership
     private let addresses: [CloudAddress]
@@ -20,7 +20,7 @@ package final class CloudClient: Sendable {
     /// How long an answer may take.
     let patience: TimeAmount
 
-    /// - Throws: `badRequest` for an address or a token that cannot be one. Opens no connection.
+    /// - Throws: `badRequest` for an invalid address or token. Opens no connection.
     package init(_ membership: CloudMembership, patience: Duration = .seconds(15)) throws(SyncFailure) {
         var addresses: [CloudAddress] = []
         for url in membership.urls { addresses.append(try CloudAddress(url)) }
@@ -39,11 +39,11 @@ package final class CloudClient: Sendable {
 
     /// Closes every connection. Calls after it fail.
     package func shutdown() async {
-        // It fails when called twice, and then it is done already.
+        // Throws when called twice, and then it is done already.
         try? await http.shutdown()
     }
 
-    /// Joins a cloud: shows an enrolment token, or a host's own, and returns the membership to keep.
+    /// Joins a cloud: presents an enrolment token or the host's own, and returns the membership to keep.
     package static func join(
         urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest
     ) async throws(SyncFailure) -> CloudMembership {
@@ -74,7 +74,7 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// As `call`, with the cloud's own words where it refused.
+    /// As `call`, with the cloud's own words if it refused.
     func attempt<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none
     ) async throws(CallFailure) -> Answer {
@@ -96,10 +96,10 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// The path of something in the zone.
+    /// The path of a resource in the zone.
     func zonePath(_ rest: String) -> String { "/v1/zones/\(membership.zone.urlPart)/\(rest)" }
 
-    /// - Parameter index: of the address; nil means the one that is asked just now.
+    /// - Parameter index: of the address; defaults to the present one.
     func send(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
         headers: [(String, String)] = [], to index: Int? = nil
@@ -138,7 +138,7 @@ package final class CloudClient: Sendable {
     private func unreachable(_ address: CloudAddress, at index: Int, _ error: any Error) -> SyncFailure {
         switch error {
         case let wrong as WrongCertificate: return SyncFailure(wrong, at: address.text)
-        // Whoever gave up did so for reasons of their own: the address may be a good one.
+        // The call was cancelled for other reasons: the address may be fine.
         case is CancellationError: return SyncFailure(.network, "the call to \(address.text) was cancelled")
         default:
             giveUp(index)
@@ -146,16 +146,16 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// Of the address that the next call goes to.
+    /// Index of the address for the next call.
     var addressIndex: Int { current.withLock { $0 } }
 
-    /// Lets the next call try the next address, unless another call did so already.
+    /// Makes the next call try the next address, unless another call did so already.
     func giveUp(_ index: Int) {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
 
-    /// The whole body. The library watches the deadline until the head of the answer only, so that a server that drips
-    /// would never be done.
+    /// Reads the whole body. The library enforces the deadline only until the head of the answer, so a server that
+    /// sends slowly would never be done.
     private func collect(
         _ response: HTTPClientResponse, until deadline: NIODeadline
     ) async throws(SyncFailure) -> Data {
@@ -178,7 +178,7 @@ package final class CloudClient: Sendable {
         return bytes
     }
 
-    /// Far above the largest page: 400 records of at most a few dozen kilobytes each.
+    /// Far above the largest page: 400 records of a few dozen kilobytes each at most.
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
@@ -186,11 +186,11 @@ package final class CloudClient: Sendable {
         do throws(SyncFailure) {
             bytes = try await collect(response, until: .now() + patience)
         } catch {
-            // Why it was refused did not arrive: to take the status alone for the cloud's word would halt a session, or
-            // set a record aside, because of a broken line.
+            // The reason for the refusal did not arrive: taking the status alone for the cloud's answer would halt a
+            // session, or set a record aside, because of a broken connection.
             return .failed(error)
         }
-        // An answer that is no error body has a status all the same, and that is what is told then.
+        // A response without an error body still has a status, which is then reported.
         guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: bytes) else {
             return .failed(SyncFailure(status: response.status, path: path))
         }
@@ -200,7 +200,7 @@ package final class CloudClient: Sendable {
 
 /// Why a call brought no answer.
 enum CallFailure: Error {
-    /// In the cloud's words.
+    /// The cloud's refusal, in its words.
     case refused(CloudErrorBody.Content)
     case failed(SyncFailure)
 
@@ -213,6 +213,6 @@ enum CallFailure: Error {
 }
 
 extension String {
-    /// As one part of a path. Dots are encoded too: a part of dots alone means another path.
+    /// Encoded as one part of a path. Dots are encoded too, because a part of dots alone means another path.
     var urlPart: String { percentEncoded.replacing(".", with: "%2E") }
 }

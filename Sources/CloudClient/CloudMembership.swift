@@ -1,14 +1,15 @@
 package import CloudAPI
 
-/// What a host needs to reach its cloud: where it is, how to know it, and the token that says who asks.
+/// What a host needs to reach its cloud: the addresses, how to recognise it, and the token that identifies the host.
 package struct CloudMembership: Hashable, Sendable {
-    /// One or several copies of one cloud, tried in turn. `https://host:port`, or `http://` on this machine only.
+    /// Addresses of one or more copies of one cloud, tried in turn. `https://host:port`, or `http://` on this machine
+    /// only.
     package var urls: [String]
     package var zone: String
     package var token: Secret
-    /// How to know a self-made certificate. nil means the system's trust roots judge it.
+    /// How to recognise a self-signed certificate. If nil, the system's trust roots decide.
     package var pin: CertificatePin?
-    /// Where the zone is another than the last, it is told others' records too.
+    /// If the zone is not the last one, also sends others' records.
     package var bringsAll: Bool
 
     package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?, bringsAll: Bool = false) {
@@ -20,7 +21,7 @@ package struct CloudMembership: Hashable, Sendable {
     }
 }
 
-/// A text that no log and no error shows.
+/// A text that never appears in logs and errors.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     package let text: String
 
@@ -29,7 +30,7 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
 
-    /// Visible ASCII, as a header takes it. The HTTP library would show one that it refuses in its error.
+    /// Whether it is visible ASCII, as required in a header. The HTTP library's error would show one that it refuses.
     var isSendable: Bool {
         !text.isEmpty && text.utf8.count <= 4096 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

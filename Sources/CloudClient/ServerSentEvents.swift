@@ -1,10 +1,11 @@
 /// Reads a stream of server-sent events, whatever pieces it arrives in.
 ///
-/// Takes what the cloud uses of the format (WHATWG HTML, server-sent events): `event:` and `data:` lines, comments, and
-/// all three line ends. An event longer than `bytesMax` is an error, so that a broken server cannot fill the memory.
+/// Supports what the cloud uses of the format (WHATWG HTML, server-sent events): `event:` and `data:` lines, comments,
+/// and all three line ends. An event longer than `bytesMax` is an error, so that a broken server cannot fill the
+/// memory.
 package struct ServerSentEvents: Sendable {
     package struct Event: Hashable, Sendable {
-        /// `message` where the stream names none.
+        /// `message` if the stream gives none.
         package var name: String
         package var data: String
     }
@@ -12,7 +13,7 @@ package struct ServerSentEvents: Sendable {
     /// A line or an event is longer than `bytesMax`.
     package struct TooLong: Error {}
 
-    /// No event of ours comes near it: the largest is a lease with its waiting hosts.
+    /// None of our events comes near it: the largest is a lease with its waiting hosts.
     package static let bytesMax = 1 << 20
 
     private var line: [UInt8] = []
@@ -23,7 +24,7 @@ package struct ServerSentEvents: Sendable {
 
     package init() {}
 
-    /// - Returns: the events that are complete now.
+    /// - Returns: the events that are now complete.
     package mutating func append(_ piece: some Sequence<UInt8>) throws(TooLong) -> [Event] {
         var events: [Event] = []
         for byte in piece {

@@ -8,7 +8,7 @@ import NIOSSL
 import SyncCore
 
 extension SyncFailure {
-    /// What the cloud said.
+    /// The failure that the cloud reported.
     init(_ error: CloudErrorBody.Content) {
         let kind: Kind =
             switch error.code {
@@ -30,7 +30,8 @@ extension SyncFailure {
         self.init(kind, error.message, retryAfter: error.retryAfter.flatMap { Self.wait(seconds: $0) })
     }
 
-    /// An answer without an error body: something between us and the cloud, or no cloud at all.
+    /// A response without an error body comes from something between us and the cloud, or from something else
+    /// altogether.
     init(status: HTTPResponseStatus, path: String) {
         let kind: Kind =
             switch status.code {
@@ -53,7 +54,7 @@ extension SyncFailure {
                 + "again with that pin; if not, somebody stands between")
     }
 
-    /// A wait from outside: no number traps, and none waits for more than a day.
+    /// A wait given from outside: no number traps, and none waits for more than a day.
     private static func wait(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
         return .milliseconds(Int64((min(seconds, 86_400) * 1000).rounded()))

@@ -3,7 +3,7 @@ import LinuxIO
 import MeterModel
 
 extension CloudClock {
-    /// The machine's own. Swift's `ContinuousClock` is the boot-time clock that `LinuxClock` reads.
+    /// The machine's own clocks. Swift's `ContinuousClock` is the boot-time clock that `LinuxClock` reads.
     package static var system: CloudClock {
         CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },

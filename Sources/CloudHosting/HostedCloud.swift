@@ -10,8 +10,8 @@ import MetricsCore
 package import ServerKit
 package import ServiceLifecycle
 
-/// A cloud over the store of one folder, or over etcd: the store, the service, its console and what serves it.
-/// `metercloud` is one, and so is a meterd that serves the cloud of a home.
+/// A cloud over the store in one folder, or over etcd: the store, the service, its console and its server. `metercloud`
+/// is one, as is a meterd that serves the cloud of a home.
 package struct HostedCloud: Sendable {
     package let folder: CloudFolder
     package let service: CloudService
@@ -20,7 +20,7 @@ package struct HostedCloud: Sendable {
     private let store: any HostedStore
     private let logger: Logger
 
-    /// Opens the store. The folder is there.
+    /// Opens the store. The folder must exist.
     ///
     /// - Throws: `locked` while another process has it.
     package init(folder: CloudFolder, logger: Logger) throws(CloudStoreError) {
@@ -30,7 +30,7 @@ package struct HostedCloud: Sendable {
         self.init(folder: folder, store: FileStore(sqlite: engine), clock: clock, logger: logger)
     }
 
-    /// One copy of a cloud over etcd. The folder is this copy's own, and there.
+    /// One copy of a cloud over etcd. The folder belongs to this copy, and must exist.
     package init(folder: CloudFolder, etcd settings: EtcdSettings, logger: Logger) async throws(EtcdError) {
         let clock = CloudClock.system
         var dice = SystemRandomNumberGenerator()
@@ -50,26 +50,26 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// Makes the first zone and a token to join it with, where the store has none yet.
+    /// Creates the first zone and a token to join it, if the store has none yet.
     ///
-    /// - Returns: whether the token's file is there with one that is good.
+    /// - Returns: whether the token's file exists and holds a valid token.
     package func prepareFirstZone() async throws -> Bool {
         try await folder.prepareFirstZone(of: service, makeToken: Self.makeToken)
     }
 
-    /// How it is served.
+    /// How to serve it.
     package struct Serving: Sendable {
         package var host: String
-        /// 0: any that is free.
+        /// 0 for any free port.
         package var port: Int
-        /// nil means without TLS.
+        /// Nil for no TLS.
         package var certificate: ServerCertificate?
         package var limits: RequestGate.Limits
-        /// How many connections there may be at a time.
+        /// Limits on the number of connections at a time.
         package var connections: ConnectionBounds
-        /// Addresses that pass on what many hosts ask.
+        /// Addresses that pass on requests from many hosts.
         package var proxies: [String]
-        /// The program's.
+        /// The program's version.
         package var version: String
 
         package init(
@@ -86,10 +86,10 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// What runs, in the order in which it starts. Stopping goes from the last to the first: the streams end, the server
-    /// closes, then the console, and the service itself last.
+    /// The services, in the order in which they start. They stop in reverse: the streams end, the server closes, then
+    /// the console, and the cloud service last.
     ///
-    /// - Parameter onRunning: called with the port once hosts can connect and the console can be asked.
+    /// - Parameter onRunning: called with the port once hosts can connect and the console is available.
     package func services(
         _ serving: Serving, onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
@@ -104,7 +104,7 @@ package struct HostedCloud: Sendable {
             figures: { [store] page in
                 page.add(CloudMetrics.connections, count: connections.count)
                 page.add(CloudMetrics.refusedConnections, count: connections.refused)
-                // A store that cannot be read must not hide what is said of its health.
+                // An unreadable store must not hide the rest.
                 if let found = try? await store.statistics() { page.add(found) }
                 if let process = ProcessFigures.current { page.add(process) }
             })
@@ -126,16 +126,16 @@ package struct HostedCloud: Sendable {
         ]
     }
 
-    /// Returns once the store has done something. One that fails is not stuck: who asks it is told.
+    /// Returns once the store has done something. A failing one is not stuck: its callers are told.
     package func turn() async { await store.turn() }
 
-    /// One line about it for people.
+    /// One line about the store for people.
     package var summary: String {
         let listeners = service.listenerCount
         return "\(listeners) event stream\(listeners == 1 ? " is" : "s are") open"
     }
 
-    /// Lets go of the store. What was acknowledged is safe without it.
+    /// Releases the store. What was acknowledged is safe without it.
     package func close() {
         do {
             try store.close()

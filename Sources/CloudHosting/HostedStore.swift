@@ -6,22 +6,22 @@ import CloudStore
 import MeterModel
 import ServiceLifecycle
 
-/// What a hosted cloud asks of its store besides what the service does.
+/// What a hosted cloud needs from its store beyond what the service needs.
 protocol HostedStore: Sendable {
     var engine: any CloudEngine { get }
     /// Writes a copy of everything to a new file.
     func backup(to path: String, at now: WallTime) async throws(CloudFailure)
     func statistics() async throws -> CloudStatistics
-    /// Returns once the store has done something. One that fails is not stuck: who asks it is told.
+    /// Returns once the store has done something. A failing one is not stuck: its callers are told.
     func turn() async
-    /// The cloud may have other copies, which `follow` tells of.
+    /// Whether the cloud may have other copies, which `follow` reports on.
     var hasCopies: Bool { get }
-    /// Tells what other copies of the cloud did, until its task is cancelled.
+    /// Reports what other copies of the cloud did, until its task is cancelled.
     func follow(_ hear: @escaping @Sendable (CloudNews) async -> Void) async
     func close() throws
 }
 
-/// Tells the hosts of this copy what the others did, and the others that this one lives.
+/// Tells this copy's hosts what the other copies did, and sends those its heartbeats.
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
@@ -36,7 +36,7 @@ struct CloudFollower: Service {
     }
 }
 
-/// One file, in the folder.
+/// One file in the folder.
 struct FileStore: HostedStore {
     let sqlite: SQLiteCloudEngine
 
@@ -61,7 +61,7 @@ struct FileStore: HostedStore {
     func close() throws { try sqlite.close() }
 }
 
-/// An etcd, which other copies use too.
+/// An etcd, shared with other copies.
 struct EtcdStore: HostedStore {
     let etcd: EtcdCloudEngine
 

@@ -4,13 +4,13 @@ import Hummingbird
 import MeterModel
 import ServerKit
 
-/// One request, and what its route wants to know of it.
+/// One request, with what its route needs from it.
 struct Call {
     let route: CloudRoute
     let request: Request
     let context: CloudRequestContext
 
-    /// The token that it shows.
+    /// The token that it presents.
     var token: BearerToken {
         get throws(CloudFailure) {
             guard let header = request.headers[.authorization] else {
@@ -29,7 +29,7 @@ struct Call {
     var host: String { get throws(CloudFailure) { try parameter("host") } }
     var meter: String { get throws(CloudFailure) { try parameter("meter") } }
 
-    /// nil without one.
+    /// Nil if missing.
     var limit: Int? {
         get throws(CloudFailure) {
             guard let text = query("limit") else { return nil }
@@ -54,7 +54,7 @@ struct Call {
         return value
     }
 
-    /// A part of the path, its percent escapes resolved.
+    /// A parameter in the path, with percent escapes resolved.
     private func parameter(_ name: String) throws(CloudFailure) -> String {
         let raw = context.parameters.get(name) ?? ""
         guard let decoded = raw.percentDecoded, !decoded.isEmpty else {

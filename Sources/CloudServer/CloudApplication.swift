@@ -6,26 +6,27 @@ package import NIOCore
 package import NIOSSL
 package import ServerKit
 
-/// The cloud's routes on a port, with TLS or, where nothing but this machine reaches it, without.
+/// The cloud's routes on a port, with TLS or, if only this machine can reach it, without.
 package struct CloudApplication: Sendable {
     package let routes: CloudRoutes
     /// Where to listen: an address of this machine, or a name for one.
     package let host: String
-    /// 0 takes one that is free.
+    /// 0 picks one that is free.
     package let port: Int
-    /// nil means no TLS.
+    /// Nil for no TLS.
     package let tls: TLSConfiguration?
     package let logger: Logger
-    /// How long a client may take nothing of what is sent to it.
+    /// How long a client may accept nothing of what is sent to it.
     package var stallPatience = TimeAmount.seconds(30)
-    /// How long a client may take until TLS is set up, from then until the head of its first request is there, and, where
-    /// it shows no good token, until its next request.
+    /// How long a client may take to set up TLS, then to send the head of its first request, and, without a valid
+    /// token, to send its next request.
     package var strangerPatience = TimeAmount.seconds(10)
     private let connections: ConnectionLimit
-    /// How long a connection between two requests is kept. Longer than a host's heartbeat, which need not say hello anew.
+    /// How long a connection is kept between two requests. Longer than a host's heartbeat, which then needs no new
+    /// handshake.
     package var idlePatience = TimeAmount.seconds(330)
 
-    /// - Parameter connections: how many there may be at a time.
+    /// - Parameter connections: limits on their number at a time.
     package init(
         routes: CloudRoutes, host: String, port: Int, tls: TLSConfiguration?,
         connections: ConnectionLimit = ConnectionLimit(all: 1024, perAddress: 512), logger: Logger

@@ -6,12 +6,11 @@ import Logging
 import MeterModel
 import NIOCore
 
-/// Turns every error into a `CloudErrorBody` with a fitting status, so that no host ever has to read prose to know what
-/// happened.
+/// Turns every error into a `CloudErrorBody` with a suitable status, so that no host ever has to interpret prose.
 struct CloudErrorMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
-    /// Told of requests that the store did not carry out; nil means nobody is.
+    /// Informed of requests that the store failed to carry out.
     var health: StoreHealth?
 
     func handle(
@@ -20,7 +19,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let failure as CloudFailure {
-            // What health itself says is no news to it.
+            // What the health route reports is not news to it.
             if failure.code == .serviceUnavailable, request.uri.path != CloudRoute.health.path {
                 await health?.failed(failure.message)
             }
@@ -43,7 +42,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         }
     }
 
-    /// No such route, or a request that the library refused.
+    /// The route does not exist, or the library refused the request.
     private static func response(for error: HTTPError, request: Request) throws -> Response {
         let allowed = CloudRoute.methods(of: request.uri.path)
         guard error.status == .notFound, !allowed.isEmpty else {
@@ -69,7 +68,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
     }
 }
 
-/// The HTTP status that goes with a code.
+/// The HTTP status for a code.
 package enum CloudErrorStatus {
     package static func of(_ code: CloudErrorCode) -> HTTPResponse.Status {
         switch code {

@@ -22,8 +22,8 @@ package struct CloudFolder: Hashable, Sendable {
     /// The zone that a cloud has from its first start.
     package static let firstZone = "home"
 
-    /// The certificate, made where there is none, and made anew, with the same key and so the same pin, where it is not
-    /// good for all the names.
+    /// The certificate, created if missing, and renewed if it does not cover all the names, with the same key and so
+    /// the same pin.
     package func certificate(names: Set<String>, at now: WallTime) throws(CloudSetupError) -> ServerCertificate {
         let key = try read(keyPath)
         if let key, let text = try read(certificatePath) {
@@ -36,12 +36,12 @@ package struct CloudFolder: Hashable, Sendable {
         return certificate
     }
 
-    /// Makes the first zone and a token to join it with, where the store has none yet.
+    /// Creates the first zone and a token to join it, if the store has none yet.
     ///
     /// The file is written before the store knows its token, so that no crash in between leaves a token that nobody can
-    /// show. A file that somebody removed is not made again: `token create` gives out another token.
+    /// present. A file that somebody removed is not created again: `token create` issues another token.
     ///
-    /// - Returns: whether the file is there with a token that is good.
+    /// - Returns: whether the file exists and holds a valid token.
     package func prepareFirstZone(
         of service: CloudService, makeToken: () -> BearerToken
     ) async throws -> Bool {
@@ -63,20 +63,20 @@ package struct CloudFolder: Hashable, Sendable {
         return true
     }
 
-    /// nil where there is no such file.
+    /// Nil if there is no such file.
     private func read(_ path: String) throws(CloudSetupError) -> String? {
         guard access(path, F_OK) == 0 else {
             guard errno == ENOENT else { throw CloudSetupError("\(path) cannot be read: \(Self.reason)") }
             return nil
         }
-        // Why it cannot be read, errno says better than the error thrown.
+        // errno says better than the thrown error why it cannot be read.
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw CloudSetupError("\(path) cannot be read: \(Self.reason)")
         }
         return text
     }
 
-    /// Writes a file that only its owner may read, whole or not at all.
+    /// Writes a file that only its owner may read, completely or not at all.
     private func write(_ text: String, to path: String) throws(CloudSetupError) {
         do throws(Errno) {
             try WholeFile.replace(path, with: Array(text.utf8))

@@ -1,6 +1,6 @@
 package import MetricsCore
 
-/// Everything that a cloud tells Prometheus.
+/// Everything that a cloud reports to Prometheus.
 package enum CloudMetrics {
     static let build = MetricDefinition.gauge(
         "metercloud_build_info", ["version"], "Which metercloud this is; always 1.")
@@ -39,7 +39,7 @@ package enum CloudMetrics {
     package static let zoneRecordsMax = MetricDefinition.gauge(
         "metercloud_zone_limit_records", ["zone"], "Records that the zone may have.")
 
-    /// Every metric there is.
+    /// Every metric.
     package static let all: [MetricDefinition] =
         [
             build, requests, durations, streams, storeHealthy, connections, refusedConnections, zones, records, leases,

@@ -5,8 +5,8 @@ import ServerKit
 /// What is known about one request.
 package struct CloudRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// Whose requests without a token are counted together: an IPv4 address, or the network of an IPv6 address, of
-    /// which one machine has as many addresses as it likes.
+    /// The address whose requests without a token are counted together: an IPv4 address, or the network of an IPv6
+    /// address, in which one machine may have any number of addresses.
     package let address: String
     private let channel: any Channel
 
@@ -16,6 +16,6 @@ package struct CloudRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Tells the connection whom it is with, which decides how long it is kept.
+    /// Tells the connection who is at the other end, which decides how long it is kept.
     func tell(_ standing: ConnectionStanding) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

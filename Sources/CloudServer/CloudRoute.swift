@@ -1,7 +1,7 @@
 package import Hummingbird
 
 /// Every route of the cloud, once: the router is built from this list, metrics take their labels from it, and a test
-/// holds Docs/openapi.yaml against it.
+/// compares Docs/openapi.yaml with it.
 package enum CloudRoute: String, CaseIterable, Sendable {
     case health
     case metrics
@@ -30,7 +30,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// With parameters as OpenAPI and the router write them: `/v1/zones/{zone}`.
+    /// With parameters in the form of OpenAPI and the router: `/v1/zones/{zone}`.
     package var path: String {
         switch self {
         case .health: "/v1/health"
@@ -51,10 +51,10 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it asks for a bearer token.
+    /// Whether it requires a bearer token.
     package var needsToken: Bool { self != .health && self != .metrics }
 
-    /// The methods that a path takes; empty where there is no such path.
+    /// The methods of a path; empty if there is no such path.
     package static func methods(of path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
         return allCases.filter { route in

@@ -6,7 +6,7 @@ import MeterModel
 package import MetricsCore
 package import ServerKit
 
-/// The routes of Docs/openapi.yaml: each decodes, calls the service, encodes.
+/// The routes of Docs/openapi.yaml: each decodes, calls the service, and encodes.
 package struct CloudRoutes: Sendable {
     let service: CloudService
     let gate: RequestGate
@@ -18,10 +18,10 @@ package struct CloudRoutes: Sendable {
     let version: String
 
     /// - Parameters:
-    ///   - makeToken: a new token for a host that joins.
-    ///   - version: of the program, for `/v1/health`.
-    ///   - health: of the store; nil means it is well where it lists its zones.
-    ///   - figures: what the engine and the process can tell about themselves, for `/metrics`.
+    ///   - makeToken: creates a token for a host that joins.
+    ///   - version: the program's, for `/v1/health`.
+    ///   - health: the store's; if nil, the store counts as well when it can list its zones.
+    ///   - figures: adds the figures of the engine and the process for `/metrics`.
     package init(
         service: CloudService, gate: RequestGate, clock: CloudClock, version: String,
         tally: RequestTally = RequestTally(), health: StoreHealth? = nil,
@@ -41,7 +41,7 @@ package struct CloudRoutes: Sendable {
         self.figures = figures
     }
 
-    /// All routes on a router of their own.
+    /// All routes, on a new router.
     package func router() -> Router<CloudRequestContext> {
         let router = Router(context: CloudRequestContext.self)
         router.add(middleware: TallyMiddleware(tally: tally, now: clock.now))
@@ -77,7 +77,7 @@ package struct CloudRoutes: Sendable {
         }
     }
 
-    /// Who asks. A request without a good token counts against its address.
+    /// Identifies the client. A request without a valid token counts against its address.
     private func authenticate(_ call: Call) async throws -> Principal {
         let principal: Principal
         do throws(CloudFailure) {
@@ -93,7 +93,7 @@ package struct CloudRoutes: Sendable {
 
     // MARK: The cloud itself
 
-    /// `?live` asks whether the process turns, and nothing of its store: that is for whoever would restart it.
+    /// `?live` asks only whether the process is alive, not about its store: for whatever would restart it.
     private func health(_ call: Call) async throws -> Response {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))
@@ -167,7 +167,7 @@ package struct CloudRoutes: Sendable {
     }
 }
 
-/// Counts every answer, those of unknown paths too.
+/// Counts every response, including those for unknown paths.
 private struct TallyMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
@@ -179,7 +179,7 @@ private struct TallyMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let began = now()
         let response = try await next(request, context)
-        // Of no effect on a client that has shown a good token before.
+        // Has no effect on a client that has presented a valid token before.
         context.tell(.stranger)
         let route = CloudRoute.allCases.first {
             $0.method == request.method && $0.path == context.endpointPath

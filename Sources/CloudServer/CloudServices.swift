@@ -1,7 +1,7 @@
 package import Cloud
 import ServiceLifecycle
 
-/// Runs what the cloud does by itself: offers to those who wait, and the clean-up.
+/// Runs what the cloud does by itself: offers to waiting hosts, and the clean-up.
 package struct CloudMaintenance: Service {
     private let service: CloudService
 
@@ -12,15 +12,15 @@ package struct CloudMaintenance: Service {
     }
 }
 
-/// Ends the event streams at shutdown, which would hold the server open for ever. Starts after the server, so that it
-/// stops before it.
+/// Ends the event streams at shutdown, which would otherwise keep the server open for ever. Starts after the server, so
+/// that it stops before it.
 package struct CloudStreamEnder: Service {
     private let service: CloudService
 
     package init(service: CloudService) { self.service = service }
 
     package func run() async throws {
-        // Cancelled without a graceful shutdown, there is nothing to wait for either.
+        // If cancelled without a graceful shutdown, there is nothing to wait for either.
         try? await gracefulShutdown()
         await service.shutdown()
     }

@@ -4,14 +4,14 @@ import LeaseCore
 import MeterModel
 package import ServerKit
 
-/// Answers an administrator. Whoever reaches it may do everything: it is on the server's own machine, behind a socket
-/// and a folder that only the server's user may open.
+/// Answers an administrator. Anybody who reaches it may do everything: it is on the server's own machine, behind a
+/// socket and a folder that only the server's user may open.
 package struct Console: Sendable {
     private let service: CloudService
     private let makeToken: @Sendable () -> BearerToken
     private let backup: @Sendable (_ path: String) async throws -> Void
 
-    /// - Parameter backup: writes a whole copy of the store, while it is in use, to a path where nothing is yet.
+    /// - Parameter backup: writes a complete copy of the store, while it is in use, to a path where nothing exists yet.
     package init(
         service: CloudService, makeToken: @escaping @Sendable () -> BearerToken,
         backup: @escaping @Sendable (_ path: String) async throws -> Void
@@ -21,7 +21,7 @@ package struct Console: Sendable {
         self.backup = backup
     }
 
-    /// - Throws: `CloudFailure`, and whatever `backup` throws.
+    /// - Throws: `CloudFailure`, and the errors of `backup`.
     package func answer(_ request: ConsoleRequest) async throws -> ConsoleAnswer {
         switch request {
         case .createZone(let name, let id, let terms):
@@ -95,7 +95,7 @@ extension ConsoleTerms {
             }
             policy = wanted
         }
-        // A lock delay that nobody asked for follows the time to live.
+        // If no lock-delay is given, it follows a new time to live.
         let lockDelay = lockDelay.map { Duration.milliseconds($0) } ?? (ttl == nil ? terms.lockDelay : .zero)
         return LeaseTerms(
             timeToLive: ttl.map { .milliseconds($0) } ?? terms.timeToLive, lockDelay: lockDelay, policy: policy)

@@ -20,7 +20,7 @@ package struct ConsoleApplication: Sendable {
 
     /// The console as a service: runs until graceful shutdown, then removes its socket.
     ///
-    /// - Parameter onRunning: called once it can be asked.
+    /// - Parameter onRunning: called once it accepts requests.
     package func service(onRunning: @escaping @Sendable () -> Void = {}) -> some ApplicationProtocol {
         let router = Router(context: CloudRequestContext.self)
         router.add(middleware: CloudErrorMiddleware())

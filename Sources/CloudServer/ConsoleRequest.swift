@@ -1,34 +1,34 @@
 package import CloudAPI
 package import SettingsCore
 
-/// What an administrator asks on the server's own machine. Travels as JSON over the console's socket while the server
-/// runs, and is answered in the console's own process while it does not.
+/// A request by an administrator on the server's own machine. Sent as JSON over the console's socket while the server
+/// runs, and answered within the console's own process while it does not.
 package enum ConsoleRequest: Codable, Hashable, Sendable {
-    /// What is nil is the standard; without an id, the zone gets a new one.
+    /// Nil values become the standard ones; without an id, the zone gets a new one.
     case createZone(name: String, id: String?, terms: ConsoleTerms)
     case zones
     case zone(name: String)
-    /// What is nil stays as it is.
+    /// Nil values stay as they are.
     case setTerms(zone: String, terms: ConsoleTerms)
-    /// What is nil stays as it is; a host's limits that are nil become a quarter of a zone's that is not.
+    /// Nil values stay as they are; a host's nil limits become a quarter of the zone's if that is given.
     case setQuota(zone: String, quota: ConsoleQuota)
     case records(zone: String, type: String?)
     case record(zone: String, type: String, name: String)
     case deleteRecord(zone: String, type: String, name: String)
     case hosts(zone: String)
-    /// By id, or by a name that one host alone has.
+    /// By id, or by a name that only one host has.
     case retireHost(zone: String, host: String)
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
-    /// nil means of all zones.
+    /// Nil for all zones.
     case tokens(zone: String?)
     case revokeToken(id: String)
     /// An absolute path on the server's machine.
     case backup(path: String)
 }
 
-/// The lease terms of a zone, or some of them. Milliseconds; `keep` or `strict`.
+/// Some or all lease terms of a zone. Milliseconds; `keep` or `strict`.
 package struct ConsoleTerms: Codable, Hashable, Sendable {
     package var policy: String?
     package var ttl: Int64?
@@ -41,7 +41,7 @@ package struct ConsoleTerms: Codable, Hashable, Sendable {
     }
 }
 
-/// What a zone, and one host in it, may have of records; or some of it.
+/// Some or all limits on the records of a zone, and of one host in it.
 package struct ConsoleQuota: Codable, Hashable, Sendable {
     package var bytes: Int?
     package var records: Int?
@@ -56,9 +56,9 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
     }
 }
 
-/// What a zone, or one host in it, has of records.
+/// The records that a zone, or one host in it, has.
 package struct ConsoleUsage: Codable, Hashable, Sendable {
-    /// nil means the whole zone.
+    /// Nil for the whole zone.
     package var hostID: String?
     package var bytes: Int
     package var records: Int
@@ -79,7 +79,7 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
     case hosts([HostBody])
     case lease(LeaseBody)
     case leases([LeaseBody])
-    /// The token's text is here and nowhere else.
+    /// The token's text appears here and nowhere else.
     case newToken(ConsoleToken, text: String)
     case tokens([ConsoleToken])
     case done
@@ -87,19 +87,19 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
 
 package struct ConsoleZone: Codable, Hashable, Sendable {
     package var name: String
-    /// Its identity, a UUID. nil means the server is of a version without identities.
+    /// Its identity, a UUID. Nil from a server without identities.
     package var id: String?
     package var policy: String
     /// Milliseconds.
     package var ttl: Int64
     /// Milliseconds.
     package var lockDelay: Int64
-    /// Accepted changes so far.
+    /// Number of accepted changes so far.
     package var sequence: UInt64
-    /// nil means the server is of a version without quotas.
+    /// Nil from a server without quotas.
     package var quota: ConsoleQuota?
     package var used: ConsoleUsage?
-    /// The shares of those hosts that have one, the largest first.
+    /// The shares of the hosts that have one, largest first.
     package var hosts: [ConsoleUsage]?
 }
 
@@ -113,6 +113,6 @@ package struct ConsoleToken: Codable, Hashable, Sendable {
     package var hostName: String?
     /// RFC 3339.
     package var createdAt: String
-    /// RFC 3339; nil while it is good.
+    /// RFC 3339; nil while it is valid.
     package var revokedAt: String?
 }

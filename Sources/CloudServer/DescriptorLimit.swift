@@ -4,11 +4,11 @@ import Glibc
 package enum DescriptorLimit {
     /// Raises the soft limit to the hard one: the usual 1024 is less than a thousand event streams need.
     ///
-    /// - Returns: the limit as it is then; nil where the system does not say.
+    /// - Returns: the resulting limit, if the system reports it.
     package static func raise() -> UInt64? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
-        // More than any server of ours needs, and less than what makes programs that count through all of them slow.
+        // More than any of our servers needs, but low enough for programs that loop over all descriptors.
         let wanted = min(limit.rlim_max, 1 << 20)
         guard limit.rlim_cur < wanted else { return UInt64(limit.rlim_cur) }
         let before = limit.rlim_cur

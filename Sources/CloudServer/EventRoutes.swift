@@ -4,21 +4,21 @@ import Hummingbird
 import MeterModel
 import NIOCore
 
-/// The stream of events: server-sent events, each named by the field of `EventBody` that it has.
+/// The stream of events: server-sent events, each named after the field of `EventBody` that it has.
 extension CloudRoutes {
-    /// The first event, a ping, goes out at once: a host that has it knows that it misses nothing from then on. What
-    /// happened before, it fetches.
+    /// The first event, a ping, is sent at once: a host that has it misses nothing from then on. It fetches what
+    /// happened before.
     func events(_ call: Call, by principal: Principal) async throws -> Response {
         let zone = try call.zone
         let slot = try StreamSlot(gate: gate, credential: principal.credential.id)
         let subscription = try await service.events(in: zone, by: principal)
-        // The library watches for the client's leaving by reading on, and traps where an answer is over before it has
-        // come to the end of the request. So that end is passed first, whatever the client sends.
+        // The library notices the client's leaving by reading on, and traps if a response ends before the request has
+        // been read to its end. So the end is read first, whatever the client sends.
         var request = call.request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body
         let body = ResponseBody { [clock] writer in
-            // Kept for as long as the stream is, and freed with it even if it never begins.
+            // Kept as long as the stream, and freed with it even if that never begins.
             _ = slot
             try await whole.consumeWithCancellationOnInboundClose { rest in
                 for try await _ in rest {}
@@ -36,7 +36,7 @@ extension CloudRoutes {
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"], body: body)
     }
 
-    /// `id`, `event` and `data` lines. The id counts the events of this stream; there is nothing to resume by it.
+    /// `id`, `event` and `data` lines. The id counts the events of this stream; a stream cannot be resumed by it.
     static func event(_ body: EventBody, number: Int) throws -> ByteBuffer {
         let name =
             if body.change != nil { "change" } else if body.lease != nil { "lease" } else if body.offer != nil {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 import NIOCore
 
-/// How this server writes and reads JSON: keys sorted, so that output is stable, but for bodies full of records.
+/// How this server writes and reads JSON: keys are sorted, so that output is stable, except in bodies full of records.
 enum JSON {
     /// A batch and what may be around it.
     static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
@@ -21,9 +21,9 @@ enum JSON {
             body: ResponseBody(byteBuffer: try encode(value)))
     }
 
-    /// - Throws: `NIOTooManyBytesError` above `bodyBytesMax`, `DecodingError` for what does not fit.
+    /// - Throws: `NIOTooManyBytesError` above `bodyBytesMax`, `DecodingError` for an unsuitable body.
     static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
-        // Refused before it is read, where the client says how much there is.
+        // Refused before it is read if the client announces its size.
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: bodyBytesMax)
         }

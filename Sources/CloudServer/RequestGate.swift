@@ -4,14 +4,14 @@ package import MeterModel
 package import ServerKit
 import Synchronization
 
-/// Lets through what is not too much: so much a credential, and so much an address that shows no good one.
+/// Limits the rate of requests for each credential, and for each address without a valid one.
 package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Of one credential. A host's first sync, its renewals and a person's clicks stay far below.
+        /// For each credential. A host's first sync, its renewals and a person's clicks stay far below.
         package var perCredential = Rate(perSecond: 100, burst: 400)
-        /// Of one address, for requests without a good credential: guesses, health checks, scrapes.
+        /// For each address, for requests without a valid credential: guesses, health checks, scrapes.
         package var perAddress = Rate(perSecond: 10, burst: 100)
-        /// Event streams that one credential may have open at a time. A host needs one, two while it reconnects.
+        /// Most event streams that one credential may have open. A host needs one, or two while it reconnects.
         package var streamsPerCredential = 8
 
         package init() {}
@@ -37,19 +37,19 @@ package final class RequestGate: Sendable {
                 addresses: TokenBuckets(rate: limits.perAddress, at: start)))
     }
 
-    /// One request with a good credential.
+    /// Counts one request with a valid credential.
     package func admit(credential id: String) throws(CloudFailure) {
         let now = now()
         try check(state.withLock { $0.credentials.take(id, at: now) }, "this token")
     }
 
-    /// One request without.
+    /// Counts one request without a valid credential.
     package func admit(address: String) throws(CloudFailure) {
         let now = now()
         try check(state.withLock { $0.addresses.take(address, at: now) }, "the address \(address)")
     }
 
-    /// One more event stream of a credential; `closeStream` ends it.
+    /// Counts one more event stream of a credential; `closeStream` ends it.
     package func openStream(credential id: String) throws(CloudFailure) {
         let isOpened = state.withLock { state in
             guard state.streams[id, default: 0] < limits.streamsPerCredential else { return false }
@@ -70,7 +70,7 @@ package final class RequestGate: Sendable {
         }
     }
 
-    /// Event streams that are open.
+    /// Number of open event streams.
     package var streams: Int { state.withLock { $0.streams.values.reduce(0, +) } }
 
     private func check(_ wait: Duration?, _ asker: String) throws(CloudFailure) {

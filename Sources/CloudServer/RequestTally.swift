@@ -1,9 +1,9 @@
 import MetricsCore
 import Synchronization
 
-/// Counts the requests that were answered, and how long that took.
+/// Counts responses and the time that they took.
 ///
-/// The label sets are closed: routes are those of `CloudRoute`, statuses those that the routes answer; nothing that a
+/// The label sets are closed: routes are those of `CloudRoute`, statuses those that the routes return; nothing that a
 /// client sends becomes a label.
 package final class RequestTally: Sendable {
     private struct Request: Hashable {
@@ -23,11 +23,11 @@ package final class RequestTally: Sendable {
 
     package init() {}
 
-    /// One answered request.
+    /// Counts one response.
     ///
     /// - Parameters:
     ///   - route: nil for a path that is not ours.
-    ///   - duration: until the answer's head; a stream goes on after it.
+    ///   - duration: until the response's head; a stream continues after it.
     package func count(_ route: CloudRoute?, status: Int, duration: Duration) {
         let name = route?.rawValue ?? "none"
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18

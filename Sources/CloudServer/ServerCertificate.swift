@@ -7,21 +7,21 @@ import ServerKit
 import SwiftASN1
 import X509
 
-/// The certificate that the cloud makes for itself at its first start: P-256, signed by itself, good for twenty years.
+/// The certificate that the cloud makes for itself at its first start: P-256, self-signed, valid for twenty years.
 ///
-/// Hosts know it by its pin, which is of the public key. So the certificate may be made anew for other names, and the
-/// pin stays as long as the key does.
+/// Hosts recognise it by its pin, which is of the public key. So the certificate may be renewed for other names, and
+/// the pin stays as long as the key does.
 package struct ServerCertificate: Sendable {
     package let certificatePEM: String
     package let keyPEM: String
     package let pin: CertificatePin
-    /// The names and addresses that it is for, sorted, in the form in which they were given.
+    /// The names and addresses that it covers, sorted, in the form in which they were given.
     package let names: Set<String>
 
     /// - Parameters:
     ///   - names: DNS names and IP addresses under which hosts reach this server. Not empty.
-    ///   - keyPEM: the key of the certificate before this one, so that the pin stays; nil makes a key.
-    ///   - now: good from the day before, or from the start of 2026 on where this clock is behind that, as one without
+    ///   - keyPEM: the key of the previous certificate, so that the pin stays; nil makes a key.
+    ///   - now: it is valid from the day before, or from the start of 2026 if this clock is behind that, as one without
     ///     a battery is.
     package static func make(
         names: Set<String>, keyPEM: String? = nil, at now: WallTime
@@ -56,7 +56,7 @@ package struct ServerCertificate: Sendable {
         }
     }
 
-    /// Reads what `make` made.
+    /// Reads the result of `make`.
     package init(certificatePEM: String, keyPEM: String) throws(CloudSetupError) {
         do {
             let key = try P256.Signing.PrivateKey(pemRepresentation: keyPEM)
@@ -118,7 +118,7 @@ package struct ServerCertificate: Sendable {
     }
 }
 
-/// Why the cloud's folder or its certificate cannot be made, read or used.
+/// Why the cloud's folder or its certificate cannot be created, read or used.
 package struct CloudSetupError: Error, Hashable, Sendable, CustomStringConvertible {
     package var message: String
 

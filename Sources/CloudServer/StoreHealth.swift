@@ -1,11 +1,11 @@
 package import Logging
 package import MeterModel
 
-/// Whether the cloud's store takes what it is given, looked at when somebody asks.
+/// Whether the cloud's store works, checked on request.
 ///
-/// A look takes the store's write lock and reads through a fresh handle; its answer serves for two seconds. Once a write
-/// has failed, what a look says is not enough (a full disk can be locked and read): only a real write that succeeded
-/// ends it, tried at most every ten seconds. Each change is one line in the log.
+/// A check takes the store's write lock and reads through a fresh handle; its result is valid for two seconds. Once a
+/// write has failed, a check is not enough (a full disk can be locked and read): only a successful write ends the
+/// fault, and is tried at most every ten seconds. Each change is one line in the log.
 package actor StoreHealth {
     private static let answerLasts = Duration.seconds(2)
     private static let betweenWrites = Duration.seconds(10)
@@ -14,9 +14,9 @@ package actor StoreHealth {
     private let warn: @Sendable () async -> String?
     private let now: @Sendable () -> MonotonicTime
     private let logger: Logger
-    /// Why the store is not well; nil where it is.
+    /// The store's fault, if there is one.
     private var reason: String?
-    /// What ought to be seen to although the store is well, as of the last look.
+    /// What needs attention although the store works, as of the last check.
     package private(set) var warning: String?
     private var needsWrite = false
     private var lookedAt: MonotonicTime?
@@ -24,8 +24,8 @@ package actor StoreHealth {
     private var looking: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - look: throws where the store is not well; with `writes`, by a real write.
-    ///   - warn: what ought to be seen to where it is well, in words; nil means nothing.
+    ///   - look: throws if the store does not work; with `writes`, by an actual write.
+    ///   - warn: what needs attention although it works, if anything.
     package init(
         look: @escaping @Sendable (_ writes: Bool) async throws -> Void,
         warn: @escaping @Sendable () async -> String? = { nil }, now: @escaping @Sendable () -> MonotonicTime,
@@ -37,9 +37,9 @@ package actor StoreHealth {
         self.logger = logger
     }
 
-    /// - Returns: why the store is not well; nil where it is.
+    /// - Returns: the store's fault, if there is one.
     package func fault() async -> String? {
-        // Who asks meanwhile waits for the same look.
+        // Callers that come meanwhile wait for the same check.
         if let looking {
             await looking.value
             return reason
@@ -52,7 +52,7 @@ package actor StoreHealth {
         return reason
     }
 
-    /// A request was refused because the store did not do its part.
+    /// A request was refused because the store failed.
     package func failed(_ why: String) {
         if !needsWrite { wroteAt = now() }
         needsWrite = true
@@ -71,7 +71,7 @@ package actor StoreHealth {
         do {
             try await look(writes)
             if writes { needsWrite = false }
-            // A write that failed while this looked takes precedence.
+            // A write that failed during the check takes precedence.
             if !needsWrite { change(to: nil) }
         } catch {
             if writes { needsWrite = true }

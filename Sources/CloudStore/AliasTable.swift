@@ -5,9 +5,9 @@ import SettingsCore
 
 import struct SettingsCore.Record
 
-/// The aliases that are in force, in their tables.
+/// The tables of the aliases that are in force.
 enum AliasTable {
-    /// By the zone's row.
+    /// Aliases by the zone's row.
     static func fetchAll(_ db: Database) throws -> [Int64: AliasBook] {
         var entries: [Int64: [String: AliasBook.Entry]] = [:]
         for row in try Row.fetchAll(db, sql: "SELECT * FROM alias") {
@@ -28,7 +28,7 @@ enum AliasTable {
         return books
     }
 
-    /// Writes what is new.
+    /// Writes the changes.
     static func write(_ book: AliasBook, over old: AliasBook, in zone: Int64, _ db: Database) throws {
         for alias in old.entries.keys where book.entries[alias] == nil {
             try db.execute(sql: "DELETE FROM alias WHERE zone = ? AND alias = ?", arguments: [zone, alias])
@@ -45,7 +45,7 @@ enum AliasTable {
         }
     }
 
-    /// Takes the aliases that an earlier version stored as records into force, once.
+    /// Puts aliases into force, once, that an earlier version stored as records.
     static func adopt(_ db: Database) throws {
         guard try Meta.aliases.read(db) == nil else { return }
         for zone in try StoredZone.fetchAll(db) {

@@ -7,27 +7,26 @@ package import MeterModel
 /// Puts a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
-/// The restored store has a new epoch, so that hosts fetch and push everything anew; its tokens begin above any that can
-/// have been given out since the backup; and from its next start on, nothing goes to anybody new until old holders have
-/// surely stopped. What was in the directory before is kept under another name.
+/// The restored store has a new epoch, so that hosts fetch and push everything again; its tokens begin above any that
+/// can have been granted since the backup; and from its next start on, nothing new is granted until former holders must
+/// have stopped. The directory's previous contents are kept under another name.
 package struct CloudRestore: Hashable, Sendable {
-    /// Of the restored store.
+    /// The restored store's epoch.
     package var epoch: String
     package var tokenFloor: UInt64
     package var zones: Int
     package var records: Int
     package var leases: Int
-    /// Where the store is that was there before; nil means there was none.
+    /// Where the previous store is now, if there was one.
     package var replaced: String?
 
     /// - Parameters:
-    ///   - backup: what `SQLiteCloudEngine.backup` made. It is only read.
+    ///   - backup: the result of `SQLiteCloudEngine.backup`. It is only read.
     ///   - now: this machine's calendar.
-    ///   - ignoresClock: a calendar that is older than the backup's own date is good enough. Tokens then begin where that
-    ///     date would have them begin.
-    /// - Throws: `locked` while a cloud uses the directory; `clockBehind` where the calendar is older than the backup's
-    ///   own date, because tokens would begin too low; `damaged` for a file that is not a backup. Dates inside the
-    ///   backup do not matter: a host may have joined under a calendar that was years ahead.
+    ///   - ignoresClock: accepts a calendar that is behind the backup's own date. Tokens then begin as of that date.
+    /// - Throws: `locked` while a cloud uses the directory; `clockBehind` if the calendar is behind the backup's own
+    ///   date, because tokens would begin too low; `damaged` for a file that is not a backup. Dates within the backup
+    ///   do not matter: a host may have joined under a calendar that was years ahead.
     package static func run(
         from backup: String, into directory: String, at now: WallTime, ignoresClock: Bool = false,
         dice: inout some RandomNumberGenerator
@@ -55,7 +54,7 @@ package struct CloudRestore: Hashable, Sendable {
         configuration.readonly = true
         let source = try DatabaseQueue(path: backup, configuration: configuration)
         defer {
-            // It was only read; there is nothing that closing it could lose.
+            // It was only read, so closing it cannot lose anything.
             try? source.close()
         }
         var report: CloudRestore?
@@ -82,7 +81,7 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    /// - Returns: the later one of this machine's calendar and the backup's own date, which is when it was made, or when
+    /// - Returns: the later of this machine's calendar and the backup's own date, which is when it was made, or when
     ///   everything in it moved away. A copied file that is neither has none.
     private static func checkedTime(
         of db: Database, path: String, now: WallTime, ignoresClock: Bool
@@ -98,7 +97,7 @@ package struct CloudRestore: Hashable, Sendable {
         return written
     }
 
-    /// Makes a copy of a backup a store of its own.
+    /// Turns a copy of a backup into a store of its own.
     private init(marking db: Database, epoch: String, now: WallTime) throws {
         let greatest = try Int64.fetchOne(db, sql: "SELECT max(token) FROM lease") ?? 0
         let earlier = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0

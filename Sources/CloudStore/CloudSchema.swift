@@ -2,13 +2,13 @@ import Cloud
 import GRDB
 import MeterModel
 
-/// The tables, how they came to be, and how the file is set up.
+/// The tables, their migrations, and the settings of the file.
 enum CloudSchema {
-    /// "MGC1", in the header of every file of ours, so that another program's database is never written to.
+    /// "MGC1", in the header of all our files, so that another program's database is never written to.
     static let applicationID: Int32 = 0x4D47_4331
 
-    /// The steps from an empty file to the tables of this version. Append only: a step that has been released is on
-    /// people's disks and is never edited.
+    /// The steps from an empty file to the tables of this version. Append only: released steps are on people's disks
+    /// and must never be edited.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
@@ -172,9 +172,9 @@ enum CloudSchema {
         ),
     ]
 
-    /// Looks at a file before anything is written to it.
+    /// Examines a file before anything is written to it.
     ///
-    /// - Returns: true for one without tables.
+    /// - Returns: whether it has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
         guard tables > 0 else { return true }
@@ -193,14 +193,14 @@ enum CloudSchema {
         return false
     }
 
-    /// What can only be set in an empty file.
+    /// Settings that only an empty file accepts.
     static func layOut(_ db: Database) throws {
-        // What a purge frees is given back to the file system.
+        // What a purge frees is returned to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
 
-    /// Fails like a write would where the file cannot be written: read-only, or in another program's hands.
+    /// Fails as a write would if the file cannot be written: read-only, or in use by another program.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -208,16 +208,16 @@ enum CloudSchema {
         }
     }
 
-    /// What belongs to each connection. Called while GRDB prepares it, so nothing here is about durability: GRDB sets
-    /// that of a pool afterwards.
+    /// The settings of each connection. Called while GRDB prepares it, so durability is not set here: GRDB sets that of
+    /// a pool afterwards.
     static func prepare(_ db: Database) throws {
         try db.execute(sql: "PRAGMA cache_size = -2048")
-        // Debian's SQLite writes zeros over whatever is deleted. These are settings, not secrets.
+        // Debian's SQLite overwrites everything deleted with zeros. These are settings, not secrets.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
     }
 
-    /// What the opened pool's writer needs: GRDB has set `synchronous` to NORMAL just before, under which a power cut
-    /// takes what was acknowledged.
+    /// The settings of the opened pool's writer: GRDB has just set `synchronous` to NORMAL, under which a power cut may
+    /// lose what was acknowledged.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let full = 2
         try db.execute(sql: "PRAGMA synchronous = \(full)")
@@ -231,17 +231,17 @@ enum CloudSchema {
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
-    /// Reads the whole file and returns what is wrong with it, empty when nothing is.
+    /// Reads the whole file and returns its faults; empty if there are none.
     static func faults(_ db: Database) throws -> [String] {
         do {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            // So badly damaged that the check itself ends.
+            // So badly damaged that the check itself fails.
             return [error.message ?? "damaged"]
         }
     }
 
-    /// Finds tables that are there by the migrations' word and yet not as they must be.
+    /// Finds tables that exist according to the migrations but are not as they must be.
     static func checkTables(_ db: Database, path: String) throws {
         for (table, names) in columns {
             let found = try db.tableExists(table) ? Set(db.columns(in: table).map(\.name)) : []
@@ -256,23 +256,23 @@ enum CloudSchema {
     }
 }
 
-/// The few things that are the store's own.
+/// The few values that belong to the store itself.
 enum Meta: String {
     case epoch
     case tokenFloor = "token_floor"
-    /// There while nothing new is granted after a restore.
+    /// Present while nothing new is granted after a restore.
     case restoring
     /// In a backup: when it was made, in milliseconds since 1970.
     case backup = "backup_ms"
-    /// Where everything in the store went; it is opened by nobody any more.
+    /// Where everything in the store moved to. Nothing opens such a store any more.
     case destination
-    /// When, in milliseconds since 1970.
+    /// When everything moved, in milliseconds since 1970.
     case departed = "departed_ms"
-    /// There once the aliases of an earlier version's records are in force.
+    /// Present once the aliases from an earlier version's records are in force.
     case aliases
-    /// Written to find out whether anything can be.
+    /// Written to find out whether writing works.
     case probe
-    /// From which date ages count back, in milliseconds since 1970.
+    /// The date from which ages count back, in milliseconds since 1970.
     case believedDate = "believed_ms"
 
     func read(_ db: Database) throws -> String? {

@@ -2,10 +2,10 @@ import Cloud
 import CloudAPI
 import GRDB
 
-/// Why the cloud's store cannot be opened, kept, backed up or restored.
+/// Why the cloud's store cannot be opened, used, backed up or restored.
 package struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        /// Another program, or another cloud, has it.
+        /// Another program, or another cloud, is using it.
         case locked
         case readOnly = "read-only"
         /// The file is damaged, or is something else. It is left as it is.
@@ -13,9 +13,9 @@ package struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertib
         /// A newer version of this program wrote it. It is left as it is.
         case newerVersion = "newer-version"
         case diskFull = "disk-full"
-        /// Everything in it went to another store.
+        /// Everything in it moved to another store.
         case departed
-        /// This machine's calendar is older than the backup.
+        /// This machine's calendar is behind the backup.
         case clockBehind = "clock-behind"
         case system
     }
@@ -35,7 +35,7 @@ package struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertib
 extension CloudStoreError {
     /// - Parameters:
     ///   - path: the store's file.
-    ///   - action: what was not done to it: "opened", "written" …
+    ///   - action: what could not be done with it: "opened", "written" …
     init(_ error: any Error, path: String, action: String) {
         if let error = error as? CloudStoreError {
             self = error
@@ -52,7 +52,7 @@ extension CloudStoreError {
 
     private static func code(of error: DatabaseError) -> Code {
         switch error.extendedResultCode {
-        // The log's index needs a little room of its own, and says it in its own way.
+        // The log's index needs a little room of its own, and reports its lack in its own way.
         case .SQLITE_IOERR_SHMSIZE: return .diskFull
         case .SQLITE_CANTOPEN_DIRTYWAL: return .readOnly
         default: break
@@ -81,7 +81,7 @@ extension CloudStoreError {
         }
     }
 
-    /// As a host is told. What helps the administrator alone stays in the log.
+    /// The failure as reported to a host. What helps only the administrator stays in the log.
     var failure: CloudFailure {
         switch code {
         case .damaged, .newerVersion, .departed, .clockBehind: CloudFailure(.internalError, message)

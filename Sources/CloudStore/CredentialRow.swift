@@ -9,7 +9,7 @@ enum CredentialRow {
         try Row.fetchAll(db, sql: all).map { try credential($0) }
     }
 
-    /// Those that have this id, or this hash, or belong to this host, whatever its zone.
+    /// Credentials with this id or hash, or of this host, in any zone.
     static func fetch(id: String, hash: [UInt8]? = nil, host: HostID? = nil, _ db: Database) throws -> [Credential] {
         try Row.fetchAll(
             db, sql: "\(all) WHERE credential.id = ? OR credential.hash = ? OR credential.host = ?",

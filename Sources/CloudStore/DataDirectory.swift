@@ -12,10 +12,10 @@ struct DataDirectory: Sendable {
     /// A restored store before it takes its place.
     var restored: String { path + "/cloud.db.restoring" }
 
-    /// What SQLite keeps beside a database.
+    /// The files that SQLite keeps beside a database.
     static let companions = ["-wal", "-shm"]
 
-    /// Refuses to make an empty store where a full one is expected.
+    /// Refuses to create an empty store where a full one is expected.
     func checkUsable() throws(CloudStoreError) {
         let files = FileManager.default
         guard !files.fileExists(atPath: store) else {
@@ -42,11 +42,11 @@ struct DataDirectory: Sendable {
         }
     }
 
-    /// The mark that there was a store, so that one that was emptied or deleted is not taken for a new cloud's.
+    /// The mark that there was a store, so that an emptied or deleted one is not taken for a new cloud's.
     private var made: String { store + ".made" }
 
     func noteMade() {
-        // Where it cannot be written, the next opening tries again.
+        // If it cannot be written, the next opening tries again.
         _ = FileManager.default.createFile(atPath: made, contents: Data())
     }
 
@@ -55,14 +55,14 @@ struct DataDirectory: Sendable {
         FileSystem.size(store) == 0 && (FileSystem.exists(made) || FileSystem.size(store + "-wal") ?? 0 > 0)
     }
 
-    /// Moves the store out of the way, whose lock the caller has. The database goes first: without it nothing opens what
-    /// is left.
+    /// Moves the store out of the way. The caller has its lock. The database goes first: without it nothing opens the
+    /// rest.
     ///
     /// - Parameter word: becomes part of its new name.
-    /// - Returns: where it is now, nil where there was none.
+    /// - Returns: where it is now, if there was one.
     func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
         writeBackLog()
-        // What takes its place is begun on purpose.
+        // Its replacement is created on purpose.
         try FileSystem.remove(made)
         var number = now.millisecondsSince1970 / 1000
         while FileSystem.exists("\(store).\(word)-\(number)") { number += 1 }
@@ -74,7 +74,7 @@ struct DataDirectory: Sendable {
         return hadStore ? aside : nil
     }
 
-    /// So that the one file has everything.
+    /// Makes the one file complete.
     private func writeBackLog() {
         guard FileSystem.exists(store), !isEmptied else { return }
         do {
@@ -82,7 +82,7 @@ struct DataDirectory: Sendable {
             _ = try queue.writeWithoutTransaction { try Row.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
             try queue.close()
         } catch {
-            // It may be just what is being replaced for being damaged. Its log stays beside it.
+            // It may be the damaged store that is being replaced. Its log stays beside it.
         }
     }
 }

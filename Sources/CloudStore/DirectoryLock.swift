@@ -5,7 +5,7 @@ import LinuxIO
 struct DirectoryLock: Sendable {
     private let file: LockFile
 
-    /// Makes the directory where it is not there, for its owner alone: it holds the tokens' digests.
+    /// Creates the directory if missing, for its owner alone: it holds the tokens' digests.
     init(_ directory: String) throws(CloudStoreError) {
         if mkdir(directory, 0o700) != 0, errno != EEXIST { throw Self.openError(Errno(errno), path: directory) }
         let path = directory + "/cloud.lock"
@@ -16,7 +16,7 @@ struct DirectoryLock: Sendable {
         }
     }
 
-    /// Lets others have the directory. Calling it twice is harmless.
+    /// Releases the directory. Calling it twice is harmless.
     func release() { file.release() }
 
     private static func error(_ refusal: LockFile.Refusal, path: String, directory: String) -> CloudStoreError {

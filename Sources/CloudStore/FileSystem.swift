@@ -1,16 +1,16 @@
 import Glibc
 
-/// Files whose names change only when the disk has what is in them.
+/// Files whose names change only once the disk has their contents.
 enum FileSystem {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// In bytes; nil where there is none.
+    /// Size in bytes, if the file exists.
     static func size(_ path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Removing what is not there is no mistake.
+    /// Removing a missing file is not an error.
     static func remove(_ path: String) throws(CloudStoreError) {
         guard unlink(path) != 0, errno != ENOENT else { return }
         throw failure("removed", path)
@@ -24,7 +24,7 @@ enum FileSystem {
         guard fsync(opened) == 0 else { throw failure("written to the disk", path) }
     }
 
-    /// Gives a file its name, replacing nothing, and waits until the disk has it.
+    /// Gives a file its name, without replacing anything, and waits until the disk has it.
     static func move(_ old: String, to new: String) throws(CloudStoreError) {
         guard !exists(new) else { throw CloudStoreError(.system, "\(new) is there already; move it away") }
         guard rename(old, new) == 0 else { throw failure("renamed to \(new)", old) }

@@ -2,25 +2,25 @@ import Cloud
 import GRDB
 import Synchronization
 
-/// The one way to write: commands queue, and many share one transaction and so one wait for the disk.
+/// All writes go through here: commands queue, and many share one transaction and so one wait for the disk.
 ///
-/// While the disk takes one transaction, the next commands gather; nobody ever waits for others to come. Each command
-/// has a savepoint of its own: one that fails takes nothing back of its neighbours. Nobody is answered before all of it
-/// is on the disk.
+/// While the disk takes one transaction, the next commands gather; none ever waits for others to come. Each command has
+/// a savepoint of its own: if it fails, its neighbours are not undone. None is answered before everything is on the
+/// disk.
 final class GroupCommit: Sendable {
-    /// A transaction takes no more commands, and no more work, than these: the first in it waits for the last.
+    /// Most commands in one transaction, and most work: the first in it waits for the last.
     static let commandsMax = 400
     static let weightMax = 2000
 
     private struct State {
         var pending: [any PendingWrite] = []
-        /// Those before it in `pending` are taken.
+        /// Commands before it in `pending` have been taken.
         var next = 0
         var isDraining = false
     }
 
     private let state = Mutex(State())
-    /// So many transactions were committed, and so many commands in them.
+    /// Number of committed transactions, and of the commands in them.
     private let commits = Atomic<UInt64>(0)
     private let commands = Atomic<UInt64>(0)
     private let pool: DatabasePool
@@ -35,14 +35,15 @@ final class GroupCommit: Sendable {
         self.zones = zones
     }
 
-    /// Transactions since the store was opened, and the commands in them: their ratio is how well writers share.
+    /// Number of transactions since the store was opened, and of the commands in them: their ratio shows how well
+    /// writers share.
     var counts: (commits: UInt64, commands: UInt64) {
         (commits.load(ordering: .relaxed), commands.load(ordering: .relaxed))
     }
 
-    /// Returns when what `body` wrote is on the disk. Done in any case, also when the task is cancelled.
+    /// Returns when what `body` wrote is on the disk. Carried out even if the task is cancelled.
     ///
-    /// - Parameter weight: about how many rows it writes.
+    /// - Parameter weight: roughly the number of rows it writes.
     func write<Value: Sendable>(
         weight: Int = 1, _ body: @escaping @Sendable (WriteBatch) throws -> Value
     ) async throws(CloudFailure) -> Value {
@@ -61,7 +62,7 @@ final class GroupCommit: Sendable {
         if isFirst { pool.asyncWriteWithoutTransaction { [self] db in drain(db) } }
     }
 
-    /// - Parameter ends: with nothing left, the next command begins a new drain.
+    /// - Parameter ends: if nothing is left, the next command starts a new drain.
     private func take(ends: Bool = false) -> (any PendingWrite)? {
         state.withLock { state in
             guard state.next < state.pending.count else {
@@ -70,7 +71,7 @@ final class GroupCommit: Sendable {
                 if ends { state.isDraining = false }
                 return nil
             }
-            // Under a load that never ends, `pending` is never empty.
+            // Under endless load, `pending` is never empty.
             if state.next >= Self.commandsMax {
                 state.pending.removeFirst(state.next)
                 state.next = 0
@@ -89,7 +90,7 @@ final class GroupCommit: Sendable {
                     try run(&done, in: batch)
                     return .commit
                 }
-                // Before anybody is answered: who asks next must find it so.
+                // Before anybody is answered, because the next request must see it.
                 batch.committed()
                 commits.add(1, ordering: .relaxed)
                 commands.add(UInt64(done.count), ordering: .relaxed)
@@ -115,7 +116,7 @@ final class GroupCommit: Sendable {
 /// A command that waits for its turn, or for the disk.
 private protocol PendingWrite: Sendable {
     var weight: Int { get }
-    /// - Throws: only what ends the whole transaction.
+    /// - Throws: only errors that end the whole transaction.
     func run(_ batch: WriteBatch) throws
     /// - Parameter error: why the transaction as a whole failed.
     func finish(_ error: (any Error)?)
@@ -144,7 +145,7 @@ private final class Command<Value: Sendable>: PendingWrite {
             try batch.inSavepoint { value = try body(batch) }
             result.withLock { $0 = value.map { .success($0) } }
         } catch {
-            // A full disk, for one, rolls the whole transaction back: what follows would be in none.
+            // A full disk, for example, rolls back the whole transaction: later commands would be outside any.
             guard batch.db.isInsideTransaction else { throw error }
             result.withLock { $0 = .failure(error) }
         }

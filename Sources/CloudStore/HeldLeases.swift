@@ -1,21 +1,21 @@
 import LeaseCore
 import MeterModel
 
-/// The leases of one zone that somebody holds, by meter, packed: a cloud may have a hundred thousand of them in memory,
-/// and a `LeaseRecord` in a dictionary takes some five times the room.
+/// The held leases of one zone by meter, packed: a cloud may have a hundred thousand of them in memory, and a
+/// `LeaseRecord` in a dictionary takes about five times the room.
 struct HeldLeases {
-    // A meter with a radio by its number, any other by its id; each with its place in `slots`.
+    // Meters with a radio by number, others by id; each with its place in `slots`.
     private var macs: [UInt64: Int32] = [:]
     private var others: [String: Int32] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
-    /// Shared by all leases of one run of a host, with how many those are.
+    /// Shared by all leases of one run of a host, with their number.
     private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
 
     var count: Int { macs.count + others.count }
     var isEmpty: Bool { count == 0 }
 
-    /// By meter. A record without a holder does not count.
+    /// The lease of a meter. A record without a holder does not count.
     subscript(meter: String) -> LeaseRecord? {
         get { place(of: meter).map { slots[Int($0)].record } }
         set {
@@ -37,7 +37,7 @@ struct HeldLeases {
         }
     }
 
-    /// In no order.
+    /// In no particular order.
     var all: [(meter: String, record: LeaseRecord)] {
         var all: [(meter: String, record: LeaseRecord)] = []
         all.reserveCapacity(count)
@@ -70,7 +70,7 @@ struct HeldLeases {
         runs[key] = entry.leases > 1 ? (entry.run, entry.leases - 1) : nil
     }
 
-    /// The number of an id that is exactly a normal MAC address, `AA:BB:CC:DD:EE:FF`.
+    /// The number of an id that is exactly a normalised MAC address, `AA:BB:CC:DD:EE:FF`.
     private static func mac(_ meter: String) -> UInt64? {
         guard meter.utf8.count == 17 else { return nil }
         var bits: UInt64 = 0
@@ -109,7 +109,7 @@ extension HeldLeases {
         init(_ key: Key) { self.key = key }
     }
 
-    /// A lease in 72 bytes, and what it remembers of earlier grants beside it. Times to live are whole milliseconds, as they travel.
+    /// A lease in 72 bytes, with its earlier grants beside it. Times to live are whole milliseconds, as sent.
     private struct Slot {
         let run: Run
         private let token: UInt64
@@ -122,7 +122,7 @@ extension HeldLeases {
         private let policy: LeasePolicy
         private let isRevoking: Bool
         private let hasRequest: Bool
-        /// All but the last, which is in `request`. Most leases had no other.
+        /// All grants but the last, which is in `request`. Most leases have no others.
         private let earlier: [LeaseGrant]
 
         init(_ record: LeaseRecord, of holder: LeaseHolder, run: Run) {

@@ -2,18 +2,18 @@ import GRDB
 import LeaseCore
 import MeterModel
 
-/// A lease in its table. When it was renewed is not in there.
+/// A lease in its table, which does not contain its renewal time.
 enum LeaseRow {
     static func fetch(_ key: LeaseKey, _ db: Database) throws -> LeaseRecord? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM lease WHERE zone = ? AND meter = ?")
         return try Row.fetchOne(statement, arguments: [key.zone, key.meter]).map { try record($0, renewedAt: .origin) }
     }
 
-    /// By zone and meter, one by one.
+    /// Goes through leases by zone and meter, one by one.
     ///
     /// - Parameters:
-    ///   - zone: nil means all.
-    ///   - isHeldOnly: without freed ones.
+    ///   - zone: nil for all.
+    ///   - isHeldOnly: leaves out free ones.
     ///   - renewedAt: when they count as renewed.
     static func forEach(
         _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime,
@@ -33,13 +33,13 @@ enum LeaseRow {
         }
     }
 
-    /// Of one zone, by meter, those after it.
+    /// A zone's leases by meter, after the given one.
     static func page(
         of zone: Int64, after meter: String?, limit: Int, _ db: Database
     ) throws -> [(key: LeaseKey, record: LeaseRecord)] {
         try Row.fetchAll(
             db, sql: "SELECT * FROM lease WHERE zone = ? AND meter > ? ORDER BY meter LIMIT ?",
-            // No meter's name is empty, so that all come after it.
+            // No meter's name is empty, so all come after it.
             arguments: [zone, meter ?? "", limit]
         ).map { (LeaseKey(zone: zone, meter: $0["meter"]), try record($0, renewedAt: .origin)) }
     }
@@ -65,7 +65,7 @@ enum LeaseRow {
     }
 
     /// - Parameter text: pairs of a request and its token, all separated by blanks. NULL in rows of older versions, and
-    ///   where there is no earlier grant.
+    ///   without earlier grants.
     private static func grants(_ text: String?, of meter: String) throws -> [LeaseGrant] {
         let words = text?.split(separator: " ") ?? []
         return try stride(from: 0, to: words.count, by: 2).map { index in
@@ -105,7 +105,7 @@ enum LeaseRow {
 }
 
 extension LeaseHolder {
-    /// nil where there is none.
+    /// Nil if there is none.
     fileprivate init?(_ row: Row) {
         guard let host: String = row["host"], let session: String = row["session"], let name: String = row["host_name"],
             let transport: String = row["transport"], let acquired: Int64 = row["acquired_ms"],

@@ -9,10 +9,10 @@ struct LeaseKey: Hashable, Sendable {
     var meter: String
 }
 
-/// All leases that somebody holds, and the aliases of their meters, in memory: renewals and lists touch nothing else.
+/// All held leases, and the aliases of their meters, in memory: renewals and lists need nothing else.
 ///
-/// A lease that a transaction is deciding is reserved: its renewal waits in the writers' queue, or it could be renewed
-/// here and given away there.
+/// A lease that a transaction is deciding is reserved: its renewal waits in the writers' queue. Otherwise it could be
+/// renewed here and given away there.
 final class LeaseTable: Sendable {
     private struct State {
         var held: [Int64: HeldLeases] = [:]
@@ -22,24 +22,24 @@ final class LeaseTable: Sendable {
 
     private let state = Mutex(State())
 
-    /// What the disk has at the start, one by one.
+    /// Loads leases from the disk at the start, one by one.
     func load(_ key: LeaseKey, _ record: LeaseRecord) {
         state.withLock { $0.held[key.zone, default: HeldLeases()][key.meter] = record }
     }
 
-    /// What the disk has at the start, by zone.
+    /// Loads aliases from the disk at the start, by zone.
     func load(_ aliases: [Int64: AliasBook]) { state.withLock { $0.aliases = aliases } }
 
     func aliases(in zone: Int64) -> AliasBook { state.withLock { $0.aliases[zone] ?? AliasBook() } }
 
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-    /// The lease of a meter, by any of its ids. nil where nobody holds it.
+    /// The lease of a meter, under any of its ids, if somebody holds it.
     func held(_ key: LeaseKey) -> LeaseStanding? {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
             guard let record = state.held[key.zone]?[book.canonical(key.meter)] else { return nil }
-            // What the id had to itself is not here; nobody who only looks asks for it.
+            // The alias's own former lease is not here; readers do not ask for it.
             var standing = book.standing(of: key.meter) { _ in nil }
             standing.record = record
             return standing
@@ -61,8 +61,8 @@ final class LeaseTable: Sendable {
     /// The transaction is over.
     ///
     /// - Parameters:
-    ///   - leases: what they are now; none where it failed.
-    ///   - aliases: of the zones where they changed.
+    ///   - leases: as they are now; empty if it failed.
+    ///   - aliases: of the zones in which they changed.
     func settle(_ leases: [LeaseKey: LeaseRecord], aliases: [Int64: AliasBook] = [:]) {
         state.withLock { state in
             state.aliases.merge(aliases) { $1 }
@@ -73,7 +73,7 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// - Returns: nil where the writers' queue has to decide: one is reserved, or not held by anybody.
+    /// - Returns: nil if the writers' queue has to decide: one is reserved, or nobody holds it.
     func renew(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -86,7 +86,7 @@ final class LeaseTable: Sendable {
             for lease in leases {
                 let meter = book?.canonical(lease.meter) ?? lease.meter
                 let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
-                // Those renewed until then are renewed again in the queue, which does no harm.
+                // Those already renewed are renewed again in the queue, which does no harm.
                 guard !isReserved, let record = state.held.values[index][meter] else { return nil }
                 var standing = LeaseStanding(meter: meter, record: record)
                 if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }

@@ -40,7 +40,7 @@ enum RecordRow {
         return page
     }
 
-    /// Of all types, by sequence, those after it.
+    /// Records of all types by sequence, after the given one.
     static func page(in zone: Int64, after sequence: UInt64, limit: Int, _ db: Database) throws -> [PlacedRecord] {
         let statement = try db.cachedStatement(
             sql: """
@@ -57,7 +57,7 @@ enum RecordRow {
 
     static func record(_ row: Row) throws -> Record {
         if let record = try row.withUnsafeData(named: "body", { $0.flatMap { Record(text: $0) } }) { return record }
-        // Right, but not as this version writes it; or damaged.
+        // Valid, but not as this version writes it; or damaged.
         let body: Data = row["body"]
         do {
             return try JSONDecoder().decode(Record.self, from: body)
@@ -69,7 +69,7 @@ enum RecordRow {
         }
     }
 
-    /// Merges one record in, as `RecordIntake` says, and takes an alias into force.
+    /// Merges one record, as `RecordIntake` says, and puts an alias into force.
     static func take(
         _ record: Record, into zone: inout StoredZone, now: WallTime, leaseTime: MonotonicTime, in batch: WriteBatch
     ) throws -> RecordOutcome {

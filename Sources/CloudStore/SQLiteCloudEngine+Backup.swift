@@ -2,11 +2,12 @@ import GRDB
 package import MeterModel
 
 extension SQLiteCloudEngine {
-    /// Copies the store, as it is at one moment, into one file, while everything goes on. On the disk when it returns.
+    /// Copies the store, as it is at one moment, into one file, while everything continues. On the disk when this
+    /// returns.
     ///
     /// - Parameters:
-    ///   - path: of a file that is not there yet.
-    ///   - now: kept in the backup, so that a restore knows a clock that is behind.
+    ///   - path: of a file that does not exist yet.
+    ///   - now: stored in the backup, so that a restore detects a clock that is behind.
     package func backup(to path: String, at now: WallTime) async throws(CloudStoreError) {
         let unfinished = path + ".unfinished"
         guard !FileSystem.exists(path) else {
@@ -28,13 +29,13 @@ extension SQLiteCloudEngine {
 
     /// Copies a database into a new file, changes the copy, and waits until the disk has it.
     ///
-    /// - Parameter unfinished: what an earlier attempt left there is removed.
+    /// - Parameter unfinished: the new file; what an earlier attempt left there is removed.
     static func copy(_ source: Database, to unfinished: String, _ change: (Database) throws -> Void) throws {
         for suffix in [""] + DataDirectory.companions { try FileSystem.remove(unfinished + suffix) }
         let queue = try DatabaseQueue(path: unfinished)
         try queue.writeWithoutTransaction { copy in
             try source.backup(to: copy)
-            // One file, which can be carried about: without a log beside it.
+            // A single file that can be carried about, without a log beside it.
             guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
                 throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the copy keeps a log")
             }

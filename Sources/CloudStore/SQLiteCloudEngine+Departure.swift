@@ -43,7 +43,7 @@ extension SQLiteCloudEngine: DepartingStore {
         }
     }
 
-    /// Gives the file of a store that departed another name, so that the directory is free.
+    /// Renames the file of a store that departed, so that the directory is free.
     ///
     /// - Returns: where it is now.
     package static func setAsideDeparted(directory: String, at now: WallTime) throws(CloudStoreError) -> String? {
@@ -54,9 +54,9 @@ extension SQLiteCloudEngine: DepartingStore {
 }
 
 extension CloudStoreError {
-    /// Thrown by whoever opens a store that everything has left.
+    /// Thrown when a store is opened that everything has left.
     ///
-    /// - Parameter time: in milliseconds since 1970; nil where it does not read.
+    /// - Parameter time: in milliseconds since 1970; nil if unreadable.
     init(departed path: String, to destination: String, at time: Int64?) {
         let when = time.map { " on \(WallTime(millisecondsSince1970: $0))" } ?? ""
         self.init(

@@ -15,7 +15,7 @@ extension SQLiteCloudEngine {
             let (key, before) = (LeaseKey(zone: id, meter: standing.meter), standing.record)
             let decision = rule(standing)
             guard let record = decision.record else { return decision.answer }
-            // A renewal alone is not worth a wait for the disk.
+            // A renewal alone is not worth waiting for the disk.
             var comparable = record
             comparable.renewedAt = before?.renewedAt ?? record.renewedAt
             if comparable != before { try LeaseRow.write(record, key, batch.db) }
@@ -44,7 +44,7 @@ extension SQLiteCloudEngine {
         }
     }
 
-    /// Holds up the writers for as long as reading all of them takes: for the console.
+    /// Holds up the writers while all leases are read: for the console.
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let id = try zoneTable.zone(zone).id
         return try await writer.write { batch in
@@ -64,7 +64,7 @@ extension SQLiteCloudEngine {
     package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
         let key = LeaseKey(zone: try zoneTable.zone(zone).id, meter: meter)
         if let held = leaseTable.held(key) { return held }
-        // In the writers' turn: a snapshot could show a holder whose renewals it does not know.
+        // In the writers' turn: a snapshot could show a holder without its renewals.
         return try await writer.write { batch in try batch.standing(of: key) }
     }
 
@@ -74,7 +74,7 @@ extension SQLiteCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // For good: the next start need not wait again.
+        // Over for good: the next start need not wait again.
         if isOver { try await writer.write { batch in try Meta.restoring.remove(batch.db) } }
         return found
     }

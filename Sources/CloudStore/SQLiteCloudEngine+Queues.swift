@@ -1,6 +1,6 @@
 package import Cloud
 
-/// In memory alone: whoever waits has its event stream open, which ends with this process, and queues again.
+/// In memory alone: a host that waits has its event stream open, which ends with this process, and then queues again.
 extension SQLiteCloudEngine {
     package func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]

@@ -39,14 +39,14 @@ extension SQLiteCloudEngine {
     ) async throws -> ChangeList {
         let (id, epoch) = (try zoneTable.zone(zone).id, epoch)
         return try await read { db in
-            // The counters of the same snapshot as the records: those in memory may be ahead of it.
+            // The counters from the same snapshot as the records: those in memory may be ahead of it.
             let statement = try db.cachedStatement(sql: "SELECT * FROM zone WHERE id = ?")
             guard let row = try Row.fetchOne(statement, arguments: [id]) else {
                 throw CloudFailure.zoneNotFound(zone)
             }
             let state = FeedState(
                 try StoredZone(row), epoch: epoch, mark: try TimelineTable.newest(of: id, db))
-            // Only a token from before the newest mark needs to be looked up.
+            // Only a token from before the newest mark needs a look-up.
             let number = token?.origin?.mark
             let marks =
                 number == nil || number == state.mark?.number

@@ -40,7 +40,7 @@ extension SQLiteCloudEngine {
             for row in rows {
                 var zone = try batch.zone(row["zone_name"])
                 zone.floor = max(zone.floor, UInt64(clamping: row["sequence"] as Int64))
-                // One that cannot be read never counted.
+                // An unreadable record was never counted.
                 if let record = try? RecordRow.record(row) { zone.usage.add(.change(from: record, to: nil)) }
                 batch.setZone(zone)
                 try batch.db.execute(sql: "DELETE FROM record WHERE id = ?", arguments: [row["id"] as Int64])
@@ -78,7 +78,7 @@ extension SQLiteCloudEngine {
 }
 
 extension Meta {
-    /// - Throws: `damaged` for what is no number.
+    /// - Throws: `damaged` unless it is a number.
     fileprivate func readDate(_ db: Database) throws -> WallTime? {
         guard let text = try read(db) else { return nil }
         guard let milliseconds = Int64(text) else {

@@ -7,8 +7,8 @@ import Synchronization
 /// A cloud on one machine: one SQLite file in a data directory of its own.
 ///
 /// All writes go through one queue that commits many at once (`GroupCommit`), each on the disk before it is answered
-/// (`synchronous = FULL`). Readers run beside it on snapshots. In memory besides: zones, credentials and all leases that
-/// somebody holds; and in memory alone: who waits for a meter. Opening reads no clock; it is told the time.
+/// (`synchronous = FULL`). Readers run concurrently on snapshots. Zones, credentials and all held leases are also in
+/// memory; the lease queues are only in memory. Opening reads no clock; the time is passed in.
 package final class SQLiteCloudEngine: CloudEngine {
     /// The store's file.
     package let path: String
@@ -22,18 +22,18 @@ package final class SQLiteCloudEngine: CloudEngine {
     let limits: Mutex<LeaseLimits>
     let waiting = InMemoryQueues()
     let dice: Mutex<any RandomNumberGenerator & Sendable>
-    /// Random: the id of the marks that this run writes on the zones' timelines.
+    /// The random id of the marks that this run writes on the zones' timelines.
     let markID: UInt64
 
     /// What tests and tools set differently.
     package struct Options: Sendable {
         /// How long a statement waits for another program that uses the file.
         package var busyTimeout: Duration
-        /// The file takes no more pages than this, as if the disk were full. nil means as many as there is room for.
+        /// Most pages of the file, as if the disk were full. Nil for no limit.
         package var pageCountMax: Int?
         /// Called before each statement of the writer runs, with its text.
         package var onStatement: (@Sendable (String) -> Void)?
-        /// Also a store that everything has left, for a move that was interrupted to be finished. Nobody serves it.
+        /// Opens even a store that everything has left, to finish an interrupted move. Nothing serves it.
         package var opensDeparted = false
 
         package init(
@@ -46,10 +46,10 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Opens the store in a data directory, makes both where they are not there, and brings an older one up to date.
+    /// Opens the store in a data directory, creates both if missing, and migrates an older one.
     ///
     /// - Parameters:
-    ///   - now: on the clock of all lease times. Every lease that nobody released counts as renewed just then.
+    ///   - now: on the clock of all lease times. Every unreleased lease counts as renewed at this moment.
     ///   - dice: for the epoch of a new store, the identities of its zones, and the marks on their timelines.
     package static func open(
         directory: String, now: MonotonicTime, dice: inout some RandomNumberGenerator & Sendable,
@@ -121,7 +121,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }
-            // Whoever got a lease after the backup may have it with the greatest times there are.
+            // A host that got a lease after the backup may have it with the longest times.
             let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
             let longest = LeaseTerms(
                 timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)
@@ -129,7 +129,7 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Looks at the file and lays out a new one, with a connection that changes nothing unasked: a pool would turn any
+    /// Examines the file and lays out a new one, over a connection that changes nothing unasked: a pool would turn any
     /// database into one with a log.
     private static func prepareFile(_ path: String, _ options: Options) throws {
         let queue = try DatabaseQueue(path: path, configuration: configuration(options))
@@ -156,7 +156,7 @@ package final class SQLiteCloudEngine: CloudEngine {
         return configuration
     }
 
-    /// Writes back what is in the log and lets go of the file. Calls after it throw.
+    /// Writes back the log and closes the file. Later calls throw.
     package func close() throws(CloudStoreError) {
         do {
             try pool.close()
@@ -166,14 +166,14 @@ package final class SQLiteCloudEngine: CloudEngine {
         lock.release()
     }
 
-    /// Reads the whole file and returns what is wrong with it, empty when nothing is. Takes seconds for a large file.
+    /// Reads the whole file and returns its faults; empty if there are none. Takes seconds for a large file.
     package func check() async throws(CloudFailure) -> [String] {
         try await read { db in try CloudSchema.faults(db) }
     }
 
     /// Runs `body` on a snapshot.
     ///
-    /// Not GRDB's own async `read`: that one throws away the work of a cancelled task.
+    /// Not GRDB's own async `read`, which discards the work of a cancelled task.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(CloudFailure) -> Value {

@@ -9,7 +9,7 @@ enum TimelineTable {
         return try Row.fetchOne(statement, arguments: [zone]).map { TimelineMark($0) }
     }
 
-    /// The mark of that number and the one after it, where they are there.
+    /// The mark with this number and the one after it, if they exist.
     static func pair(at number: UInt64, of zone: Int64, _ db: Database) throws -> [TimelineMark] {
         let statement = try db.cachedStatement(
             sql: "SELECT number, id, first FROM timeline WHERE zone = ? AND number >= ? ORDER BY number LIMIT 2")
@@ -31,7 +31,7 @@ enum TimelineTable {
             ])
     }
 
-    /// Forgets the marks that no good token names any more.
+    /// Deletes the marks that no valid token names any more.
     static func removeOutdated(of zone: Int64, floor: UInt64, _ db: Database) throws {
         guard let last = TimelineMark.outdated(try all(of: zone, db), floor: floor).last else { return }
         try db.execute(

@@ -3,12 +3,12 @@ import GRDB
 import MeterModel
 import SettingsCore
 
-/// What each zone has used of its quota: a row for the zone, and one for each host with a share.
+/// How much of its quota each zone uses: a row for the zone, and one for each host with a share.
 enum UsageTable {
-    /// In place of a host, for the whole zone.
+    /// Stands for the whole zone, in place of a host.
     private static let wholeZone = ""
 
-    /// By the zones' rows.
+    /// Usages by the zones' rows.
     static func fetchAll(_ db: Database) throws -> [Int64: ZoneUsage] {
         var parts: [Int64: (total: QuotaAmount, hosts: [HostID: QuotaAmount])] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT zone, host, bytes, records FROM usage")
@@ -24,7 +24,7 @@ enum UsageTable {
         return parts.mapValues { ZoneUsage(total: $0.total, hosts: $0.hosts) }
     }
 
-    /// Writes what is not as it was.
+    /// Writes what has changed.
     static func update(_ zone: Int64, from old: ZoneUsage, to new: ZoneUsage, _ db: Database) throws {
         if old.total != new.total { try write(new.total, wholeZone, of: zone, db) }
         for host in Set(old.hosts.keys).union(new.hosts.keys) where old.hosts[host] != new.hosts[host] {
@@ -45,13 +45,13 @@ enum UsageTable {
         try statement.execute(arguments: [zone, host, amount.bytes, amount.records])
     }
 
-    /// Counts all records of a zone anew.
+    /// Counts all records of a zone again.
     static func count(_ zone: Int64, _ db: Database) throws -> ZoneUsage {
         var usage = ZoneUsage()
         let rows = try Row.fetchCursor(
             db, sql: "SELECT type, name, body FROM record WHERE zone = ?", arguments: [zone])
         while let row = try rows.next() {
-            // One that cannot be read counts for nothing; whoever reads it is told that the store is damaged.
+            // An unreadable record counts for nothing; reading it reports that the store is damaged.
             guard let record = try? RecordRow.record(row) else { continue }
             usage.add(ZoneUsage(of: record))
         }
@@ -60,7 +60,7 @@ enum UsageTable {
 }
 
 extension CloudSchema {
-    /// The limits of zones, and counters of what they have used, counted once for what is there already.
+    /// Adds limits of zones and counters of their usage, and counts what is already there.
     static func addQuotas(_ db: Database) throws {
         let standard = ZoneQuota.standard
         let columns = [
@@ -89,7 +89,7 @@ extension CloudSchema {
 }
 
 extension ZoneQuota {
-    /// - Parameter row: of a zone.
+    /// - Parameter row: a zone's.
     init(_ row: Row) {
         self.init(
             zone: QuotaAmount(bytes: row["bytes_max"], records: row["records_max"]),

@@ -4,9 +4,9 @@ import LeaseCore
 import MeterModel
 import SettingsCore
 
-/// One transaction on its way to the disk: the database, and what the tables in memory become once it is there.
+/// One transaction on its way to the disk: the database, and the changes to the tables in memory once it is there.
 ///
-/// Commands of one transaction see each other's changes; nobody else does before the commit. Belongs to the writer's
+/// Commands in one transaction see each other's changes; nothing else does before the commit. Belongs to the writer's
 /// thread.
 final class WriteBatch {
     let db: Database
@@ -15,7 +15,7 @@ final class WriteBatch {
     private var leases: [LeaseKey: LeaseRecord] = [:]
     private var zones: [String: StoredZone] = [:]
     private var books: [Int64: AliasBook] = [:]
-    /// What to do to other things in memory once it is on the disk.
+    /// What to do in memory once it is on the disk.
     private var afterCommit: [() -> Void] = []
 
     init(db: Database, leases: LeaseTable, zones: ZoneTable) {
@@ -24,7 +24,7 @@ final class WriteBatch {
         zoneTable = zones
     }
 
-    /// Runs `body`; where it throws, nothing of it stays, in the database or here.
+    /// Runs `body`; if it throws, all its changes are undone, in the database and here.
     func inSavepoint(_ body: () throws -> Void) throws {
         let before = (leases, zones, afterCommit.count, books)
         do {
@@ -58,7 +58,7 @@ final class WriteBatch {
 
     func findZone(_ name: String) -> StoredZone? { zones[name] ?? zoneTable.find(name) }
 
-    /// Whoever calls it has written the same to the database.
+    /// The caller has written the same to the database.
     func setZone(_ zone: StoredZone) { zones[zone.zone.name] = zone }
 
     // MARK: - Leases
@@ -72,7 +72,7 @@ final class WriteBatch {
 
     func setLease(_ lease: LeaseRecord, _ key: LeaseKey) { leases[key] = lease }
 
-    /// The lease of a meter, by any of its ids.
+    /// The lease of a meter, under any of its ids.
     func standing(of key: LeaseKey) throws -> LeaseStanding {
         try aliases(in: key.zone).standing(of: key.meter) { try lease(LeaseKey(zone: key.zone, meter: $0)) }
     }
@@ -81,9 +81,9 @@ final class WriteBatch {
 
     func aliases(in zone: Int64) -> AliasBook { books[zone] ?? leaseTable.aliases(in: zone) }
 
-    /// Takes an alias into force.
+    /// Puts an alias into force.
     ///
-    /// - Returns: why not.
+    /// - Returns: the reason if it cannot be.
     func follow(_ record: SettingsCore.Record, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
         .Fate?
     {

@@ -4,22 +4,22 @@ import LeaseCore
 import MeterModel
 import Synchronization
 
-/// A zone with what only the store needs of it.
+/// A zone with data that only the store needs.
 struct StoredZone: Hashable, Sendable {
-    /// Of its row.
+    /// The id of its row.
     var id: Int64
     var zone: Zone
-    /// The greatest sequence of a purged tombstone, 0 for none.
+    /// The greatest sequence of a purged tombstone; 0 if there was none.
     var floor: UInt64
-    /// The greatest milliseconds of a stamp ever taken, 0 for none.
+    /// The greatest time of an accepted stamp, in milliseconds since 1970; 0 if there was none.
     var accepted: UInt64
-    /// What its records count, kept beside them (`UsageTable`).
+    /// How much its records use, kept beside them (`UsageTable`).
     var usage = ZoneUsage()
-    /// This run of the cloud has written its mark on the zone's timeline. Known in memory alone.
+    /// Whether this run of the cloud has written its mark on the zone's timeline. Known only in memory.
     var isMarked = false
 }
 
-/// All zones and credentials, in memory: every request asks for one of each.
+/// All zones and credentials, in memory: every request needs one of each.
 final class ZoneTable: Sendable {
     private struct State {
         var zones: [String: StoredZone] = [:]
@@ -52,7 +52,7 @@ final class ZoneTable: Sendable {
 
     func credential(hash: [UInt8]) -> Credential? { state.withLock { $0.credentials[hash] } }
 
-    /// By zone, time and id.
+    /// Sorted by zone, time and id.
     func credentials(in zone: String?) -> [Credential] {
         state.withLock { Array($0.credentials.values) }.filter { zone == nil || $0.zone == zone }
             .sorted { ($0.zone, $0.createdAt, $0.id) < ($1.zone, $1.createdAt, $1.id) }
@@ -89,7 +89,7 @@ extension StoredZone {
 }
 
 extension LeaseTerms {
-    /// - Parameter owner: for the error.
+    /// - Parameter owner: named in the error.
     init(_ row: Row, of owner: @autoclosure () -> String) throws {
         let text: String = row["policy"]
         guard let policy = LeasePolicy(rawValue: text) else {

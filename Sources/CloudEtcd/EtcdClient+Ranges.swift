@@ -1,9 +1,9 @@
 extension EtcdClient {
     private static let entriesPerPage = 2000
 
-    /// Reads a range in pages, all of one state, or all that are of the present one where `isOfOneState` is false.
+    /// Reads a range in pages: all from one state or, if `isOfOneState` is false, each from the present one.
     ///
-    /// - Returns: the revision at which the reading began.
+    /// - Returns: the revision at which reading began.
     @discardableResult
     func readAll(
         _ range: EtcdRange, isOfOneState: Bool = true, _ body: (EtcdEntry) throws -> Void

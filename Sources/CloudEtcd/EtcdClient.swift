@@ -8,20 +8,20 @@ import NIOHTTP1
 import NIOSSL
 import Synchronization
 
-/// Speaks with etcd through its JSON gateway, with whichever member answers.
+/// Talks to etcd through its JSON gateway, with whichever member answers.
 ///
-/// What it is asked may be done twice: where an answer does not come, the same is sent to the next member. All that this
-/// module sends is made for that (see `EtcdCompare`). Nothing older than what was seen before is ever returned: a store
-/// that went back is an error, and stays one until the program starts anew.
+/// A request may be carried out twice: if no answer comes, it is sent again to the next member. Everything that this
+/// module sends allows for that (see `EtcdCompare`). Nothing older than what was seen before is ever returned: a store
+/// that went back is an error, and remains one until the program is restarted.
 final class EtcdClient: Sendable {
     private struct State {
-        /// The member that is asked first.
+        /// Index of the member to ask first.
         var current = 0
         var ticket: String?
-        /// The greatest revision ever answered.
+        /// The greatest revision in any answer.
         var newest: Int64 = 0
         var wentBack: EtcdError?
-        /// Of the last answer that told one.
+        /// From the last answer that contained it.
         var reign: EtcdReign?
     }
 
@@ -33,8 +33,8 @@ final class EtcdClient: Sendable {
     private let state = Mutex(State())
     private let breaks = Atomic<UInt64>(0)
 
-    /// Another number whenever the store may have gone back since: a connection broke, or the members or their term are
-    /// others.
+    /// A number that changes whenever the store may have gone back: a connection broke, or the members or their term
+    /// changed.
     var life: UInt64 { breaks.load(ordering: .sequentiallyConsistent) }
 
     private func beginAnotherLife() { breaks.wrappingAdd(1, ordering: .sequentiallyConsistent) }
@@ -50,9 +50,9 @@ final class EtcdClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try .etcd(settings))
     }
 
-    /// Closes every connection. Calls after it fail.
+    /// Closes every connection. Later calls fail.
     func shutdown() async {
-        // It fails when called twice, and then it is done already.
+        // Throws when called twice, and then it is done already.
         try? await http.shutdown()
     }
 
@@ -60,14 +60,14 @@ final class EtcdClient: Sendable {
 
     // MARK: What is asked
 
-    /// One step, atomic, of the state that a majority of the members agrees on.
+    /// One atomic step, on the state that a majority of the members agrees on.
     func commit(_ transaction: EtcdTransaction) async throws(EtcdError) -> EtcdTransactionAnswer {
         var asked: Asked<EtcdTransactionAnswer> = try await ask("/v3/kv/txn", body: transaction.text)
         asked.answer.mayBeDoneBefore = asked.failures > 0
         return asked.answer
     }
 
-    /// Reads several ranges of one state.
+    /// Reads several ranges from one state.
     func read(_ ranges: [EtcdRange]) async throws(EtcdError) -> (revision: Int64, ranges: [EtcdRangeAnswer]) {
         let answer = try await commit(EtcdTransaction(success: ranges.map { .range($0) }))
         let found = ranges.indices.compactMap { answer.range($0) }
@@ -78,7 +78,7 @@ final class EtcdClient: Sendable {
         return (answer.revision, found)
     }
 
-    /// Of the member that is asked first.
+    /// The status of the member that is asked first.
     func status() async throws(EtcdError) -> EtcdStatus {
         try await call("/v3/maintenance/status", body: Array("{}".utf8))
     }
@@ -89,10 +89,10 @@ final class EtcdClient: Sendable {
         try await ask(path, body: body).answer
     }
 
-    /// What came of a call.
+    /// One call being made.
     private struct Asked<Answer: EtcdReadable> {
         var answer: Answer
-        /// How often the same was asked before without an answer.
+        /// Number of earlier attempts without an answer.
         var failures: Int
     }
 
@@ -102,7 +102,7 @@ final class EtcdClient: Sendable {
         var attempts = 0
         var hasLoggedIn = false
         while true {
-            // As it was before this is asked: answers that cross each other are no step back.
+            // As of before the request: answers that cross each other do not mean that the store went back.
             let (index, newest) = try state.withLock { state throws(EtcdError) in
                 if let wentBack = state.wentBack { throw wentBack }
                 return (state.current, state.newest)
@@ -167,11 +167,11 @@ final class EtcdClient: Sendable {
     }
 
     private func wait(_ pause: Duration) async {
-        // It is cut short where the task is cancelled, and the next failure is the last then.
+        // Cut short if the task is cancelled; the next failure is then the last.
         try? await clock.sleep(clock.now() + pause)
     }
 
-    /// What the user is known by; nil without users.
+    /// The user's token, if etcd has users.
     private func ticket(from index: Int) async throws(EtcdError) -> String? {
         guard let user = settings.user else { return nil }
         if let ticket = state.withLock({ $0.ticket }) { return ticket }
@@ -236,9 +236,9 @@ final class EtcdClient: Sendable {
 
     /// Follows all changes of a range, from the next one on, until the connection ends.
     ///
-    /// What it tells is a hint: it may come late, twice or not at all.
+    /// The events are hints: they may come late, twice or not at all.
     ///
-    /// - Throws: where it could not even begin.
+    /// - Throws: if it could not even begin.
     func watch(
         _ range: EtcdRange, onStart: () async -> Void, _ body: ([EtcdWatchMessage.Event]) async -> Void
     ) async throws(EtcdError) {
@@ -314,7 +314,7 @@ extension HTTPClient.Configuration {
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .nanoseconds(settings.answerTimeout.nanoseconds)
-        // Whoever asks has other members to try.
+        // The caller has other members to try.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
         configuration.tlsConfiguration = try tls(settings)

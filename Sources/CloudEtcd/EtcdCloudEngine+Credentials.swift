@@ -30,7 +30,7 @@ extension EtcdCloudEngine {
                 let answer = try await client.commit(transaction)
                 guard !answer.succeeded else { return true }
                 let (there, id) = (answer.range(0)?.entries.first, answer.range(1)?.entries.first)
-                // This very call's: the answer to an earlier attempt was lost.
+                // Written by this very call: the answer to an earlier attempt was lost.
                 if there?.value == value { return true }
                 guard there == nil, id == nil else { throw CloudFailure.credentialTaken(credential.id) }
                 return false
@@ -120,15 +120,15 @@ extension EtcdCloudEngine {
         return bindings
     }
 
-    /// Repeats `body` until it is through: it says false where somebody else was quicker.
+    /// Repeats `body` until it succeeds; it returns false if somebody else was quicker.
     private func inRounds(_ body: () async throws -> Bool) async throws {
         for _ in 0..<100 where try await body() { return }
         throw EtcdError(.overloaded, "others change the same token all the time. Try again")
     }
 }
 
-/// The credentials that are bound to one host, for the rule that two machines never have one host id: whoever binds one
-/// changes this list.
+/// The credentials bound to one host, for the rule that two machines never share a host id: every binding changes this
+/// list.
 private struct HostBindings {
     let key: [UInt8]
     var revision: Int64 = 0
@@ -137,7 +137,7 @@ private struct HostBindings {
 
     init(key: [UInt8]) { self.key = key }
 
-    /// With `hash` among them.
+    /// Writes the list, with `hash` included.
     func write(adding hash: [UInt8], to transaction: inout EtcdTransaction) throws {
         var next = stored
         if !next.hashes.contains(hash) { next.hashes.append(hash) }

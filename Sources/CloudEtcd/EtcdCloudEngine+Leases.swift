@@ -62,7 +62,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Exact in who holds what. When a lease was renewed through another copy is known from the last reading of all.
+    /// Exact as to who holds what. Renewals through other copies are known from the last reading of all leases.
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await finish { [self] in
             try await check(zone)
@@ -83,7 +83,7 @@ extension EtcdCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // For good: the next copy that starts need not wait again.
+        // Over for good: the next copy that starts need not wait again.
         if isOver {
             try await finish { [self] in
                 _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))
@@ -92,9 +92,9 @@ extension EtcdCloudEngine {
         return found
     }
 
-    /// Reads what was changed since the last time.
+    /// Reads what has changed since the last time.
     ///
-    /// - Returns: the leases whose holder or state another copy has changed, and nobody has told of yet.
+    /// - Returns: the leases whose holder or state another copy has changed, and that have not been reported yet.
     @discardableResult
     func readLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let since = sights.readThrough(zone) + 1
@@ -108,7 +108,7 @@ extension EtcdCloudEngine {
         range.isKeysOnly = true
         var beats: [EtcdEntry] = []
         try await client.readAll(range, isOfOneState: false) { beats.append($0) }
-        // After the answers: all this was changed at the latest now.
+        // After the answers: all this was changed by now at the latest.
         let now = clock.now()
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {
@@ -125,7 +125,7 @@ extension EtcdCloudEngine {
         return news
     }
 
-    /// - Returns: the lease where another copy has changed its holder or state, and that was not known yet.
+    /// - Returns: the lease, if another copy has changed its holder or state and that was not known yet.
     func note(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
         let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
         let (next, isNews) = sights.note(seen, at: place, isOwn: author == writer)
@@ -133,7 +133,7 @@ extension EtcdCloudEngine {
     }
 }
 
-/// The answers to the renewals of one request, until the last one is there.
+/// Collects the answers to the renewals of one request until all are there.
 private final class RenewalAnswers: Sendable {
     private struct State {
         var answers: [LeaseRenewal?]

@@ -3,13 +3,13 @@ import Logging
 import MeterModel
 
 extension EtcdCloudEngine {
-    /// Tells what other copies did, until its task is cancelled.
+    /// Reports what other copies did, until its task is cancelled.
     ///
-    /// From etcd's watch at once, and from a reading of everything every `repairInterval`, for what the watch left out.
-    /// That reading is also how this copy comes to know leases that nobody asks it about: the time after which it may
-    /// give them away begins with it. What this copy itself did is not told.
+    /// At once through etcd's watch, and through a reading of everything every `repairInterval`, for what the watch
+    /// missed. From that reading this copy also learns of leases that nobody asks it about, and begins to count the
+    /// time after which it may give them away. What this copy itself did is not reported.
     ///
-    /// - Parameter hear: may be told the same twice.
+    /// - Parameter hear: may receive the same twice.
     package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in await watch(hear) }
@@ -20,7 +20,7 @@ extension EtcdCloudEngine {
 
     /// Docs/Sync.md#figures.
     static let repairInterval = Duration.seconds(30)
-    /// Below what a person notices, and two small requests a second at most.
+    /// Too short for a person to notice, and at most two small requests a second.
     private static let tellInterval = Duration.milliseconds(500)
     private static let watchPause = Duration.seconds(1)
     private static let watchLength = Duration.seconds(300)
@@ -30,7 +30,7 @@ extension EtcdCloudEngine {
         while !Task.isCancelled {
             let failure = await watchOnce(hear)
             failures = failure == nil ? 0 : failures + 1
-            // That one ends is nothing; that the next one does not even begin is worth a word.
+            // That one ends means nothing; that the next cannot even begin is worth logging.
             if failures == 2, let failure {
                 logger.warning("etcd cannot be watched", metadata: ["cause": "\(failure)"])
             }
@@ -38,9 +38,9 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// One watch, until it ends, or for `watchLength`: a connection that is dead without a sign is noticed.
+    /// One watch, until it ends, or for `watchLength`, so that a silently dead connection is noticed.
     ///
-    /// - Returns: why it did not even begin.
+    /// - Returns: why it could not even begin, if so.
     private func watchOnce(_ hear: @escaping @Sendable (CloudNews) async -> Void) async -> EtcdError? {
         await withTaskGroup(of: EtcdError?.self) { group in
             group.addTask { [self] in
@@ -50,7 +50,7 @@ extension EtcdCloudEngine {
             group.addTask { [self] in
                 do throws(EtcdError) {
                     try await client.watch(EtcdRange(prefix: keys.watched)) { [self] in
-                        // What was changed before it.
+                        // Changes from before the watch.
                         await readAllNews(hear)
                     } _: { [self] events in
                         for event in events { await take(event, hear) }
@@ -82,14 +82,14 @@ extension EtcdCloudEngine {
             do throws(EtcdError) {
                 _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
             } catch {
-                // The other copies read all pulses every `repairInterval` as well.
+                // The other copies also read all pulses every `repairInterval`.
                 logger.debug("renewals are not told to the other copies", metadata: ["cause": "\(error)"])
             }
         }
     }
 
     private func pause(_ time: Duration) async {
-        // It is cut short where the task is cancelled, which the loops see.
+        // Cut short if the task is cancelled, which the loops notice.
         try? await clock.sleep(clock.now() + time)
     }
 
@@ -126,7 +126,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Reads all heads, all leases that were changed since the last time, and all lease queues.
+    /// Reads all heads, all leases that have changed since the last time, and all lease queues.
     func readAllNews(_ hear: @Sendable (CloudNews) async -> Void) async {
         do {
             let heads = try await client.read([EtcdRange(prefix: keys.allHeads)]).ranges[0].entries
@@ -135,7 +135,7 @@ extension EtcdCloudEngine {
                 if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
                 let isFirst = sights.readThrough(zone) == 0
                 let leases = try await readLeases(in: zone)
-                // At the start all of them are new to this copy, and to nobody else.
+                // At the start all of them are new to this copy, but to nobody else.
                 guard !isFirst else { continue }
                 for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
             }
@@ -145,7 +145,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// - Returns: nil where that was told before, was this copy's own doing, or is how it was at the start.
+    /// - Returns: nil if this was reported before, was done by this copy, or was so at the start.
     private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
         let head = try StoredHead(entry)
         return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }

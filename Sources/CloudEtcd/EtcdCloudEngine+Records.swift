@@ -28,7 +28,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// - Returns: nil where etcd was compacted meanwhile.
+    /// - Returns: nil if etcd was compacted in the meantime.
     private func readChanges(
         of type: RecordType, in zone: String, _ id: Zone.ID, after token: ChangeToken?, limit: Int
     ) async throws -> ChangeList? {
@@ -64,7 +64,7 @@ extension EtcdCloudEngine {
             moreComing: moreComing, zoneID: id)
     }
 
-    /// The mark that a token names, and the one after it: read in the same step as the page.
+    /// The mark named by a token, and the one after it: read in the same step as the page.
     private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
         guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
         var range = EtcdRange(key: keys.mark(number, of: zone))
@@ -72,7 +72,7 @@ extension EtcdCloudEngine {
         return [range]
     }
 
-    /// The records at these places of the feed, as they were at that revision.
+    /// The records at these places in the feed, as of that revision.
     private func read(
         _ places: [EtcdEntry], of type: RecordType, in zone: String, at revision: Int64
     ) async throws(EtcdError) -> [Record] {

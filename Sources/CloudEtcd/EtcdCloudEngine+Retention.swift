@@ -16,7 +16,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Those that no good token names any more.
+    /// Deletes the marks that no valid token names any more.
     private func purgeMarks(of zone: String) async throws {
         let found = try await client.read([EtcdRange(key: keys.head(zone)), EtcdRange(prefix: keys.marks(of: zone))])
         guard let entry = found.ranges[0].entries.first else { return }
@@ -64,7 +64,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Takes what is purged off the amounts that the zone and its hosts use. Where nothing was counted, nothing is taken.
+    /// Subtracts what is purged from the usage of the zone and its hosts. Does nothing if nothing was counted.
     private func release(
         _ purged: [Tombstone], at revision: Int64, of head: inout StoredHead, in zone: String
     ) async throws -> [EtcdOperation] {
@@ -81,10 +81,10 @@ extension EtcdCloudEngine {
         return try usage.operations(from: before, in: zone, keys)
     }
 
-    /// With five operations each, or three and the shares of hosts, there is room for all in one transaction.
+    /// With five operations each, or three and the shares of hosts, all fit into one transaction.
     private static let tombstonesPerStep = 24
 
-    /// What lies under a key of `StoreKeys.tombstones`.
+    /// The value under a key of `StoreKeys.tombstones`.
     private struct Tombstone {
         var key: [UInt8]
         var record: RecordKey
@@ -98,10 +98,10 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes the first of a range, a few at a time, so that others can write in between. The head is written with
-    /// them: whoever read one of these records before has to read it again.
+    /// Changes the first tombstones of a range, a few at a time, so that others can write in between. The head is
+    /// written with them, so that anybody who read one of these records before has to read it again.
     ///
-    /// - Returns: how many; 0: there are none.
+    /// - Returns: number of tombstones changed; 0 if there are none.
     private func changeTombstones(
         _ range: EtcdRange, in zone: String,
         _ operations: ([Tombstone], _ revision: Int64, inout StoredHead) async throws -> [EtcdOperation]

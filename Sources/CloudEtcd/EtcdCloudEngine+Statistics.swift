@@ -1,7 +1,7 @@
 package import Cloud
 
 extension EtcdCloudEngine {
-    /// Of a store that several copies have in common; what was committed, this one did.
+    /// The figures of a store shared by several copies; the commits are this copy's own.
     package func statistics() async throws -> CloudStatistics {
         try await finish { [self] in
             var records = EtcdRange(prefix: keys.allRecords)
@@ -18,8 +18,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// By a read that a majority answers, without which nothing is written either, and by its alarm: etcd answers reads
-    /// where its quota is reached.
+    /// Through a read answered by a majority, without which nothing can be written either, and through etcd's alarm: it
+    /// answers reads even when its quota is reached.
     package func probe(writes: Bool) async throws(CloudFailure) {
         try await finish { [self] in
             _ = try await client.read([EtcdRange(key: keys.epoch)])

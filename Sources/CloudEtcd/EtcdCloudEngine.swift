@@ -6,13 +6,13 @@ import MeterModel
 import SettingsCore
 import Synchronization
 
-/// A cloud over etcd: any number of copies, each of which does everything, and which know of each other only by what is
-/// stored.
+/// A cloud over etcd: any number of copies, each of which does everything, and which know of each other only through
+/// what is stored.
 ///
-/// Right by transactions and reads of what a majority has (linearizable) alone. What etcd offers besides, its leases and
-/// keep-alives, is not used, and its watch is a hint (`run`). No clock is compared with another machine's: a lease that
-/// nobody released goes to another host only once this copy has itself seen it unchanged for its time to live and its
-/// lock-delay, so a new copy waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
+/// Correctness depends only on transactions and linearizable reads. Etcd's own leases and keep-alives are not used, and
+/// its watch is a hint (`run`). No clocks of different machines are compared: a lease that nobody released goes to
+/// another host only once this copy has itself seen it unchanged for its time to live and its lock-delay, so a new copy
+/// waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
 package final class EtcdCloudEngine: CloudEngine {
     package let epoch: String
     let client: EtcdClient
@@ -35,10 +35,10 @@ package final class EtcdCloudEngine: CloudEngine {
     let heads = HeadCache()
     private let changes = Atomic<UInt64>(0)
 
-    /// Connects, and makes the epoch of a new store.
+    /// Connects, and creates the epoch of a new store.
     ///
-    /// - Parameter dice: for this copy's name, the epoch of a new store, the identities of zones, and the marks on their
-    ///   timelines.
+    /// - Parameter dice: for this copy's name, the epoch of a new store, the identities of zones, and the marks on
+    ///   their timelines.
     package static func open(
         _ settings: EtcdSettings, clock: CloudClock, dice: inout some RandomNumberGenerator & Sendable, logger: Logger
     ) async throws(EtcdError) -> EtcdCloudEngine {
@@ -79,19 +79,19 @@ package final class EtcdCloudEngine: CloudEngine {
             dice: dice, now: clock.now)
     }
 
-    /// A name for one change, that no other has.
+    /// A unique name for one change.
     func nextWriter() -> String { "\(writer) \(changes.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
-    /// Closes the connections. Calls after it throw; those under way have ended when it returns.
+    /// Closes the connections. Later calls throw, and those under way have ended when this returns.
     package func close() async {
         await client.shutdown()
         await work.end()
     }
 
-    /// Closes the connections where nothing can be awaited. Calls under way fail soon after.
+    /// Closes the connections for callers that cannot await. Calls under way fail soon after.
     package func closeAtOnce() throws { try client.shutdownAtOnce() }
 
-    /// Runs `body`, which is finished even when the task is cancelled.
+    /// Runs `body`, which is finished even if the task is cancelled.
     func finish<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws(CloudFailure) -> Value {
@@ -109,7 +109,8 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Zones stay, so one that was there once need not be asked for again, unless the store may have gone back.
+    /// Zones are never deleted, so one that was there once need not be looked up again, unless the store may have gone
+    /// back.
     ///
     /// - Returns: its identity.
     /// - Throws: `zoneNotFound`.
@@ -134,7 +135,7 @@ package final class EtcdCloudEngine: CloudEngine {
         var ids: [String: Zone.ID] = [:]
     }
 
-    /// Gives an identity to a zone of a version without identities. All copies find the same one.
+    /// Gives an identity to a zone from a version without identities. All copies compute the same one.
     private func identify(_ zone: String) async throws(EtcdError) -> Zone.ID {
         let (key, id) = (keys.identity(of: zone), Zone.ID(ofEarlier: zone, epoch: epoch))
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: 0)])
@@ -151,7 +152,7 @@ package final class EtcdCloudEngine: CloudEngine {
 struct StoreStart: Hashable, Sendable {
     let epoch: String
     let tokenFloor: UInt64
-    /// The longest lock-delay of a zone, where the store was restored and nobody has waited yet.
+    /// The longest lock-delay of any zone, if the store was restored and the wait is not over.
     let restoringLockDelay: Duration?
 
     init(client: EtcdClient, keys: StoreKeys, newEpoch: String) async throws(EtcdError) {
@@ -161,7 +162,8 @@ struct StoreStart: Hashable, Sendable {
         ]
         var found = try await client.read(others).ranges
         if found[0].entries.isEmpty, found[4].entries.isEmpty {
-            // Only here, as an etcd whose quota is reached refuses all that might write, and a copy starts even then.
+            // Only here, because etcd refuses everything that might write once its quota is reached, and a copy has to
+            // start even then.
             var made = EtcdTransaction(compares: [
                 EtcdCompare(key: keys.epoch, revision: 0), EtcdCompare(key: keys.arriving, revision: 0),
             ])
@@ -204,7 +206,7 @@ struct StoreStart: Hashable, Sendable {
     func limits(at now: MonotonicTime) -> LeaseLimits {
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: tokenFloor))
         guard let restoringLockDelay else { return limits }
-        // Whoever got a lease after the backup may have it with the greatest times there are.
+        // A host that got a lease after the backup may have it with the longest times.
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: restoringLockDelay, policy: .strict)
         limits.grantsNothingNewBefore = now + longest.over

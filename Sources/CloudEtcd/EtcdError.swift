@@ -1,33 +1,33 @@
 package import Cloud
 import CloudAPI
 
-/// Why etcd does not do what it was asked.
+/// Why etcd refused a request, or failed.
 package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        /// No member answers: none is there, the network, its certificate.
+        /// No member answers: none is running, the network is down, or a certificate is wrong.
         case unreachable
-        /// Sent, and no answer came in time. It may have been done.
+        /// Sent, but no answer came in time. The request may have been carried out.
         case timedOut = "timed-out"
-        /// A member answers, and the members have no leader, or are just changing it.
+        /// A member answers, but the members have no leader, or are changing it.
         case noLeader = "no-leader"
         /// The quota is reached (alarm NOSPACE): etcd only reads and deletes.
         case noSpace = "no-space"
-        /// A revision was asked for that is compacted.
+        /// A compacted revision was requested.
         case compacted
         /// The user name or the password is wrong, or etcd has no users.
         case notAuthenticated = "not-authenticated"
         /// The user may not read or write these keys.
         case permissionDenied = "permission-denied"
         case tooLarge = "too-large"
-        /// etcd has more to do than it can, or others change the same thing all the time.
+        /// etcd is overloaded, or others keep changing the same thing.
         case overloaded
-        /// What answers has an older state than was seen before: it was restored, or is another etcd.
+        /// The state is older than one seen before: etcd was restored, or is another one.
         case wentBack = "went-back"
-        /// The answer is not etcd's.
+        /// The answer does not come from etcd.
         case garbage
-        /// What is stored cannot be read: a newer version wrote it, or another program.
+        /// The stored value cannot be read: a newer version wrote it, or another program.
         case damaged
-        /// etcd refuses, in words of its own.
+        /// etcd refuses, in its own words.
         case refused
         /// An address, a file or a setting is wrong.
         case badSetting = "bad-setting"
@@ -44,7 +44,7 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { message }
 
-    /// Another member may do better, or the same one in a moment.
+    /// Whether another member may succeed, or the same one in a moment.
     var isWorthAnotherTry: Bool {
         switch code {
         case .unreachable, .timedOut, .noLeader, .overloaded, .garbage: true
@@ -54,14 +54,14 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What failed, and what to do, as the second half of a sentence.
+    /// What failed, and what to do, for the second half of a sentence.
     package var parts: (what: String, remedy: String?) {
         let parts = message.split(separator: ". ", maxSplits: 1)
         guard parts.count == 2 else { return (message, nil) }
         return (String(parts[0]), parts[1].prefix(1).lowercased() + parts[1].dropFirst())
     }
 
-    /// As a host is told.
+    /// The failure as reported to a host.
     package var failure: CloudFailure {
         let (what, remedy) = parts
         let words = remedy.map { "\(what); \($0)" } ?? what

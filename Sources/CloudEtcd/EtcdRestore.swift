@@ -3,22 +3,22 @@ import LeaseCore
 package import MeterModel
 import Synchronization
 
-/// Makes a store of its own of an etcd that was restored from a snapshot, while no copy of the cloud runs
+/// Turns an etcd that was restored from a snapshot into a store of its own, while no copy of the cloud runs
 /// (Docs/Leases.md#rule-5 and Docs/Sync.md#zones-and-change-tokens).
 ///
-/// Its epoch is new, so that hosts fetch and push everything anew; its tokens begin above any that can have been given
-/// out since the snapshot; and from then on nothing goes to anybody new until old holders have surely stopped.
+/// Its epoch is new, so that hosts fetch and push everything again; its tokens begin above any that can have been
+/// granted since the snapshot; and from then on nothing new is granted until former holders must have stopped.
 package struct EtcdRestore: Hashable, Sendable {
-    /// Of the restored store.
+    /// The restored store's epoch.
     package var epoch: String
     package var tokenFloor: UInt64
     package var leases: Int
 
-    /// A snapshot of etcd has no date of its own, and the dates inside do not matter: a host may have joined under a
+    /// A snapshot of etcd has no date of its own, and the dates within it do not matter: a host may have joined under a
     /// calendar that was years ahead.
     ///
     /// - Parameter now: this machine's calendar.
-    /// - Throws: `badSetting` where no cloud is there.
+    /// - Throws: `badSetting` if there is no cloud in it.
     package static func run(
         on engine: EtcdCloudEngine, at now: WallTime, dice: inout some RandomNumberGenerator
     ) async throws -> EtcdRestore {

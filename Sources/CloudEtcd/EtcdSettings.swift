@@ -1,23 +1,23 @@
 import CloudAPI
 import MeterModel
 
-/// Which etcd, and how it is spoken to.
+/// Which etcd to use, and how to connect to it.
 package struct EtcdSettings: Sendable {
-    /// `http://` or `https://`, host and port. Several are members of one etcd; any will do.
+    /// `http://` or `https://`, host and port. Several are members of one etcd; any of them will do.
     package var urls: [String]
-    /// nil means etcd has no users.
+    /// Nil if etcd has no users.
     package var user: String?
     package var password: String
-    /// A file of certificates, in PEM, one of which has signed the members'; nil means those that the system trusts.
+    /// A PEM file of certificates, one of which has signed the members'. Nil for those that the system trusts.
     package var authorities: String?
-    /// Files in PEM: what this side shows. etcd asks for them where it was started with `--client-cert-auth`.
+    /// PEM files of the client's certificate and key. etcd requires them if started with `--client-cert-auth`.
     package var certificate: String?
     package var key: String?
-    /// All keys begin with it.
+    /// The prefix of all keys.
     package var prefix: String
-    /// How long one member may take for an answer.
+    /// How long one member may take to answer.
     package var answerTimeout: Duration
-    /// How long all of them together may: below what hosts wait, so that they hear why.
+    /// How long all of them together may take: less than hosts wait, so that they learn why.
     package var patience: Duration
 
     package init(urls: [String], prefix: String = "metercloud/") {
@@ -28,10 +28,9 @@ package struct EtcdSettings: Sendable {
         patience = .seconds(8)
     }
 
-    /// Each member's address, without a slash at its end.
+    /// Each member's address, without a trailing slash.
     ///
-    /// - Throws: `badSetting` for one that cannot be read, for none at all, and where a password would cross a network in the
-    ///   clear.
+    /// - Throws: `badSetting` if one is malformed, there are none, or a password would cross a network unencrypted.
     func addresses() throws(EtcdError) -> [String] {
         guard !urls.isEmpty else {
             throw EtcdError(.badSetting, "no address of etcd is given. One is http://127.0.0.1:2379")

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Reads single keys for many callers at once: while one read is under way, the next keys gather and share one request.
 ///
-/// What is returned was so at some moment after the call began.
+/// The result was valid at some moment after the call began.
 final class SharedReads: Sendable {
     private struct Wish: Sendable {
         var key: [UInt8]
@@ -14,7 +14,7 @@ final class SharedReads: Sendable {
         var readers = 0
     }
 
-    /// With more at once, fewer would share.
+    /// With more readers, fewer callers would share a request.
     private static let readersMax = 2
     private static let keysMax = 100
 
@@ -27,7 +27,7 @@ final class SharedReads: Sendable {
         self.work = work
     }
 
-    /// - Returns: nil where there is no such key.
+    /// - Returns: nil if there is no such key.
     func entry(_ key: [UInt8]) async throws(EtcdError) -> EtcdEntry? {
         let result = await withCheckedContinuation { continuation in
             let isReaderMissing = state.withLock { state in

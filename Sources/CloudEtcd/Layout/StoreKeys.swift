@@ -3,7 +3,7 @@ import CloudAPI
 import MeterModel
 import SettingsCore
 
-/// Where everything lies in etcd. All keys begin with the prefix of the settings, then:
+/// The keys of everything in etcd. They begin with the prefix in the settings, followed by:
 ///
 /// ```
 /// m/epoch  m/floor  m/restoring       of the store: its epoch, the least token, and whether it was restored
@@ -29,8 +29,8 @@ import SettingsCore
 /// w/q/<zone>/<meter>                  who waits for the meter, first come first; deleted where nobody does
 /// ```
 ///
-/// What is under `w/` is watched. Numbers are 16 hexadecimal digits, so that they sort. A zone has no slash in its name;
-/// a type's are encoded; names and meters come last and are as they are.
+/// Keys under `w/` are watched. Numbers are 16 hexadecimal digits, so that they sort. Zone names contain no slash;
+/// those in types are encoded; names and meters come last and are unchanged.
 struct StoreKeys: Sendable {
     let prefix: [UInt8]
 
@@ -45,7 +45,7 @@ struct StoreKeys: Sendable {
     var believedDate: [UInt8] { key("m/believed") }
     var restoring: [UInt8] { key("m/restoring") }
     var arriving: [UInt8] { key("m/arriving") }
-    /// What all keys begin with but those of the store itself.
+    /// The beginnings of all keys except those of the store itself.
     var allKinds: [[UInt8]] {
         ["z/", "d/", "n/", "k/", "a/", "g/", "r/", "u/", "x/", "t/", "p/", "i/", "b/", "c/", "w/"].map { key($0) }
     }
@@ -111,7 +111,7 @@ struct StoreKeys: Sendable {
 
     // MARK: Reading keys
 
-    /// What is told by a change under `w/`.
+    /// What a change under `w/` concerns.
     enum Watched: Hashable, Sendable {
         case head(zone: String)
         case credential
@@ -122,7 +122,7 @@ struct StoreKeys: Sendable {
 
     var watched: [UInt8] { key("w/") }
 
-    /// nil for any other key.
+    /// Nil for any other key.
     func watched(_ key: [UInt8]) -> Watched? {
         guard key.starts(with: watched) else { return nil }
         let parts = key.dropFirst(watched.count).split(
@@ -139,13 +139,13 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// What follows a prefix, as a text. nil where it is not one.
+    /// The part after a prefix as text. Nil if it is not valid text.
     static func text(of key: [UInt8], after prefix: [UInt8]) -> String? {
         guard key.starts(with: prefix) else { return nil }
         return String(validating: key.dropFirst(prefix.count), as: UTF8.self)
     }
 
-    /// The number that a key of the feed ends with.
+    /// The number at the end of a key of the feed.
     static func number(at key: [UInt8], after prefix: [UInt8]) -> UInt64? {
         guard let text = text(of: key, after: prefix), text.utf8.count == 16 else { return nil }
         return UInt64(text, radix: 16)
@@ -164,7 +164,7 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// A slash would end it.
+    /// Encoded, because a slash would end it.
     private static func encoded(_ type: RecordType) -> String {
         guard type.rawValue.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else {
             return type.rawValue

@@ -2,16 +2,16 @@ import Cloud
 import LeaseCore
 import MeterModel
 
-/// All aliases of one zone that are in force, under one key: each decision about a lease compares its revision.
+/// All aliases in force in one zone, under one key: each decision about a lease compares its revision.
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String
-        /// Tokens up to it, said under the alias, are none of the meter's lease.
+        /// Tokens up to this one do not refer to the meter's lease if given with the alias.
         var before: UInt64
     }
 
     var aliases: [String: Alias]
-    /// What the next token of an id has to exceed, where an alias raised that above the lease's own.
+    /// What the next token of an id has to exceed, if an alias raised that above the lease's own.
     var floors: [String: UInt64]
 
     init(_ book: AliasBook) {

@@ -5,16 +5,16 @@ import LeaseCore
 import MeterModel
 import SettingsCore
 
-// What lies under the keys. JSON, in which unknown names are left alone; a record's text as it travels.
+// The values under the keys. JSON, in which unknown names are ignored; records have the text that is sent.
 
-/// A value that lies under one key.
+/// The value under one key.
 protocol StoredValue: Codable, Sendable {}
 
 extension StoredValue {
     var bytes: [UInt8] {
         get throws(EtcdError) {
             let encoder = JSONEncoder()
-            // The same value is the same bytes.
+            // Equal values have equal bytes.
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             do {
                 return [UInt8](try encoder.encode(self))
@@ -48,7 +48,7 @@ struct StoredTerms: StoredValue, Hashable {
     var ttl: Int64
     var lockDelay: Int64
     var policy: String
-    /// Of a zone; nil means the standard one.
+    /// The zone's quota; nil for the standard one.
     var quota: StoredQuota?
 
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
@@ -58,7 +58,7 @@ struct StoredTerms: StoredValue, Hashable {
         policy = terms.policy.rawValue
     }
 
-    /// nil for an unknown policy.
+    /// Nil for an unknown policy.
     var terms: LeaseTerms? {
         LeasePolicy(rawValue: policy).map {
             LeaseTerms(timeToLive: .milliseconds(ttl), lockDelay: .milliseconds(lockDelay), policy: $0)
@@ -66,19 +66,20 @@ struct StoredTerms: StoredValue, Hashable {
     }
 }
 
-/// What every change of a zone's records changes too.
+/// Changed along with every change of a zone's records.
 struct StoredHead: StoredValue, Hashable {
     var sequence: UInt64 = 0
-    /// The greatest milliseconds of a stamp ever taken.
+    /// The greatest time of an accepted stamp, in milliseconds since 1970.
     var accepted: UInt64 = 0
     /// The greatest sequence of a purged tombstone.
     var floor: UInt64 = 0
-    /// What the zone's records count. nil means nobody counted them since a copy of a version without quotas wrote.
+    /// How much the zone's records use. Nil if it has not been counted since a copy from a version without quotas
+    /// wrote.
     var used: StoredAmount?
-    /// The sequence before the last change, and the types that it was of.
+    /// The sequence before the last change, and the types that this concerned.
     var before: UInt64 = 0
     var types: [String] = []
-    /// Who made the last change, and which of its own it was: no two changes leave the same head.
+    /// Who made the last change, with that writer's own number for it: no two changes leave the same head.
     var writer = ""
 }
 
@@ -106,7 +107,7 @@ extension TimelineMark {
         self.init(number: stored.number, id: id, first: stored.first)
     }
 
-    /// All that lies in etcd for the newest mark of a zone.
+    /// Everything in etcd that belongs to the newest mark of a zone.
     func puts(of zone: String, _ keys: StoreKeys) throws(EtcdError) -> [EtcdPut] {
         let value = try StoredMark(self).bytes
         return [
@@ -130,10 +131,10 @@ extension UniqueID<Zone> {
 struct StoredRecord: Hashable, Sendable {
     var record: Record
     var sequence: UInt64
-    /// From when a tombstone's age counts; nil for what is not a record of that kind.
+    /// The date from which a tombstone's age counts. Nil for other records.
     var tombstoneTime: WallTime?
 
-    /// A line of numbers, then the record as it travels.
+    /// A line of numbers, then the record as it is sent.
     var bytes: [UInt8] {
         var bytes = Array("1 \(sequence) \(tombstoneTime?.millisecondsSince1970.description ?? "-")\n".utf8)
         RecordText.write(record, to: &bytes)
@@ -162,7 +163,7 @@ struct StoredRecord: Hashable, Sendable {
             self.record = record
             return
         }
-        // Right, but not as this version writes it; or damaged.
+        // Valid, but not as this version writes it; or damaged.
         do {
             record = try JSONDecoder().decode(Record.self, from: Data(text))
         } catch {
@@ -171,7 +172,7 @@ struct StoredRecord: Hashable, Sendable {
     }
 }
 
-/// A lease without its times of renewal, which no copy tells another.
+/// A lease without its renewal times, which copies do not exchange.
 struct StoredLease: StoredValue, Hashable {
     var state: String
     var token: UInt64
@@ -182,9 +183,9 @@ struct StoredLease: StoredValue, Hashable {
     var transport: String?
     /// Milliseconds since 1970.
     var acquired: Int64?
-    /// What was granted last. An older copy of the cloud knows this alone.
+    /// The request granted last, the only one known to older copies of the cloud.
     var request: String?
-    /// What was granted before that, oldest first.
+    /// Earlier grants, oldest first.
     var earlier: [Grant]?
     /// The copy that wrote it.
     var writer: String
@@ -216,8 +217,8 @@ struct StoredLease: StoredValue, Hashable {
         self.writer = writer
     }
 
-    /// - Parameter renewedAt: when this copy saw that it was changed.
-    /// - Returns: nil where something in it means nothing.
+    /// - Parameter renewedAt: when this copy noticed the change.
+    /// - Returns: nil if something in it is invalid.
     func record(renewedAt: MonotonicTime) -> LeaseRecord? {
         guard let terms = terms.terms, token <= FencingToken.max.rawValue, let state = recordState else { return nil }
         let stored = (earlier ?? []) + (request.map { [Grant(request: $0, token: token)] } ?? [])
@@ -257,7 +258,7 @@ struct StoredCredential: StoredValue, Hashable {
     /// Milliseconds since 1970.
     var created: Int64
     var revoked: Int64?
-    /// Of no other change.
+    /// Unique id of this write.
     var writer: String
 
     init(_ credential: Credential, writer: String) {
@@ -274,7 +275,7 @@ struct StoredCredential: StoredValue, Hashable {
         revoked = credential.revokedAt?.millisecondsSince1970
     }
 
-    /// nil where something in it means nothing.
+    /// Nil if something in it is invalid.
     var credential: Credential? {
         guard let kind = Credential.Kind(rawValue: kind) else { return nil }
         var credential = Credential(

@@ -6,18 +6,18 @@ import Synchronization
 
 import struct SettingsCore.Record
 
-/// The aliases of a zone as this copy saw them last.
+/// A zone's aliases as last seen by this copy.
 struct SeenAliases: Hashable, Sendable {
     var book = AliasBook()
-    /// Of their key. Never 0 once they were read: the key is made where it is missing.
+    /// Revision of their key. Never 0 once they have been read, because a missing key is created.
     var revision: Int64 = 0
 }
 
-/// The aliases of all zones that this copy has seen. What decides with them compares their key's revision, so that an
-/// old one decides nothing.
+/// The aliases of all zones, as seen by this copy. Decisions that use them compare the revision of their key, so stale
+/// aliases decide nothing.
 final class AliasCache: Sendable {
     private static let roundsMax = 20
-    /// Leases that one step changes: each is a comparison and a change.
+    /// Most leases changed in one step: each takes a comparison and a change.
     private static let leasesPerStep = 40
 
     private let client: EtcdClient
@@ -31,7 +31,7 @@ final class AliasCache: Sendable {
         self.writer = writer
     }
 
-    /// As far as it is known here.
+    /// The place under the canonical id, as far as known here.
     func canonical(_ place: MeterPlace) -> MeterPlace {
         guard let seen = zones.withLock({ $0[place.zone] }) else { return place }
         return MeterPlace(zone: place.zone, meter: seen.book.canonical(place.meter))
@@ -44,22 +44,22 @@ final class AliasCache: Sendable {
         }
     }
 
-    /// Somebody has changed them: they are read before they are used again.
+    /// Somebody has changed the aliases: they must be read before they are used again.
     ///
-    /// - Parameter revision: another one than that is newer, and stays.
+    /// - Parameter revision: the one that was seen; if another is known, that is newer and stays.
     func forget(_ zone: String, seen revision: Int64) {
         zones.withLock { zones in
             if zones[zone]?.revision == revision { zones[zone] = nil }
         }
     }
 
-    /// Those that are known, or else the present ones.
+    /// The known aliases, or else the present ones.
     func aliases(of zone: String) async throws(EtcdError) -> SeenAliases {
         if let seen = zones.withLock({ $0[zone] }) { return seen }
         return try await read(zone)
     }
 
-    /// The present ones. Where there are none yet, those of the zone's records come into force.
+    /// The present aliases. If there are none yet, those of the zone's records are put into force.
     func read(_ zone: String) async throws(EtcdError) -> SeenAliases {
         let key = keys.aliases(of: zone)
         for _ in 0..<Self.roundsMax {
@@ -79,7 +79,7 @@ final class AliasCache: Sendable {
         throw EtcdError(.overloaded, "others change the aliases of \(zone) all the time. Try again")
     }
 
-    /// Takes the aliases that an earlier version stored as records into force. Another copy may be quicker.
+    /// Puts aliases into force that an earlier version stored as records. Another copy may be quicker.
     private func adopt(_ zone: String) async throws {
         var records: [Record] = []
         try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in

@@ -3,27 +3,27 @@ import LeaseCore
 import MeterModel
 import Synchronization
 
-/// The one way to decide leases: decisions gather while others are under way, and go to etcd many in one request, each
-/// of them by itself a comparison and a change.
+/// All leases are decided here: decisions gather while others are under way, and go to etcd together in one request,
+/// each with its own comparison and change.
 ///
-/// Decisions about one lease are made one after the other, and those that wait for it share one step. Nobody is
-/// answered before etcd has it.
+/// Decisions about one lease are made one after the other, and those waiting for it share one step. Nobody is answered
+/// before etcd has stored the result.
 final class LeaseBatcher: Sendable {
     private struct State {
         var jobs: [MeterPlace: [LeaseJob]] = [:]
-        /// Those with jobs, first come first, but for those under way.
+        /// Leases with jobs, in order, except those under way.
         var line: [MeterPlace] = []
         var underWay: Set<MeterPlace> = []
         var workers = 0
     }
 
-    /// Requests under way at once: one while another is on its way to the disk.
+    /// Most requests under way at once: one while another is on its way to the disk.
     private static let workersMax = 3
-    /// With its own few operations each, and one for each zone, within what etcd takes.
+    /// With a few operations for each, and one for each zone, this stays within etcd's limit.
     static let leasesPerRequest = 60
-    /// Each has three ranges, and one for each other id that it came under.
+    /// Each needs three ranges, and one for each other id under which a request came.
     private static let looksPerRequest = 10
-    /// Where others are quicker every time, there is another reason than chance.
+    /// If others are quicker this many times in a row, it is not by chance.
     private static let roundsMax = 200
 
     private let client: EtcdClient
@@ -52,7 +52,7 @@ final class LeaseBatcher: Sendable {
         self.now = now
     }
 
-    /// Requests since the start, and the decisions in them.
+    /// Number of requests since the start, and of decisions in them.
     var counts: (requests: UInt64, decisions: UInt64) {
         (requests.load(ordering: .relaxed), decisions.load(ordering: .relaxed))
     }
@@ -103,7 +103,7 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// Answers all of them.
+    /// Answers all jobs.
     private func decide(_ batch: [MeterPlace: [LeaseJob]]) async {
         var left = batch
         for _ in 0..<Self.roundsMax where !left.isEmpty {
@@ -118,7 +118,7 @@ final class LeaseBatcher: Sendable {
         for job in left.values.joined() { job.fail(error) }
     }
 
-    /// - Returns: those where somebody else was quicker.
+    /// - Returns: those for which somebody else was quicker.
     private func round(_ asked: [MeterPlace: [LeaseJob]]) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
         var books: [String: SeenAliases] = [:]
         for zone in Set(asked.keys.map(\.zone)) { books[zone] = try await aliases.aliases(of: zone) }
@@ -179,7 +179,7 @@ final class LeaseBatcher: Sendable {
         return again
     }
 
-    /// Sees how it is with what these took to be otherwise.
+    /// Reads the present state for plans whose assumptions were wrong.
     private func look(_ plans: ArraySlice<LeasePlan>) async throws(EtcdError) {
         let looks = plans.map { $0.look(keys) }
         var answers = try await client.read(looks.flatMap { $0 }).ranges[...]
@@ -199,7 +199,7 @@ final class LeaseBatcher: Sendable {
         if found.hasOtherAliases { aliases.forget(plan.place.zone, seen: plan.aliases.revision) }
     }
 
-    /// All plans side by side, and for each zone in which a holder or a state may change a sign that it did.
+    /// All plans side by side, and for each zone in which a holder or a state may change, a mark of that.
     static func request(for plans: [LeasePlan], keys: StoreKeys) -> EtcdTransaction {
         var zones: Set<String> = []
         for plan in plans {

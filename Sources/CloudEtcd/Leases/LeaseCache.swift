@@ -7,7 +7,7 @@ import Synchronization
 final class LeaseCache: Sendable {
     private struct Zone {
         var leases: [String: SeenLease] = [:]
-        /// All that was changed up to this revision was read; 0: nothing yet.
+        /// Every change up to this revision has been read; 0 if nothing has.
         var readThrough: Int64 = 0
     }
 
@@ -15,10 +15,10 @@ final class LeaseCache: Sendable {
 
     func lease(_ place: MeterPlace) -> SeenLease { zones.withLock { $0[place.zone]?.leases[place.meter] ?? .unknown } }
 
-    /// Takes in what was seen. What is older than what is known changes nothing; where nothing has changed, the time
-    /// stays the one at which that was first seen.
+    /// Takes over what was seen, unless something newer is known; if nothing changed, the time stays that of the first
+    /// sight.
     ///
-    /// - Returns: as it is now, and whether its holder or state was news.
+    /// - Returns: the present state, and whether its holder or state was news.
     @discardableResult
     func note(_ seen: SeenLease, at place: MeterPlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
         zones.withLock { zones in
@@ -41,7 +41,7 @@ final class LeaseCache: Sendable {
         }
     }
 
-    /// A pulse of which nothing but its revision is known.
+    /// A pulse of which only the revision is known.
     func note(pulse: Int64, at place: MeterPlace, now: MonotonicTime) {
         zones.withLock { zones in
             guard var known = zones[place.zone]?.leases[place.meter], pulse > known.pulse else { return }
@@ -77,12 +77,13 @@ final class LeaseCache: Sendable {
 }
 
 extension LeaseRecord {
-    /// That the holder was told to stop is all that is new: it was not renewed, and its time does not begin anew.
+    /// Whether the only news is that the holder was told to stop: that does not renew the lease, and its time does not
+    /// start again.
     fileprivate func isRevocation(of before: LeaseRecord) -> Bool {
         guard case .held(let holder) = before.state, state == .revoking(holder) else { return false }
         return token == before.token && terms == before.terms && grants == before.grants
     }
 
-    /// Answers may arrive in another order than they were sent: an older one takes nothing back.
+    /// Answers may arrive out of order: an older one does not move the time back.
     fileprivate mutating func heard(at time: MonotonicTime) { renewedAt = max(renewedAt, time) }
 }

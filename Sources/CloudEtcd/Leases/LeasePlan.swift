@@ -2,67 +2,68 @@ import Cloud
 import LeaseCore
 import MeterModel
 
-/// A lease as this copy saw it last.
+/// A lease as last seen by this copy.
 ///
-/// `record.renewedAt` is when this copy saw, on its own clock, that the lease or its pulse had changed, or later. The
-/// copy gives it away only by comparing both revisions: whatever another copy did since makes that fail
+/// `record.renewedAt` is when this copy noticed, by its own clock, that the lease or its pulse had changed, or later.
+/// The copy gives it away only by comparing both revisions, which fails if another copy has done anything since
 /// (Docs/Leases.md#rule-3).
 struct SeenLease: Hashable, Sendable {
-    /// nil means there never was a lease.
+    /// The record, if there ever was a lease.
     var record: LeaseRecord?
-    /// Of the lease's key; 0: it is not there.
+    /// Revision of the lease's key; 0 if it does not exist.
     var revision: Int64 = 0
-    /// Of its pulse; 0: it is not there.
+    /// Revision of its pulse; 0 if it does not exist.
     var pulse: Int64 = 0
 
-    /// Nobody has told anything of it yet. Where that is wrong, the comparison fails, and tells how it is.
+    /// Nothing is known of it yet. If it exists, the comparison fails and returns its state.
     static let unknown = SeenLease()
 }
 
-/// One decision about a lease, on its way.
+/// One decision about a lease, under way.
 struct LeaseJob: Sendable {
     /// The id under which the request came.
     let meter: String
     struct Step: Sendable {
-        /// nil means leave it as it is.
+        /// The record to store. If nil, the stored one stays as it is.
         var record: LeaseRecord?
-        /// Called once that is stored, or, where there is nothing to store, once it is sure that nothing has changed.
+        /// Called once the record is stored or, if there is nothing to store, once it is certain that nothing has
+        /// changed.
         var deliver: @Sendable () -> Void
     }
 
-    /// What it decides depends on when the lease was renewed. A renewal's does not, so that copies that renew and look
-    /// at the same lease are not in each other's way.
+    /// Whether the decision depends on when the lease was renewed. A renewal's does not, so that copies that renew and
+    /// read the same lease do not disturb each other.
     var heedsTime: Bool
     var decide: @Sendable (LeaseStanding) -> Step
     var fail: @Sendable (EtcdError) -> Void
 }
 
-/// What several decisions about one lease come to: one comparison, and at most one change.
+/// The combined result of several decisions about one lease: one comparison, and at most one change.
 struct LeasePlan: Sendable {
     enum Change: Hashable, Sendable {
         case none
-        /// Renewed, and nothing else.
+        /// A renewal and nothing else.
         case pulse
-        /// The value of the lease's key.
+        /// A new value of the lease's key.
         case lease([UInt8])
     }
 
     /// Under its canonical id.
     let place: MeterPlace
     let basis: SeenLease
-    /// By which `place` is that of all jobs.
+    /// The aliases by which `place` is the one of all jobs.
     let aliases: SeenAliases
-    /// The leases of other ids under which jobs came, each its own.
+    /// The own leases of other ids under which jobs came.
     private let others: [(meter: String, lease: SeenLease)]
-    /// Afterwards.
+    /// The record afterwards.
     let record: LeaseRecord?
     let change: Change
     private let heedsTime: Bool
     private let deliveries: [@Sendable () -> Void]
 
-    /// Each decides on what the one before it left.
+    /// Each job decides on the result of the one before it.
     ///
-    /// - Parameter own: the lease of exactly that id, as it was seen last.
+    /// - Parameter own: the lease of exactly that id, as last seen.
     init(
         _ jobs: [LeaseJob], at place: MeterPlace, aliases: SeenAliases, writer: String, own: (String) -> SeenLease
     ) throws(EtcdError) {
@@ -98,7 +99,7 @@ struct LeasePlan: Sendable {
         }
     }
 
-    /// Decided by itself, beside others in one request.
+    /// The plan as a nested transaction, beside others in one request.
     func operation(_ keys: StoreKeys) -> EtcdOperation {
         let lease = keys.lease(of: place.meter, in: place.zone)
         let pulse = keys.pulse(of: place.meter, in: place.zone)
@@ -118,12 +119,12 @@ struct LeasePlan: Sendable {
         case .pulse: transaction.success = [.put(key: pulse, value: [])]
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
-        // Renewals are most of what etcd has to do, and hardly ever fail: they look afterwards.
+        // Renewals are most of etcd's work and hardly ever fail, so they read the state only after a failure.
         if change != .pulse { transaction.failure = look(keys).map { .range($0) } }
         return .transaction(transaction)
     }
 
-    /// What tells how it is, where it is not as the plan took it to be.
+    /// Reads the present state if it is not what the plan assumed.
     func look(_ keys: StoreKeys) -> [EtcdRange] {
         var book = EtcdRange(key: keys.aliases(of: place.zone))
         book.isKeysOnly = true
@@ -136,26 +137,26 @@ struct LeasePlan: Sendable {
 
     enum Outcome: Hashable, Sendable {
         case done(SeenLease)
-        /// Somebody else was quicker. Decide anew, on this.
+        /// Somebody else was quicker. Decide again on this state.
         case changed(Found)
-        /// The same, and how it is the answer does not tell: `look`.
+        /// The same, but the answer does not contain the state: `look`.
         case failed
     }
 
-    /// How it is, where it is not as the plan took it to be.
+    /// The present state, if it is not what the plan assumed.
     struct Found: Hashable, Sendable {
         var lease: SeenLease
-        /// Other ids' own leases that are there.
+        /// Other ids' own leases, if they exist.
         var others: [String: SeenLease] = [:]
-        /// Another copy has changed the zone's aliases.
+        /// Whether another copy has changed the zone's aliases.
         var hasOtherAliases = false
     }
 
     /// - Parameters:
-    ///   - mayBeDoneBefore: the same was sent before, and no answer came.
-    ///   - revision: that of all that the request wrote.
-    ///   - now: after the answer: the lease changed at the latest then.
-    /// - Throws: `timedOut` where nobody can say whether it was done: to decide it anew might do it twice.
+    ///   - mayBeDoneBefore: the same request was sent before, without an answer.
+    ///   - revision: the revision of everything that the request wrote.
+    ///   - now: the time after the answer, by which the lease has changed at the latest.
+    /// - Throws: `timedOut` if it is unknown whether the plan was carried out: deciding again might do so twice.
     func outcome(
         of answer: EtcdTransactionAnswer?, mayBeDoneBefore: Bool = false, revision: Int64, keys: StoreKeys,
         now: MonotonicTime
@@ -182,7 +183,7 @@ struct LeasePlan: Sendable {
         }
         if case .lease(let value) = change {
             if entry.value == value {
-                // It is what this very plan writes: it was written, and the answer was lost.
+                // This plan's own value: it was written, and the answer was lost.
                 return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
             }
             guard !mayBeDoneBefore || entry.revision == basis.revision else {
@@ -196,7 +197,7 @@ struct LeasePlan: Sendable {
         return .changed(found)
     }
 
-    /// All but the lease itself.
+    /// Everything but the lease itself.
     private func others(in answer: EtcdTransactionAnswer, at now: MonotonicTime) throws(EtcdError) -> Found {
         var found = Found(lease: .unknown)
         found.hasOtherAliases = answer.range(2)?.entries.first?.revision ?? 0 != aliases.revision
@@ -214,7 +215,7 @@ extension SeenLease {
         self = try Self.read(entry, pulse: pulse, at: now).seen
     }
 
-    /// - Returns: the lease, and which copy wrote it.
+    /// - Returns: the lease, and the copy that wrote it.
     /// - Throws: `damaged`.
     static func read(
         _ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime

@@ -1,15 +1,17 @@
 import Cloud
 import Synchronization
 
-/// What one copy has renewed lately: the leases, and the revisions of their pulses.
+/// The recent renewals by one copy: the leases, and the revisions of their pulses.
 ///
-/// It goes through etcd to the other copies, which then know for how long a lease has been silent. A hint, as all that
-/// is watched: where one is lost, a copy counts from its next reading of all, and gives the lease away that much later.
+/// It goes through etcd to the other copies, which then know how long a lease has been silent. Like everything watched
+/// it is a hint: if one is lost, a copy counts from its next reading of all leases, and gives the lease away that much
+/// later.
 struct RenewalDigest: Hashable, Sendable {
-    /// More go onto the next one, so that a request stays far below `EtcdTransaction.bytesMax`.
+    /// Most renewals in one digest, so that a request stays far below `EtcdTransaction.bytesMax`. The rest goes into
+    /// the next.
     static let renewalsMax = 4000
 
-    /// By zone, then by meter: the pulse's revision.
+    /// By zone, then by meter: the revision of the pulse.
     var zones: [String: [String: Int64]] = [:]
 
     var isEmpty: Bool { zones.isEmpty }
@@ -17,7 +19,7 @@ struct RenewalDigest: Hashable, Sendable {
 
 extension RenewalDigest {
     /// `1`, then for each zone a line with its name, and below it for each meter a space, the revision, a space and the
-    /// meter. No name has a line's end in it.
+    /// meter. No name contains a line end.
     var bytes: [UInt8] {
         var bytes = Array("1\n".utf8)
         for (zone, meters) in zones.sorted(by: { $0.key < $1.key }) {
@@ -54,14 +56,14 @@ extension RenewalDigest {
     }
 }
 
-/// The renewals of this copy that the others were not told of yet.
+/// This copy's renewals that the others have not been told about yet.
 final class PendingRenewals: Sendable {
     private let pulses = Mutex<[MeterPlace: Int64]>([:])
 
     /// - Parameter pulse: the revision of the lease's pulse.
     func add(_ place: MeterPlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
 
-    /// Takes out what fits in one digest; an empty one where there is nothing to tell.
+    /// Removes and returns what fits in one digest; empty if there is nothing to send.
     func take() -> RenewalDigest {
         let taken = pulses.withLock { pulses in
             guard pulses.count > RenewalDigest.renewalsMax else {

@@ -1,18 +1,18 @@
-/// One key and what is to lie under it.
+/// One key and its value.
 struct EtcdPut: Hashable, Sendable {
     var key: [UInt8]
     var value: [UInt8]
 }
 
-/// Writes much, many keys in one request and some requests at once, and knows afterwards whether all of it is there.
+/// Writes many keys, many in one request and several requests at once, and then checks that all of them are there.
 struct ArrivalLoad: Sendable {
     private static let requestsAtOnce = 4
-    /// Enough for a wait for the disk to be shared.
+    /// Enough for them to share a wait for the disk.
     private static let putsPerRequest = 100
     private static let bytesPerRequest = EtcdTransaction.bytesMax / 2
 
     private let client: EtcdClient
-    /// What every request is compared with.
+    /// The comparison made by every request.
     private let condition: EtcdCompare
     private var written = Sum()
 
@@ -58,7 +58,7 @@ struct ArrivalLoad: Sendable {
 
     /// Reads everything back.
     ///
-    /// - Throws: `damaged` where it is not what was written.
+    /// - Throws: `damaged` if it is not what was written.
     func check(_ keys: StoreKeys) async throws {
         var found = Sum()
         for prefix in keys.allKinds {
@@ -72,7 +72,7 @@ struct ArrivalLoad: Sendable {
         }
     }
 
-    /// Of keys and values in any order.
+    /// A sum over keys and values, in any order.
     private struct Sum: Hashable, Sendable {
         var count = 0
         private var sum = 0

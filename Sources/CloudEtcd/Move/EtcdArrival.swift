@@ -3,26 +3,26 @@ import LeaseCore
 package import Logging
 package import MeterModel
 
-/// Brings everything that another store has into an etcd that has no cloud yet (`metercloud migrate`).
+/// Moves everything in another store into an etcd that has no cloud yet (`metercloud migrate`).
 ///
-/// Nothing that hosts rely on changes: the epoch and the sequences stay, so that their change tokens are good; so do the
-/// fencing tokens, and who holds what. At no time can two stores be opened: before the new one has its epoch, nobody opens
-/// it, and before it is given that, the old one is closed for good. An attempt that was interrupted, wherever, is made
-/// once more and begins anew.
+/// Nothing that hosts rely on changes: the epoch and the sequences stay, so that their change tokens remain valid, as
+/// do the fencing tokens and who holds what. At no time can two stores be opened: the new one cannot be opened before
+/// it has its epoch, and before it gets that, the old one is closed for good. An attempt that is interrupted, at any
+/// point, can be repeated and starts over.
 package struct EtcdArrival: Hashable, Sendable {
     package var zones = 0
     package var credentials = 0
     package var leases = 0
     package var records = 0
-    /// An earlier attempt had brought all this already.
+    /// Whether an earlier attempt had moved all this already.
     package var wasThere = false
 
     /// - Parameters:
-    ///   - store: is marked as left before etcd's is opened to anybody.
+    ///   - store: marked as left before the one in etcd can be opened.
     ///   - dice: for this attempt's name.
-    ///   - progress: is told now and then what has arrived.
-    /// - Throws: `badSetting` where etcd has a cloud, or something else, under this prefix, and where the store went
-    ///   somewhere else before; `damaged` where etcd does not have what was written; what the store throws.
+    ///   - progress: told now and then what has arrived.
+    /// - Throws: `badSetting` if etcd has a cloud, or something else, under this prefix, or if the store moved
+    ///   somewhere else before; `damaged` if etcd does not have what was written; the store's errors.
     package static func run(
         from store: some DepartingStore, to settings: EtcdSettings, at now: WallTime, clock: CloudClock,
         dice: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void
@@ -101,7 +101,7 @@ package struct EtcdArrival: Hashable, Sendable {
 }
 
 extension StoreContents {
-    /// What lies in etcd for all this, but for what belongs to the store as a whole.
+    /// Everything that goes into etcd, except for what belongs to the store as a whole.
     fileprivate func puts(_ keys: StoreKeys) throws -> [EtcdPut] {
         var puts: [EtcdPut] = []
         for zone in zones {

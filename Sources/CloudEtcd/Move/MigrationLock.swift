@@ -1,22 +1,22 @@
 import Cloud
 import LeaseCore
 
-/// Who may open a store in etcd while everything is on its way into it: nobody, until it is all there.
+/// Keeps everybody from opening a store in etcd until everything that moves into it is there.
 ///
-/// `m/arriving` says that a move is under way, of which store, and which attempt it is. While it is there, no copy of
-/// the cloud opens the store; every step of the move is made on the condition that it is as this attempt wrote it.
+/// `m/arriving` says that a move is under way, from which store, and which attempt it is. While it exists, no copy of
+/// the cloud opens the store; every step of the move requires it to be as this attempt wrote it.
 struct MigrationLock: Sendable {
-    /// In place of the copy that would have written what a move brought.
+    /// In place of a copy's name in everything that a move writes.
     static let writer = "move"
 
     let client: EtcdClient
     let keys: StoreKeys
     let prefix: String
 
-    /// For people, and to know an interrupted move again.
+    /// For people, and so that an interrupted move is recognised.
     var destination: String { "etcd (\(client.settings.urls.first ?? ""), prefix \(prefix))" }
 
-    /// - Returns: the revision that all steps are compared with; nil where everything arrived before.
+    /// - Returns: the revision that all steps are compared with; nil if everything arrived before.
     func begin(_ contents: StoreContents, attempt: String) async throws -> Int64? {
         var anything = EtcdRange(prefix: keys.prefix)
         anything.limit = 1
@@ -76,7 +76,7 @@ struct MigrationLock: Sendable {
         }
     }
 
-    /// Opens the store to everybody.
+    /// Allows the store to be opened.
     func open(_ contents: StoreContents, _ revision: Int64) async throws {
         var operations: [EtcdOperation] = [
             .put(key: keys.epoch, value: Array(contents.epoch.utf8)), .delete(key: keys.arriving),
@@ -87,7 +87,7 @@ struct MigrationLock: Sendable {
         var last = EtcdTransaction(compares: [EtcdCompare(key: keys.arriving, revision: revision)], success: operations)
         last.failure = [.range(EtcdRange(key: keys.epoch))]
         let answer = try await client.commit(last)
-        // Done by the first attempt at this very call, whose answer was lost.
+        // Done by an earlier attempt at this very call, whose answer was lost.
         guard answer.succeeded || answer.range(0)?.entries.first?.value == Array(contents.epoch.utf8) else {
             throw busy
         }

@@ -2,9 +2,9 @@ package import Cloud
 import Logging
 import MeterModel
 
-/// The lease queues, a key each, and the copies' signs of life.
+/// The lease queues, one key each, and the copies' heartbeats.
 extension EtcdCloudEngine {
-    /// Where others are quicker every time, there is another reason than chance.
+    /// If others are quicker this many times in a row, it is not by chance.
     private static let roundsMax = 200
 
     package func changeQueue(
@@ -28,7 +28,7 @@ extension EtcdCloudEngine {
                 guard let range = answer.range(0) else { throw Self.leftOut(key) }
                 (entry, revision) = (range.entries.first, answer.revision)
                 if let entry, entry.value == value {
-                    // It is what this very step writes: it was written, and the answer was lost.
+                    // This step's own value: it was written, and the answer was lost.
                     return QueueState(waiters: next, version: UInt64(clamping: entry.revision))
                 }
             }
@@ -49,10 +49,10 @@ extension EtcdCloudEngine {
     }
 
     /// - Parameters:
-    ///   - entry: nil means nobody waits there.
-    ///   - revision: at which it was so.
-    /// - Returns: nobody for what cannot be read: a queue is never worth a repair by hand, as whoever waits queues
-    ///   again.
+    ///   - entry: nil if nobody waits there.
+    ///   - revision: the revision at which this was so.
+    /// - Returns: an empty queue if it cannot be read: a queue is never worth a repair by hand, because hosts that wait
+    ///   queue again.
     func queue(_ entry: EtcdEntry?, at place: MeterPlace, of revision: Int64) -> QueueState {
         var waiters: [Waiter] = []
         do throws(EtcdError) {
@@ -77,7 +77,7 @@ extension EtcdCloudEngine {
             var entries = try await client.read([all]).ranges[0].entries
             for _ in 0..<Self.roundsMax {
                 let own = entries.first { $0.key == key }
-                // Its key was there since its first sign, and only others delete it.
+                // Its key has existed since its first heartbeat, and only others delete it.
                 guard own != nil || isFirst else { return Heartbeats(marks: marks(entries), wasGivenUp: true) }
                 var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: own?.revision ?? 0)])
                 transaction.success = [.put(key: key, value: []), .range(all)]
@@ -111,7 +111,7 @@ extension EtcdCloudEngine {
             let answer = try await client.commit(transaction)
             if answer.succeeded { return true }
             guard let range = answer.range(0) else { throw Self.leftOut(key) }
-            // Not there: another copy was quicker, or the answer to an earlier attempt was lost.
+            // Missing: another copy was quicker, or the answer to an earlier attempt was lost.
             return range.entries.isEmpty
         }
     }

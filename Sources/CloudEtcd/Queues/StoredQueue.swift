@@ -2,7 +2,7 @@ import Cloud
 import LeaseCore
 import MeterModel
 
-/// Those who wait for one meter.
+/// The hosts that wait for one meter.
 struct StoredQueue: StoredValue, Hashable {
     struct Place: Codable, Hashable, Sendable {
         var host: String
@@ -12,7 +12,7 @@ struct StoredQueue: StoredValue, Hashable {
     }
 
     var waiters: [Place]
-    /// Of no other change.
+    /// Unique id of this write.
     var writer: String
 
     init(_ waiters: [Waiter], writer: String) {
@@ -22,7 +22,7 @@ struct StoredQueue: StoredValue, Hashable {
         }
     }
 
-    /// nil where something in it means nothing, or a host stands in it twice.
+    /// Nil if something in it is invalid, or a host appears twice.
     var queue: [Waiter]? {
         var queue: [Waiter] = []
         var hosts: Set<HostID> = []

@@ -2,7 +2,8 @@ import Cloud
 import LeaseCore
 import MeterModel
 
-/// What an alias is decided by on its way into force: the zone's aliases and the leases of its ids, as they were read.
+/// What decides whether an alias can be put into force: the zone's aliases and the leases of its ids, as they were
+/// read.
 struct AliasBasis: Sendable {
     let seen: SeenAliases
     let leases: [String: SeenLease]
@@ -23,7 +24,7 @@ struct AliasBasis: Sendable {
         }
     }
 
-    /// An alias that comes into force with the request that stores its record, where all is as it was read.
+    /// Puts an alias into force with the request that stores its record, if everything is as it was read.
     struct Step: Sendable {
         let book: AliasBook
         let freed: [String: LeaseRecord]
@@ -40,7 +41,7 @@ struct AliasBasis: Sendable {
                 let key = keys.lease(of: meter, in: zone)
                 transaction.compares.append(EtcdCompare(key: key, revision: lease.revision))
                 guard let record = freed[meter] else { continue }
-                // A renewal that came since makes the lease one that is not over.
+                // A renewal since then means that the lease is not over.
                 transaction.compares.append(
                     EtcdCompare(key: keys.pulse(of: meter, in: zone), revision: lease.pulse))
                 transaction.success.append(.put(key: key, value: try StoredLease(record, writer: writer).bytes))
@@ -48,7 +49,7 @@ struct AliasBasis: Sendable {
             if !freed.isEmpty { transaction.success.append(.put(key: keys.leaseGeneration(zone), value: [])) }
         }
 
-        /// It is in force since `revision`.
+        /// The alias has been in force since `revision`.
         func note(_ revision: Int64, in zone: String, _ aliases: AliasCache, _ sights: LeaseCache) {
             aliases.note(SeenAliases(book: book, revision: revision), in: zone)
             for (meter, record) in freed {

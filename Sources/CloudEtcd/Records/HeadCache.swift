@@ -1,11 +1,11 @@
 import SettingsCore
 import Synchronization
 
-/// How far the changes of each zone's records were told to who listens to this copy.
+/// How far each zone's changes of records have been reported to those who listen to this copy.
 final class HeadCache: Sendable {
     private let told = Mutex<[String: UInt64]>([:])
 
-    /// This copy itself changed records; it tells of that by itself.
+    /// This copy changed records, which it reports by itself.
     func wrote(_ zone: String, from before: UInt64, to sequence: UInt64) {
         told.withLock { told in
             guard told[zone] ?? before == before else { return }
@@ -13,8 +13,8 @@ final class HeadCache: Sendable {
         }
     }
 
-    /// - Parameter isOwn: this copy wrote it.
-    /// - Returns: the types to tell of; nil means none.
+    /// - Parameter isOwn: whether this copy wrote it.
+    /// - Returns: the types to report, if any.
     func see(_ head: StoredHead, of zone: String, isOwn: Bool) -> [String]? {
         told.withLock { told in
             guard let before = told[zone] else {
@@ -25,7 +25,7 @@ final class HeadCache: Sendable {
             guard head.sequence > before else { return nil }
             told[zone] = head.sequence
             guard head.before != before else { return isOwn ? nil : head.types }
-            // There were others in between, of nobody knows which types.
+            // There were others in between, of unknown types.
             let known = RecordType.known.map(\.rawValue)
             return known + head.types.filter { !known.contains($0) }
         }

@@ -5,10 +5,10 @@ import Synchronization
 
 import struct SettingsCore.Record
 
-/// The one way to write records: while one request of a zone is under way, the next ones gather, and go many in one.
-/// Zones are not in each other's way.
+/// All records are written here: while one request for a zone is under way, the next ones gather, and are sent
+/// together. Zones do not hold each other up.
 final class RecordBatcher: Sendable {
-    /// When a record came.
+    /// When a record arrived.
     struct Times: Sendable {
         var now: WallTime
         /// On the clock of all lease times.
@@ -25,11 +25,11 @@ final class RecordBatcher: Sendable {
         var jobs: [String: [Job]] = [:]
         var busy: Set<String> = []
         var writes: UInt64 = 0
-        /// In which life of the store this copy wrote its mark on each zone's timeline.
+        /// The life of the store in which this copy wrote its mark on each zone's timeline.
         var marked: [String: UInt64] = [:]
     }
 
-    /// So many records are read at once.
+    /// Most records read at once.
     private static let recordsPerRead = 100
     private static let roundsMax = 200
 
@@ -60,8 +60,7 @@ final class RecordBatcher: Sendable {
         self.work = work
     }
 
-    /// Each record is atomic; where it throws, some of them may be stored. Done in any case, also when the task is
-    /// cancelled.
+    /// Each record is atomic; on an error, some of them may be stored. Carried out even if the task is cancelled.
     func write(_ records: [Record], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
         let result = await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
@@ -117,7 +116,7 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// Appends the outcomes, in order, as they become sure.
+    /// Appends the outcomes, in order, as they become certain.
     private func write(
         _ items: [(record: Record, times: Times)], in zone: String, to outcomes: inout [RecordOutcome]
     ) async throws(EtcdError) {
@@ -128,7 +127,7 @@ final class RecordBatcher: Sendable {
                 try countRound(&rounds, zone)
                 continue
             }
-            // As long as nobody else writes, what was read stays good.
+            // As long as nobody else writes, what was read stays valid.
             var done = 0
             while done < slice.count {
                 var news: [RecordOutcome] = []
@@ -156,7 +155,7 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// Those that are read at once. An alias is decided by itself, on leases that it names.
+    /// The records that are read at once. An alias is decided by itself, on the leases that it names.
     private static func firstTogether(
         _ items: ArraySlice<(record: Record, times: Times)>
     ) -> [(record: Record, times: Times)] {
@@ -164,7 +163,7 @@ final class RecordBatcher: Sendable {
         return Array(items.prefix { $0.record.key.type != .meterAlias }.prefix(recordsPerRead))
     }
 
-    /// - Returns: nil where the zone had to be counted first.
+    /// - Returns: nil if the zone had to be counted first.
     private func read(
         _ items: [(record: Record, times: Times)], in zone: String
     ) async throws(EtcdError) -> RecordPlan? {
@@ -201,7 +200,7 @@ final class RecordBatcher: Sendable {
             mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
     }
 
-    /// - Returns: nil where there is no alias that changes anything.
+    /// - Returns: nil unless an alias changes anything.
     private func aliasBasis(
         of items: [(record: Record, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
     ) async throws(EtcdError) -> AliasBasis? {
@@ -221,21 +220,21 @@ final class RecordBatcher: Sendable {
                 read[meter] = SeenLease(record: nil, pulse: pulse)
                 continue
             }
-            // Since when it is as it is, this copy may know from before.
+            // This copy may know from before since when it has been so.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
             read[meter] = leases.note(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }
         return AliasBasis(seen: seen, leases: read, leaseTime: item.times.leaseTime)
     }
 
-    /// - Returns: what the next plan begins with; nil where somebody else was quicker.
+    /// - Returns: the start of the next plan; nil if somebody else was quicker.
     private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
         guard !plan.isEmpty else { return plan }
         let (transaction, head) = try plan.transaction(writer: nextWriter())
         let answer = try await client.commit(transaction)
         var revision = answer.revision
         if !answer.succeeded {
-            // Where it is our own head, the answer to an earlier attempt was lost.
+            // If it is our own head, the answer to an earlier attempt was lost.
             guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
             revision = entry.revision
         }
@@ -247,7 +246,7 @@ final class RecordBatcher: Sendable {
             stored: plan.records, life: plan.life)
     }
 
-    /// A name for one change, that no other change of a head has.
+    /// A name for one change that no other change of a head has.
     func nextWriter() -> String {
         let number = state.withLock { state in
             state.writes += 1
@@ -256,6 +255,6 @@ final class RecordBatcher: Sendable {
         return "\(writer) \(number)"
     }
 
-    /// Requests that write, since the start.
+    /// Number of writing requests since the start.
     var writeCount: UInt64 { state.withLock { $0.writes } }
 }

@@ -5,37 +5,37 @@ import SettingsCore
 
 import struct SettingsCore.Record
 
-/// The records of one zone that one request changes: decided one by one on what is stored, written all together or not
-/// at all, by a comparison of the zone's head.
+/// The records of one zone that one request changes: decided one by one from what is stored, and written all together
+/// or not at all, by comparing the zone's head.
 struct RecordPlan: Sendable {
-    /// Each record is written with its place, the place that it had goes, and so with tombstones.
+    /// Each record is written with its place, its former place is deleted, and tombstones likewise.
     private static let operationsPerRecord = 5
-    /// The head and a mark, which lies under two keys.
+    /// The head and a mark, which is stored under two keys.
     private static let otherOperations = 3
-    /// A record that is larger could not be stored at all.
+    /// A larger record could not be stored at all.
     static let recordBytesMax = EtcdTransaction.bytesMax - (64 << 10)
 
     private let zone: String
     private let keys: StoreKeys
-    /// What the head is compared with.
+    /// The revision that the head must have.
     let headRevision: Int64
     private(set) var head: StoredHead
-    /// Before it.
+    /// The zone's sequence before the plan.
     let sequence: UInt64
     let quota: ZoneQuota
-    /// Before it, and with it.
+    /// The zone's usage before the plan, and with it.
     private let usageBefore: ZoneUsage
     private(set) var usage: ZoneUsage
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
-    /// Of the store, when this was read (`EtcdClient.life`).
+    /// The store's life when this was read (`EtcdClient.life`).
     let life: UInt64
-    /// What an alias among the records is decided by; nil where there is none, or it changes nothing.
+    /// What decides an alias among the records, if there is one that changes anything.
     private let aliases: AliasBasis?
-    /// What becomes of it.
+    /// The decision on that alias.
     private(set) var followed: AliasBasis.Step?
-    /// To be written together with the changes; nil where this copy wrote one in this life before.
+    /// The mark to write together with the changes, unless this copy has written one in this life.
     let mark: TimelineMark?
 
     init(
@@ -58,10 +58,10 @@ struct RecordPlan: Sendable {
 
     var isEmpty: Bool { changed.isEmpty }
 
-    /// As they are once this plan is carried out.
+    /// The records as they are once this plan is carried out.
     var records: [RecordKey: StoredRecord] { stored.merging(changed) { $1 } }
 
-    /// - Returns: nil where there is no room for it in this request any more.
+    /// - Returns: nil if there is no more room for it in this request.
     mutating func take(_ record: Record, now: WallTime) -> RecordOutcome? {
         let present = changed[record.key] ?? stored[record.key]
         let intake = RecordIntake.decide(
@@ -102,7 +102,7 @@ struct RecordPlan: Sendable {
         }
     }
 
-    /// - Parameter writer: of no other change.
+    /// - Parameter writer: the unique id of this change.
     func transaction(writer: String) throws(EtcdError) -> (transaction: EtcdTransaction, head: [UInt8]) {
         var head = head
         head.before = sequence
@@ -132,7 +132,7 @@ struct RecordPlan: Sendable {
         return operations
     }
 
-    /// All that lies in etcd for one record.
+    /// Everything in etcd that belongs to one record.
     static func puts(of stored: StoredRecord, in zone: String, _ keys: StoreKeys) -> [EtcdPut] {
         let key = stored.record.key
         var puts = [
@@ -150,7 +150,7 @@ struct RecordPlan: Sendable {
 }
 
 extension RecordPlan {
-    /// What a tombstone's entry says of which record it is. nil where it is not one.
+    /// The record that a tombstone's entry belongs to. Nil if it is not a tombstone's entry.
     static func recordKey(ofTombstone value: [UInt8]) -> RecordKey? {
         guard let end = value.firstIndex(of: 0), let type = String(validating: value[..<end], as: UTF8.self),
             let name = String(validating: value[(end + 1)...], as: UTF8.self)

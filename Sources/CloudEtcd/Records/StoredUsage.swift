@@ -3,7 +3,7 @@ import CloudAPI
 import MeterModel
 import SettingsCore
 
-/// A part of a zone's quota that is used, or the limit of one.
+/// How much of a zone's quota is used, or a limit.
 struct StoredAmount: Codable, Hashable, Sendable {
     var bytes: Int
     var records: Int
@@ -13,7 +13,7 @@ struct StoredAmount: Codable, Hashable, Sendable {
     var amount: QuotaAmount { QuotaAmount(bytes: bytes, records: records) }
 }
 
-/// The limits of a zone, where they are not the standard ones.
+/// The limits of a zone, if not the standard ones.
 struct StoredQuota: Codable, Hashable, Sendable {
     var zone: StoredAmount
     var host: StoredAmount
@@ -26,15 +26,15 @@ struct StoredQuota: Codable, Hashable, Sendable {
     var quota: ZoneQuota { ZoneQuota(zone: zone.amount, host: host.amount) }
 }
 
-/// The shares of those hosts of a zone whose id begins with one digit: few enough to be written with each change, in few
-/// enough keys for one transaction to change all of them.
+/// The shares of the hosts in a zone whose ids begin with the same digit: few enough to be written with each change, in
+/// few enough keys for one transaction to change all of them.
 struct StoredShares: StoredValue, Hashable {
     var hosts: [String: StoredAmount]
 }
 
 extension ZoneUsage {
-    /// - Parameter shares: what lies under `StoreKeys.shares`, read in the same step as the head.
-    /// - Returns: nil where the zone was not counted yet, or a copy of an older version wrote since.
+    /// - Parameter shares: the entries under `StoreKeys.shares`, read in the same step as the head.
+    /// - Returns: nil if the zone has not been counted yet, or a copy of an older version has written since.
     init?(_ head: StoredHead, shares: [EtcdEntry]) throws(EtcdError) {
         guard let total = head.used else { return nil }
         var hosts: [HostID: QuotaAmount] = [:]
@@ -49,14 +49,14 @@ extension ZoneUsage {
         self.init(total: total.amount, hosts: hosts)
     }
 
-    /// What writes the shares that are not as they were.
+    /// The operations that write changed shares.
     func operations(from before: ZoneUsage, in zone: String, _ keys: StoreKeys) throws(EtcdError) -> [EtcdOperation] {
         var operations: [EtcdOperation] = []
         for digit in digits(from: before).sorted() { operations.append(try operation(digit, in: zone, keys)) }
         return operations
     }
 
-    /// The first digits of the hosts whose shares are not as they were.
+    /// The first digits of the hosts whose shares changed.
     func digits(from before: ZoneUsage) -> Set<Character> {
         let changed = Set(hosts.keys).union(before.hosts.keys).filter { hosts[$0] != before.hosts[$0] }
         return Set(changed.compactMap(\.description.first))
@@ -73,8 +73,8 @@ extension ZoneUsage {
 }
 
 extension RecordBatcher {
-    /// Counts all records of a zone that was not counted yet: one from before there were quotas, that moved here, or that
-    /// a copy of an older version wrote to.
+    /// Counts all records of a zone that has not been counted: one from before there were quotas, one that moved here,
+    /// or one to which a copy of an older version wrote.
     func count(_ zone: String) async throws(EtcdError) {
         for _ in 0..<Self.countsMax {
             let found = try await client.read([
@@ -93,7 +93,7 @@ extension RecordBatcher {
             var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
             transaction.success = [.put(key: entry.key, value: try head.bytes)]
             transaction.success += try usage.operations(from: ZoneUsage(), in: zone, keys)
-            // A transaction may name a key once.
+            // A transaction may name a key only once.
             let written = usage.digits(from: ZoneUsage()).map { keys.shares($0, in: zone) }
             for share in found[1].entries where !written.contains(share.key) {
                 transaction.success.append(.delete(key: share.key))
@@ -106,7 +106,7 @@ extension RecordBatcher {
                 + "of an older version? Update them")
     }
 
-    /// - Returns: nil where etcd was compacted meanwhile.
+    /// - Returns: nil if etcd was compacted in the meantime.
     private func countRecords(of zone: String) async throws(EtcdError) -> ZoneUsage? {
         var usage = ZoneUsage()
         do {
@@ -144,7 +144,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes what is stored of a zone itself, and nothing that somebody else changes at the same time.
+    /// Changes only what is stored about a zone itself, and nothing that others change at the same time.
     func changeZone(_ zone: String, _ change: @escaping @Sendable (inout StoredTerms) -> Void) async throws {
         try await finish { [self] in
             try await check(zone)

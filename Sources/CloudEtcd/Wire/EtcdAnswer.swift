@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A key as etcd has it.
+/// A key as stored in etcd.
 struct EtcdEntry: Hashable, Sendable {
     var key: [UInt8]
     var value: [UInt8]
@@ -10,9 +10,9 @@ struct EtcdEntry: Hashable, Sendable {
 
 struct EtcdRangeAnswer: Hashable, Sendable {
     var entries: [EtcdEntry] = []
-    /// The limit has cut it.
+    /// Whether the limit cut off entries.
     var hasMore = false
-    /// Of all in the range, the limit aside.
+    /// Number of all entries in the range, regardless of the limit.
     var count: Int64 = 0
 }
 
@@ -24,18 +24,18 @@ indirect enum EtcdResult: Hashable, Sendable {
 }
 
 struct EtcdTransactionAnswer: Hashable, Sendable {
-    /// Of the store when it was answered; where the transaction wrote something, that of all it wrote. 0 in a nested
-    /// one.
+    /// The store's revision at the answer; if the transaction wrote anything, that of everything it wrote. 0 in a
+    /// nested one.
     var revision: Int64
     var succeeded: Bool
     var results: [EtcdResult]
-    /// The same was sent before, and no answer came: this tells what became of the last time.
+    /// The same request was sent before without an answer: this shows what became of it.
     var mayBeDoneBefore = false
     var reign: EtcdReign?
 }
 
 extension EtcdTransactionAnswer {
-    /// - Returns: nil where the result is of another kind, or is not there.
+    /// - Returns: nil if the result is of another kind, or missing.
     func range(_ index: Int) -> EtcdRangeAnswer? {
         guard results.indices.contains(index), case .range(let range) = results[index] else { return nil }
         return range
@@ -47,11 +47,11 @@ extension EtcdTransactionAnswer {
     }
 }
 
-/// An answer of any kind: the revision that it tells, and what it is.
+/// An answer of any kind: its content, and the revision in it.
 protocol EtcdReadable: Decodable, Sendable {
-    /// 0: it tells none.
+    /// 0 if it contains none.
     var storeRevision: Int64 { get }
-    /// nil means it tells nothing of that.
+    /// Nil if it contains none.
     var reign: EtcdReign? { get }
 }
 
@@ -59,8 +59,8 @@ extension EtcdReadable {
     var reign: EtcdReign? { nil }
 }
 
-/// Which members an answer comes from, and how often these have elected a leader. A store that was restored has another
-/// one, and so has one that was started anew.
+/// Which members an answer comes from, and how often they have elected a leader. A restored or newly created store has
+/// a different one.
 struct EtcdReign: Hashable, Sendable {
     var cluster: String
     var term: Int64
@@ -68,7 +68,7 @@ struct EtcdReign: Hashable, Sendable {
 
 // MARK: - Reading
 
-/// A 64-bit number, which the gateway writes as a text, and leaves out where it is 0.
+/// A 64-bit number, which the gateway writes as text, and omits if it is 0.
 struct EtcdNumber: Decodable, Sendable {
     var value: Int64
 
@@ -88,7 +88,7 @@ struct EtcdNumber: Decodable, Sendable {
 
 struct EtcdHeader: Decodable, Sendable {
     var revision: EtcdNumber?
-    /// Any 64 bits, as a text.
+    /// Any 64 bits, as text.
     var cluster_id: String?
     var raft_term: EtcdNumber?
 
@@ -97,13 +97,13 @@ struct EtcdHeader: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         revision = try container.decodeIfPresent(EtcdNumber.self, forKey: .revision)
-        // Nothing depends on these two but whether a mark is written once more.
+        // Only whether a mark is written once more depends on these two.
         cluster_id = try? container.decodeIfPresent(String.self, forKey: .cluster_id)
         raft_term = try? container.decodeIfPresent(EtcdNumber.self, forKey: .raft_term)
     }
 }
 
-/// Bytes in base64, left out where there are none.
+/// Bytes in base64, omitted if there are none.
 struct EtcdBytes: Decodable, Sendable {
     var bytes: [UInt8]
 
@@ -191,7 +191,7 @@ struct EtcdStatus: EtcdReadable {
     var version: String?
     var dbSize: EtcdNumber?
     var dbSizeInUse: EtcdNumber?
-    /// `0`, or nothing, where the members have none.
+    /// `0`, or missing, if the members have none.
     var leader: String?
     /// `memberID:10276657743932975437 alarm:NOSPACE ` …
     var errors: [String]?
@@ -199,7 +199,7 @@ struct EtcdStatus: EtcdReadable {
     /// The quota of a member is reached.
     var hasNoSpace: Bool { errors?.contains { $0.contains("alarm:NOSPACE") } ?? false }
 
-    // A member's own, which may be behind the others'.
+    // The revision of a single member, which may be behind the others.
     var storeRevision: Int64 { 0 }
 }
 

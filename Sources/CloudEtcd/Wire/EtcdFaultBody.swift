@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// How etcd's gateway says that something failed. In a watch the words are under `message`, elsewhere under both.
+/// An error from etcd's gateway. In a watch the text is under `message`, elsewhere under both names.
 struct EtcdFaultBody: Decodable, Hashable, Sendable {
     var error: String?
     var message: String?
@@ -9,11 +9,11 @@ struct EtcdFaultBody: Decodable, Hashable, Sendable {
 }
 
 extension EtcdError {
-    /// What an answer with a status other than 200 means.
+    /// The meaning of an answer with a status other than 200.
     ///
     /// - Parameters:
     ///   - member: its address.
-    ///   - isAuthenticating: it answers the name and the password.
+    ///   - isAuthenticating: it answers a request with name and password.
     init(status: UInt, body: [UInt8], member: String, isAuthenticating: Bool = false) {
         let words = (try? JSONDecoder().decode(EtcdFaultBody.self, from: Data(body)))?.words ?? ""
         guard !words.isEmpty else {
@@ -34,7 +34,7 @@ extension EtcdError {
         self = Self.known(words, member: member)
     }
 
-    /// The words are what tells: the codes beside them are too coarse.
+    /// By the text, because the codes that come with it are too coarse.
     private static func known(_ words: String, member: String) -> EtcdError {
         let advice = "\(member) says: \(words.prefix(200))"
         for (part, code, remedy) in meanings where words.contains(part) {
@@ -71,7 +71,7 @@ extension EtcdError {
         ("context deadline exceeded", .timedOut, "Try again"),
     ]
 
-    /// An answer with the status 200 that cannot be read.
+    /// An answer with status 200 that cannot be read.
     init(unreadable error: any Error, from member: String) {
         self.init(.garbage, "the answer of \(member) is not etcd's (\(error)). Is another program on that port?")
     }

@@ -1,24 +1,24 @@
-/// What is asked of etcd in one step, and how that is written in the JSON of its gateway: names as in its protocol,
-/// keys and values in base64, 64-bit numbers as texts.
+/// A request to etcd for one step, and its JSON for the gateway: names as in etcd's protocol, keys and values in
+/// base64, 64-bit numbers as text.
 indirect enum EtcdOperation: Hashable, Sendable {
     case range(EtcdRange)
     case put(key: [UInt8], value: [UInt8])
     case delete(key: [UInt8])
-    /// Of all keys that begin so.
+    /// Deletes all keys with this prefix.
     case deleteAll(prefix: [UInt8])
-    /// Decided by itself: what it compares is compared with the state before the whole.
+    /// A nested transaction, whose comparisons refer to the state before the whole.
     case transaction(EtcdTransaction)
 }
 
 struct EtcdRange: Hashable, Sendable {
     var key: [UInt8]
-    /// The first key after the range; nil means this one key.
+    /// The first key after the range; nil for a single key.
     var end: [UInt8]?
-    /// 0: all.
+    /// 0 for all.
     var limit = 0
-    /// 0: now.
+    /// 0 for the present one.
     var revision: Int64 = 0
-    /// Only what was changed at it or later.
+    /// Only entries changed at this revision or later.
     var changedSince: Int64 = 0
     var isKeysOnly = false
     var isCountOnly = false
@@ -31,40 +31,40 @@ struct EtcdRange: Hashable, Sendable {
         end = Self.end(of: prefix)
     }
 
-    /// The same as it was then.
+    /// The same range, as of a revision.
     func at(_ revision: Int64) -> EtcdRange {
         var range = self
         range.revision = revision
         return range
     }
 
-    /// The first key after all that begin with `prefix`.
+    /// The first key after all those that begin with `prefix`.
     static func end(of prefix: [UInt8]) -> [UInt8] {
         var end = prefix
         while let last = end.popLast() {
             if last < .max { return end + [last + 1] }
         }
-        // etcd's word for "to the very last".
+        // etcd's notation for "to the very last".
         return [0]
     }
 }
 
-/// That a key was last changed at that revision; 0: that it is not there.
+/// Requires that a key was last changed at this revision; 0 that it does not exist.
 struct EtcdCompare: Hashable, Sendable {
     var key: [UInt8]
     var revision: Int64
 }
 
 struct EtcdTransaction: Hashable, Sendable {
-    /// etcd takes no more operations in one, those of one nested in it included (`--max-txn-ops`).
+    /// Most operations in one transaction, including those in a nested one (`--max-txn-ops`).
     static let operationsMax = 128
     /// Well below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
     static let bytesMax = 1 << 20
 
     var compares: [EtcdCompare] = []
-    /// Where all of those hold.
+    /// If all of them hold.
     var success: [EtcdOperation] = []
-    /// Where one does not.
+    /// If one does not hold.
     var failure: [EtcdOperation] = []
 }
 
@@ -84,7 +84,7 @@ extension EtcdRange {
     }
 }
 
-/// Writes requests. Nothing in them needs to be quoted: keys and values are in base64.
+/// Writes requests. Nothing in them needs quoting: keys and values are in base64.
 struct EtcdWriter {
     private(set) var text: [UInt8] = []
 
@@ -157,7 +157,7 @@ struct EtcdWriter {
 
     mutating func append(_ words: String) { text += words.utf8 }
 
-    /// In base64 and quotes.
+    /// In base64, within quotes.
     mutating func writeBytes(_ bytes: [UInt8]) {
         text.append(UInt8(ascii: "\""))
         Base64.write(bytes, to: &text)

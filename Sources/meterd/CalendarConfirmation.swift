@@ -4,15 +4,15 @@ import MeterModel
 import ServerKit
 import Synchronization
 
-/// Whether something besides this machine's own clock says that its calendar is right: the kernel, which a time service
-/// keeps synchronised, or a cloud on another machine.
+/// Whether something besides this machine's own clock confirms its calendar: the kernel, if a time service keeps it
+/// synchronised, or a cloud on another machine.
 final class CalendarConfirmation: Sendable {
-    /// A calendar that differs by no more from another machine's is confirmed by it.
+    /// Greatest difference from another machine's calendar that still counts as confirmed by it.
     static let offsetMax = Duration.seconds(60)
 
     private let others = Mutex<(@Sendable () async -> Bool)?>(nil)
 
-    /// - Parameter other: who may confirm it besides the kernel.
+    /// - Parameter other: what may confirm it besides the kernel.
     func ask(_ other: @escaping @Sendable () async -> Bool) { others.withLock { $0 = other } }
 
     var isGiven: Bool {
@@ -23,7 +23,7 @@ final class CalendarConfirmation: Sendable {
         }
     }
 
-    /// Whether a cloud at that URL is on this machine: its clock is this one.
+    /// Whether a cloud at this URL is on this machine, and so uses the same clock.
     static func isThisMachine(_ url: String) -> Bool {
         guard let host = try? CloudAddress(url).host else { return true }
         let own = [HostName.system, "\(HostName.system).local"] + IPAddress.ofThisMachine()

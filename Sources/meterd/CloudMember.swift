@@ -10,11 +10,11 @@ import MeterStore
 import SettingsCore
 import SyncCore
 
-/// This host as a member of a cloud: joins, leaves, and runs what belongs to the membership meanwhile.
+/// This host as a member of a cloud: joins, leaves, and in between runs what belongs to the membership.
 ///
 /// One membership is one client, one sync engine and one lease keeper, all new when the host joins another cloud.
 actor CloudMember: CloudJoining {
-    /// What of the host a membership works on.
+    /// The parts of the host that a membership needs.
     struct Parts: Sendable {
         var store: MeterStore
         var settings: SettingsService
@@ -24,10 +24,10 @@ actor CloudMember: CloudJoining {
         var loop: IOLoop
         var file: MembershipFile
         var identity: LeaseKeeper.Identity
-        /// The machine's digest (`Machine.present`).
+        /// A digest of the machine's id (`Machine.present`).
         var machine: String
         var configuration: Configuration.Cloud
-        /// From which date ages count.
+        /// The date from which ages count.
         var calendar: RetentionCalendar
         var timing: SyncTiming
     }
@@ -46,7 +46,7 @@ actor CloudMember: CloudJoining {
     private var active: Active?
     private var isJoining = false
     private var policy: LeasePolicy?
-    /// The line that joins other hosts, where this meterd serves the cloud.
+    /// The command line that joins other hosts, if this meterd serves the cloud.
     private var serving: String?
 
     init(_ parts: Parts, logger: Logger) {
@@ -66,7 +66,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Goes on with the membership that was kept, before the meters are taken up: none is used without its lease.
+    /// Resumes the stored membership, before the meters are taken up, so that none is used without its lease.
     func restore() async throws(GatewayError) {
         guard let membership = try parts.file.read() else { return }
         do throws(SyncFailure) {
@@ -82,7 +82,7 @@ actor CloudMember: CloudJoining {
         await endActive()
     }
 
-    /// This program serves a cloud: a host of it that belongs to none joins that one.
+    /// This program serves a cloud, which a host without a cloud joins.
     func serves(_ cloud: EmbeddedCloud, port: Int, logger: Logger) async {
         serving = cloud.joinLine(port: port)
         guard active == nil, let request = cloud.joinRequest(port: port) else { return }
@@ -166,7 +166,7 @@ actor CloudMember: CloudJoining {
 
     func engine() -> SyncEngine? { active?.engine }
 
-    /// Whether a cloud on another machine has nearly the same time. One on this machine confirms nothing.
+    /// Whether a cloud on another machine has nearly the same time. A cloud on this machine confirms nothing.
     func confirmsCalendar() async -> Bool {
         guard let active, serving == nil, !active.membership.urls.contains(where: CalendarConfirmation.isThisMachine)
         else { return false }
@@ -178,7 +178,7 @@ actor CloudMember: CloudJoining {
 
     // MARK: One membership
 
-    /// On the disk before it is used, so that a crash does not lose the token that the cloud gave out just now.
+    /// On the disk before it is used, so that a crash does not lose the token that the cloud has just issued.
     private func keep(_ membership: CloudMembership) throws(SyncFailure) {
         do throws(GatewayError) {
             try parts.file.write(membership)
@@ -214,7 +214,7 @@ actor CloudMember: CloudJoining {
     }
 
     private func operate(_ active: Active) async {
-        // Before the engine runs, or the first words would be missed.
+        // Before the engine runs, so that the first events are not missed.
         let words = active.engine.events.subscribe(buffer: 1024)
         let results = active.engine.results.subscribe()
         let grants = active.keeper.grants.subscribe(buffer: 1)
@@ -239,13 +239,13 @@ actor CloudMember: CloudJoining {
                 for await meter in tokens { await self.keepToken(of: meter.value, in: active) }
             }
             group.addTask {
-                // Leases are asked for every few seconds where the session may still be waiting for minutes.
+                // Leases are requested every few seconds, while the session might wait for minutes.
                 for await _ in recoveries { active.engine.trigger(.networkGained) }
             }
             group.addTask {
                 for await result in results where result.value.end == .complete { await self.fetchedAll() }
             }
-            // Ends after the keeper (`endActive`). Those that only listen end with it.
+            // Ends after the keeper (`endActive`). Tasks that only listen end with it.
             await active.engine.run()
             group.cancelAll()
         }
@@ -258,7 +258,7 @@ actor CloudMember: CloudJoining {
         await active.keeper.policyIs(policy)
     }
 
-    /// The run after this one may take its leases over.
+    /// The next run may take over this one's leases.
     private func keepSession() async {
         do throws(StoreError) {
             try await parts.store.keepLeaseSession(parts.identity.session)
@@ -268,7 +268,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// What this host knew of before it was started again.
+    /// The tokens that this host knew before it was restarted.
     private func tokens(in zone: String) async -> [MeterID: FencingToken] {
         do throws(StoreError) {
             return try await parts.store.leaseTokens(in: zone)
@@ -294,7 +294,7 @@ actor CloudMember: CloudJoining {
         await rebuildWhereDue()
     }
 
-    /// Records of an older form are folded once everything was read (Docs/SettingsAndRebuild.md#rebuild).
+    /// Records of an older form are folded once everything has been read (Docs/SettingsAndRebuild.md#rebuild).
     private func rebuildWhereDue() async {
         do throws(GatewayError) {
             guard try await !parts.rebuild.status().isComplete else { return }
@@ -304,7 +304,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// The sessions let go of their links first: a lease is given back when nobody uses its meter any more.
+    /// The sessions release their links first: a lease is given back when its meter is no longer used.
     private func endActive() async {
         guard let ended = active else { return }
         active = nil
@@ -317,7 +317,7 @@ actor CloudMember: CloudJoining {
 }
 
 extension MeterStore {
-    /// What the host says that it is called.
+    /// The name that a host reports for itself.
     fileprivate func hostName(of host: HostID) async -> String? {
         let record = try? await record(RecordKey(type: .host, name: host.description))
         guard case .string(let name) = record?.properties["name"]?.value else { return nil }

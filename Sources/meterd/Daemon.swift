@@ -11,12 +11,12 @@ import ServiceLifecycle
 import USBTransport
 import UnixSignals
 
-/// Puts the parts together, runs them, and takes them down in order.
+/// Assembles the parts, runs them, and shuts them down in order.
 struct Daemon {
     let configuration: Configuration
     let isDemo: Bool
     let logger: Logger
-    /// Who wants to be told how it goes; nil means nobody.
+    /// The service manager to report to, if any.
     let manager: ServiceManager?
 
     func run() async throws {
@@ -32,7 +32,7 @@ struct Daemon {
         let hosts = try await makeHosts(loop: loop)
         let cloud = configuration.cloud.serves || isDemo ? try await makeCloud() : nil
         for (index, host) in hosts.enumerated() {
-            // Only the first of the demo's hosts connects: the other one sees who has the meters.
+            // Only the first of the demo's hosts connects; the other one sees who has the meters.
             try await host.restore(declared: demo?.declared ?? [], wanted: index == 0)
         }
         try await run(hosts, cloud, on: loop)
@@ -42,7 +42,7 @@ struct Daemon {
         logger.notice("meterd stopped")
     }
 
-    /// Services stop from the last to the first: the hosts, then the cloud that they give their leases back to.
+    /// Services stop from the last to the first: the hosts, then the cloud to which they give their leases back.
     private func run(_ hosts: [Host], _ cloud: EmbeddedCloud?, on loop: IOLoop) async throws {
         let report = manager.map { makeReport(to: $0, hosts, cloud, loop) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -58,7 +58,7 @@ struct Daemon {
                 report?.ready()
             }
         }
-        // The last is the first to stop: its word that meterd ends comes before anything else does.
+        // The last one stops first: it reports that meterd is ending before anything else happens.
         if let report { services.append(.init(service: report)) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
@@ -66,7 +66,8 @@ struct Daemon {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// Fed by what moves: the loop with its timers, every session on it, the directories, and the cloud's store.
+    /// Reports on what must stay alive: the loop with its timers, every session on it, the directories, and the cloud's
+    /// store.
     private func makeReport(
         to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
     ) -> ServiceReport {
@@ -124,8 +125,8 @@ struct Daemon {
     }
 }
 
-/// Lets the hosts of this program join the cloud that it serves, once that can be reached. A service of its own, because
-/// the server takes nobody before it has told everybody that it runs.
+/// Lets this program's hosts join the cloud that it serves, once that can be reached. A service of its own, because the
+/// server accepts nobody before it has told everybody that it runs.
 private struct OwnCloudService: Service {
     let cloud: EmbeddedCloud
     let ports: AsyncStream<Int>

@@ -5,10 +5,10 @@ import MeterModel
 import MeterSimulator
 import SimulatedPort
 
-/// Four simulated meters, each behind a pseudo-terminal of its own: what `--demo` shows to somebody without a meter.
+/// Four simulated meters, each behind a pseudo-terminal of its own, which `--demo` shows to somebody without a meter.
 ///
-/// The daemon reaches them as it reaches any serial meter. Only their ports are declared for it. A second host in the
-/// same program, of the same cloud, is there to see who has a meter, and to take it over.
+/// The daemon reaches them like any serial meter, except that their ports are declared for it. A second host in the
+/// same program and the same cloud serves to see who has a meter, and to take it over.
 struct Demo: Sendable {
     private let ports: [SimulatedPort]
     let declared: [DeclaredPort]
@@ -16,7 +16,7 @@ struct Demo: Sendable {
     static let firstHostName = "demo-bench"
     static let secondHostName = "demo-attic"
 
-    /// The second host: a store and a socket of its own beside those of the first.
+    /// The second host, with its own store and socket beside those of the first.
     static func secondHost(beside first: Configuration) -> Configuration {
         var second = first
         second.hostName = secondHostName
@@ -48,7 +48,7 @@ struct Demo: Sendable {
         for port in ports { await port.stop() }
     }
 
-    /// The addresses are of the locally administered kind, which no real meter has.
+    /// The addresses are locally administered, unlike any real meter's.
     private static let meters: [(model: ModelName, id: MeterID, name: String)] = [
         (.um25c, .mac(MACAddress(bits: 0x02_00_00_00_25_0C)), "demo UM25C"),
         (.um34c, .mac(MACAddress(bits: 0x02_00_00_00_34_0C)), "demo UM34C"),

@@ -9,17 +9,17 @@ import Logging
 import ServerKit
 import ServiceLifecycle
 
-/// The cloud, where this meterd serves it itself (`[cloud] serve = true`, and the demo): as `metercloud serve`, in a
-/// folder of the state directory.
+/// The cloud served by this meterd itself (`[cloud] serve = true`, and the demo): as `metercloud serve`, in a subfolder
+/// of the state directory.
 struct EmbeddedCloud {
     private let settings: Configuration.Cloud
     private let connections: ConnectionBounds
     private let cloud: HostedCloud
     private let certificate: ServerCertificate
 
-    /// Opens the store, and makes folder, certificate, zone and the first token where they are missing.
+    /// Opens the store, and creates folder, certificate, zone and the first token if they are missing.
     ///
-    /// - Parameter connections: how many there may be at a time.
+    /// - Parameter connections: limits on their number at a time.
     init(
         path: String, settings: Configuration.Cloud, connections: ConnectionBounds, logger: Logger
     ) async throws {
@@ -34,7 +34,7 @@ struct EmbeddedCloud {
         certificate = try cloud.folder.certificate(names: names, at: cloud.clock.wallNow())
     }
 
-    /// - Parameter onRunning: called once hosts can connect, with the port.
+    /// - Parameter onRunning: called with the port once hosts can connect.
     func services(
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
@@ -47,12 +47,12 @@ struct EmbeddedCloud {
 
     func close() { cloud.close() }
 
-    /// Returns once its store has done something.
+    /// Returns once the store has done something.
     func turn() async { await cloud.turn() }
 
-    /// How this very host joins; nil where somebody took the token's file away.
+    /// The request by which this very host joins. Nil if somebody removed the token's file.
     func joinRequest(port: Int) -> CloudJoinRequest? {
-        // Without the file a person decides who joins, this host included.
+        // Without the file, a person decides who joins, including this host.
         guard let text = try? String(contentsOfFile: cloud.folder.enrolmentTokenPath, encoding: .utf8) else {
             return nil
         }
@@ -62,7 +62,7 @@ struct EmbeddedCloud {
         return CloudJoinRequest(urls: [url], token: token, pin: certificate.pin.description)
     }
 
-    /// The line that joins another host, for people to copy.
+    /// The command line that joins another host, for people to copy.
     func joinLine(port: Int) -> String {
         let host = IPAddress.isAny(settings.listen.host) ? HostName.system : settings.listen.host
         let url = "https://\(IPAddress.authority(host, port))"

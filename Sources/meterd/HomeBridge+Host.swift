@@ -9,7 +9,7 @@ import MeterCodec
 import MeterModel
 
 extension HomeBridge {
-    /// The bridge of one host, as its configuration has it; nil means it uses no broker.
+    /// The bridge of one host, as configured, if it uses a broker.
     static func make(
         _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory, loop: IOLoop,
         formerMeters: [MeterID], logger: Logger
@@ -39,7 +39,7 @@ extension HomeBridge {
 }
 
 extension BridgedMeter {
-    /// - Parameter hostName: this host's, which is the holder where there is no cloud to say so.
+    /// - Parameter hostName: this host's, which is the holder without a cloud.
     init(_ snapshot: MeterSnapshot, hostName: String) {
         self.init(snapshot.id, state: snapshot.state, since: snapshot.since, isWanted: snapshot.isWanted)
         (name, model) = (snapshot.name, snapshot.model?.displayName)
@@ -49,7 +49,7 @@ extension BridgedMeter {
         reading = snapshot.reading
         abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
         switch snapshot.lease?.state {
-        // While it is asked for, another host may have it.
+        // While the lease is being requested, another host may have it.
         case .elsewhere, .waiting, .expired, .requesting: isElsewhere = true
         case .held, .jeopardy, .lost, .unleased, .some(.none), nil: break
         }
@@ -73,10 +73,10 @@ extension BrokerStatus {
 }
 
 extension RequestOutcome {
-    /// How long a connect may take before its answer says that it is still being tried.
+    /// How long a connect may take, in milliseconds, before the answer says that it is still being tried.
     private static let connectWait: Int64 = 10_000
 
-    /// Carries a request out, as `meterctl` would have it.
+    /// Carries out a request as `meterctl` would.
     init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory) async {
         do throws(GatewayError) {
             let reference = meter.description

@@ -27,15 +27,15 @@ struct Host {
     let rebuild: RebuildService
     let directory: MeterDirectory
     let member: CloudMember
-    /// nil means this host uses no broker.
+    /// Nil if this host uses no broker.
     let bridge: HomeBridge?
     private let name: String
     private let loop: IOLoop
     private let logger: Logger
 
-    /// Opens the store and puts the parts together. Nothing runs yet.
+    /// Opens the store and assembles the parts. Nothing runs yet.
     ///
-    /// - Parameter makeScanner: of this host's plugs, once its id is known.
+    /// - Parameter makeScanner: makes the scanner of this host's ports, once its id is known.
     init(
         configuration: Configuration, loop: IOLoop, makeScanner: (HostID) -> PortScanner, logger: Logger
     ) async throws {
@@ -101,7 +101,7 @@ struct Host {
         return Radios(loop: loop, configuration: configuration, logger: logger)
     }
 
-    /// Every kind of link that this host can make.
+    /// An opener for every kind of link that this host can make.
     private static func openers(
         on loop: IOLoop, _ ports: PortWatcher<ContinuousClock>, _ radios: Radios?
     ) -> ChannelOpeners {
@@ -118,11 +118,11 @@ struct Host {
         return ChannelOpeners(openers, loop: loop)
     }
 
-    /// Who this run is to other hosts.
+    /// The identity of this run for other hosts.
     private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
         var dice = SystemRandomNumberGenerator()
         let session = SessionID(using: &dice)
-        // The store is locked, so every run before this one is gone.
+        // The store is locked, so every earlier run must have ended.
         let previous = try await store.leaseSession()
         return LeaseKeeper.Identity(
             host: store.identity.host, hostName: name, session: session, previousSession: previous)
@@ -139,11 +139,11 @@ struct Host {
         }
     }
 
-    /// Brings back what was known, and takes up the ports that are declared.
+    /// Restores what was known, and takes up the declared ports.
     ///
     /// - Parameter declared: ports to watch besides the configuration's.
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
-        // Before any meter is taken up: a member of a cloud uses none without asking.
+        // Before any meter is taken up: a member of a cloud must not use one without asking.
         try await member.restore()
         try await recordings.restore()
         try await directory.restore()
@@ -152,19 +152,18 @@ struct Host {
         try await settings.publish(hostName: name)
     }
 
-    /// What runs, in the order in which it starts. Stopping goes from the last to the first: the meters are left and
-    /// their streams end, their leases are given back, then the server closes, then the readings that came last are
-    /// written.
+    /// The services, in the order in which they start. They stop in reverse: the meters are left and their streams end,
+    /// their leases are given back, then the server closes, then the last readings are written.
     ///
-    /// The web page stops before the meters are left: its streams would go on. So does the broker's bridge, which would
-    /// tell of each meter that it is gone, one after the other.
+    /// The web page stops before the meters are left, because its streams would continue, and so does the broker's
+    /// bridge, which would report one meter after the other as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, loop: loop)
         let routes = MeterRoutes(directory: directory, version: .current) { [storeWatch] in storeWatch.status() }
         let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, engine: { [member] in await member.engine() },
-            // A store that cannot be read says so elsewhere on the page.
+            // An unreadable store is reported elsewhere on the page.
             storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
             process: { ProcessFigures.current })
         let all = GatewayRoutes(
@@ -221,7 +220,7 @@ struct Host {
 extension Host {
     private static func prepareDirectories(_ configuration: Configuration) throws(ConfigurationError) {
         try make(configuration.stateDirectory, mode: 0o750)
-        // The system's socket is guarded by its own mode and group, which only helps who can reach it.
+        // The system's socket is protected by its own mode and group, which only helps if its folder can be entered.
         let socketFolder = configuration.socketPath.parentFolder
         try make(socketFolder, mode: geteuid() == 0 ? 0o755 : 0o700)
         if geteuid() != 0, !Folder.isOurs(socketFolder) {
@@ -270,7 +269,7 @@ private struct FinishingService: Service {
     }
 }
 
-/// Runs the directory until shutdown, then leaves every meter clean.
+/// Runs the directory until shutdown, then leaves every meter in a clean state.
 private struct DirectoryService: Service {
     let directory: MeterDirectory
 
@@ -287,20 +286,20 @@ private struct MemberService: Service {
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await member.run() }
-            // Cancelled without a graceful shutdown, it ends all the same.
+            // If cancelled without a graceful shutdown, it ends all the same.
             try? await gracefulShutdown()
             await member.shutdown()
         }
     }
 }
 
-/// Whether everything that the cloud knew was read since the start.
+/// Whether everything that the cloud knew has been read since the start.
 final class FetchedOnce: Sendable {
     private let state: Mutex<Bool>
 
     init() { state = Mutex(true) }
 
-    /// True for a host that is alone: nobody else knows anything.
+    /// Also true for a host on its own: nobody else knows anything.
     var isTrue: Bool { state.withLock { $0 } }
 
     func becomes(_ value: Bool) { state.withLock { $0 = value } }

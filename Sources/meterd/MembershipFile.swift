@@ -6,9 +6,9 @@ import GatewayAPI
 import LinuxIO
 import MeterModel
 
-/// The cloud that this host belongs to, in a file of its own that only its owner may read, because it holds the token.
+/// The cloud that this host belongs to, in a separate file that only its owner may read, because it holds the token.
 ///
-/// Not in the store: a damaged store is set aside and filled anew from the cloud, for which the membership is needed.
+/// Not in the store: a damaged store is set aside and refilled from the cloud, which needs the membership.
 struct MembershipFile: Sendable {
     let path: String
 
@@ -22,8 +22,8 @@ struct MembershipFile: Sendable {
 
     private var file: OwnersFile<Content> { OwnersFile(path: path) }
 
-    /// - Returns: nil where this host belongs to none.
-    /// - Throws: where the file is there and cannot be read.
+    /// - Returns: nil if this host belongs to no cloud.
+    /// - Throws: if the file exists but cannot be read.
     func read() throws(GatewayError) -> CloudMembership? {
         do {
             guard let content = try file.read() else { return nil }
@@ -40,7 +40,7 @@ struct MembershipFile: Sendable {
         }
     }
 
-    /// On the disk when this returns, in whole or not at all.
+    /// On the disk when this returns, completely or not at all.
     func write(_ membership: CloudMembership) throws(GatewayError) {
         let content = Content(
             urls: membership.urls, zone: membership.zone, token: membership.token.text,

@@ -61,7 +61,7 @@ struct Meterd: AsyncParsableCommand {
         if isDemo {
             if stateDirectory == nil { configuration.stateDirectory = try Self.temporaryDirectory() }
             configuration.hostName = configuration.hostName ?? Demo.firstHostName
-            // It needs no radio, and somebody who tries it out has not asked for theirs to be used.
+            // The demo needs no radio, and somebody who tries it out has not agreed to the use of theirs.
             configuration.bluetooth.isUsed = false
         }
         defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
@@ -88,7 +88,7 @@ struct Meterd: AsyncParsableCommand {
             let path = config ?? "/etc/meterd/meterd.toml"
             if config != nil || access(path, F_OK) == 0 {
                 guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-                    // Why it cannot be read, errno says better than the error thrown.
+                    // errno says better than the thrown error why it cannot be read.
                     throw ConfigurationError(
                         "\(path) cannot be read: \(String(cString: strerror(errno)))",
                         next: "check the path and its mode")

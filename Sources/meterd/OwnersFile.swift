@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import LinuxIO
 
-/// What reading or writing a file throws, in words; nil for anything else.
+/// A file error in words; nil for other errors.
 func fileWords(_ error: any Error) -> String? {
     switch error {
     case let error as Errno: error.words
@@ -13,24 +13,24 @@ func fileWords(_ error: any Error) -> String? {
     }
 }
 
-/// A file that only its owner may read, with one value as JSON that a person can read too.
+/// A file that only its owner may read, with one value in human-readable JSON.
 struct OwnersFile<Content: Codable>: Sendable {
     let path: String
 
-    /// - Returns: nil where there is none.
+    /// - Returns: the value, if the file exists.
     func read() throws -> Content? {
         guard access(path, F_OK) == 0 else { return nil }
         return try JSONDecoder().decode(Content.self, from: try Data(contentsOf: URL(filePath: path)))
     }
 
-    /// On the disk when this returns, in whole or not at all.
+    /// On the disk when this returns, completely or not at all.
     func write(_ content: Content) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try WholeFile.replace(path, with: Array(try encoder.encode(content)))
     }
 
-    /// Harmless where there is none.
+    /// Harmless if there is none.
     func remove() throws(Errno) {
         guard unlink(path) == 0 || errno == ENOENT else { throw Errno(errno) }
     }

@@ -4,7 +4,7 @@ import Logging
 import MeterStore
 import Synchronization
 
-/// Notices that the store's file was taken away while this program uses it, and says so once.
+/// Notices if the store's file is removed while this program uses it, and reports that once.
 final class StoreWatch: Sendable {
     private let store: MeterStore
     private let recorder: SampleRecorder
@@ -17,14 +17,14 @@ final class StoreWatch: Sendable {
         self.logger = logger
     }
 
-    /// How the store is, for people and for metrics.
+    /// The store's status for people and metrics.
     func status() -> StoreStatus {
         var status = recorder.status(path: store.path)
         if let trouble = look() { status.error = trouble }
         return status
     }
 
-    /// - Returns: what is wrong with the file's place; nil where nothing is.
+    /// - Returns: what is wrong with the file's place, if anything.
     @discardableResult
     func look() -> String? {
         let trouble = store.trouble

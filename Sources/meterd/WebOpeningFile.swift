@@ -5,17 +5,17 @@ import GatewayServer
 import LinuxIO
 import MeterModel
 
-/// Keeps how the page is opened to the network, in a file of its own that only its owner may read.
+/// Stores how the page is open to the network, in a separate file that only its owner may read.
 struct WebOpeningFile: WebOpeningRepository {
     let path: String
 
     private struct Content: Codable {
         var host: String
         var port: Int
-        /// Hex. The token itself is nowhere.
+        /// In hex. The token itself is not stored anywhere.
         var token_sha256: String
         var login_key: String
-        /// Codes of logins that were ended, with when they would have ended by themselves. Earlier versions wrote none.
+        /// Codes of logins ended early, with their expiry in milliseconds since 1970. Missing from earlier versions.
         var ended_logins: [String: Int64]?
     }
 
@@ -39,7 +39,7 @@ struct WebOpeningFile: WebOpeningRepository {
         }
     }
 
-    /// On the disk when this returns, in whole or not at all.
+    /// On the disk when this returns, completely or not at all.
     func write(_ opening: WebOpening) throws(GatewayError) {
         let content = Content(
             host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),

@@ -6,7 +6,7 @@ import ServerKit
 import ServiceLifecycle
 
 extension WebPage.Parts {
-    /// The page of one host, as its configuration has it.
+    /// The page of one host, as configured.
     init(_ configuration: Configuration, hostName: String) {
         let own = [HostName.system, "\(HostName.system).local", hostName]
         self.init(
@@ -17,13 +17,13 @@ extension WebPage.Parts {
                 peer: { socket(of: $0) },
                 mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) }),
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeDice: { SystemRandomNumberGenerator() },
-            // Cancelled, it ends at once, which is what a pause is to do.
+            // If cancelled, it ends at once, as a pause should.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
         limits.connections = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: true).page
     }
 }
 
-/// The socket at the other end of a connection over loopback.
+/// The socket at the other end of a loopback connection.
 private func socket(of connection: WebConnection) -> WebPeer? {
     guard let client = IPAddress.plainBytes(of: connection.client),
         let server = IPAddress.plainBytes(of: connection.server),
@@ -34,17 +34,18 @@ private func socket(of connection: WebConnection) -> WebPeer? {
     return WebPeer(user: socket.user, socket: socket.inode)
 }
 
-/// Whether a user might as well use the control socket: root, whoever runs this, and its group.
+/// Whether a user might use the control socket as well: root, the user that runs this program, and members of its
+/// group.
 private func isOfSocketsGroup(_ user: UInt32, _ socketPath: String) -> Bool {
     if user == 0 || user == geteuid() { return true }
     guard let group = UserGroups.group(ofFile: socketPath) else { return false }
     return UserGroups.isMember(user, of: group)
 }
 
-/// Tells the open pages what changes, and serves them, until shutdown, which cuts their connections.
+/// Sends changes to the open pages, and serves the page, until shutdown, which cuts its connections.
 struct LiveService: Service {
     let live: LiveFeed
-    /// nil means this host serves none.
+    /// Nil if this host serves no page.
     let page: WebPage?
 
     func run() async throws {

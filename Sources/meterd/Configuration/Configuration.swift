@@ -10,23 +10,23 @@ import MeterModel
 import ServerKit
 import SyncCore
 
-/// Everything that can be set, with defaults that are good with no file at all (Docs/CommandLine.md#configuration).
+/// All settings, with defaults that work without a file (Docs/CommandLine.md#configuration).
 struct Configuration: Hashable, Sendable {
     /// Where the store is.
     var stateDirectory: String
     var socketPath: String
     var logLevel: Logger.Level = .info
-    /// How long a reading may wait in memory before it is written: what a power cut costs at most.
+    /// How long a reading may wait in memory before it is written, which is what a power cut costs at most.
     var flushInterval: Duration = .seconds(60)
-    /// Single readings that came fast are replaced by seconds when they are older than this.
+    /// Age in days at which single readings that came fast are replaced by seconds.
     var rawDays = 30
-    /// Single readings and seconds older than this are deleted.
+    /// Age in days at which single readings and seconds are deleted.
     var keepDays = 400
-    /// Minutes older than this are deleted; hours stay.
+    /// Age in days at which minutes are deleted; hours stay.
     var minuteDays = 1830
-    /// The store is kept below this size, the oldest readings going first.
+    /// Largest size of the store in megabytes; the oldest readings are deleted first.
     var maxMegabytes = 2048
-    /// What other hosts call this one. nil means what the system calls it.
+    /// The name of this host for other hosts. Nil for the system's.
     var hostName: String?
     var cloud = Cloud()
     /// How much the sync engine does at once, and how long it waits.
@@ -34,22 +34,23 @@ struct Configuration: Hashable, Sendable {
     var bluetooth = Bluetooth()
     var web = Web()
     var mqtt = MQTT()
-    /// Serial ports that a person says a meter is behind.
+    /// Serial ports that have a meter behind them, according to a person.
     var ports: [Port] = []
 
-    /// How this host shares meters with others. Which cloud it belongs to is no configuration: `meterctl cloud join`.
+    /// How this host shares meters with others. Which cloud it belongs to is not configured here: `meterctl cloud
+    /// join`.
     struct Cloud: Hashable, Sendable {
-        /// This meterd serves the cloud itself: at home no other machine is needed.
+        /// Whether this meterd serves the cloud itself, so that a home needs no other machine.
         var serves = false
         var listen = Listen(host: "0.0.0.0", port: 8643)
-        /// `strict` where this host wants it stricter than its zone.
+        /// `strict` if this host wants it stricter than its zone.
         var policy = LeasePolicy.keep
         /// A wish; the zone caps it.
         var timeToLive = LeaseTerms.standard.timeToLive
 
-        /// Addresses of proxies, through which many hosts come to the cloud that is served here.
+        /// Addresses of proxies through which many hosts reach the cloud that is served here.
         var proxies: [String] = []
-        /// Connections that one address may have open to it. Loopback and proxies have eight times as many.
+        /// Most connections from one address. Loopback and proxies have eight times as many.
         var connectionsPerAddress = 64
 
         /// Where the cloud is served.
@@ -61,35 +62,36 @@ struct Configuration: Hashable, Sendable {
 
     /// How this host uses its radios.
     struct Bluetooth: Hashable, Sendable {
-        /// False: radios are left alone altogether.
+        /// If false, radios are not used at all.
         var isUsed = true
-        /// Only these are used; empty: all there are.
+        /// The adapters to use; empty for all of them.
         var adapters: Set<MACAddress> = []
-        /// How many links to meters one adapter is taken to bear at once.
+        /// Number of links to meters that one adapter is assumed to support at once.
         var linksMax = 5
-        /// Where requests to root's helper are put; nil where no service manager runs this. No key of the file.
+        /// Where to leave requests for root's helper. Nil if no service manager runs this program. Not a key of the
+        /// file.
         var requestFolder: String?
-        /// How much of the air the search for meters may take.
+        /// How much airtime the search for meters may use.
         var search = SearchMode.gentle
     }
 
-    /// The web page. Whether the network reaches it is no configuration: `meterctl web enable`.
+    /// The web page. Whether the network can reach it is not configured here: `meterctl web enable`.
     struct Web: Hashable, Sendable {
-        /// False: there is none.
+        /// If false, there is no page.
         var serves = true
-        /// Where this machine alone reaches it.
+        /// Where it listens while only this machine can reach it.
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
-        /// What else this host is called, where a browser asks for it by a name that the machine does not know.
+        /// Further names of this host under which a browser may request the page and that the machine does not know.
         var names: [String] = []
     }
 
-    /// The broker that Home Assistant and others hear of the meters from.
+    /// The broker to which meters are published, for Home Assistant and others.
     struct MQTT: Hashable, Sendable {
-        /// nil means none.
+        /// Nil for no broker.
         var address: BrokerAddress?
-        /// The file with user and password; nil means the broker wants none.
+        /// The file with user and password, if the broker requires them.
         var credentialsPath: String?
-        /// The certificates, one of which the broker's must come from; nil means those that the system trusts.
+        /// The certificates one of which must have issued the broker's. Nil for those that the system trusts.
         var certificatePath: String?
         var discoveryPrefix = "homeassistant"
         var baseTopic = "metergateway"
@@ -99,14 +101,14 @@ struct Configuration: Hashable, Sendable {
 
     struct Port: Hashable, Sendable {
         var declared: DeclaredPort
-        /// Wanted from the start; a later `disconnect` or `connect` is remembered and takes precedence.
+        /// Whether to connect at the start; a later `disconnect` or `connect` is remembered and takes precedence.
         var connects: Bool
     }
 
-    /// The defaults for whoever runs this: the system's places for root, the person's own for anybody else.
+    /// The defaults for the user that runs this: the system's folders for root, the person's own for anybody else.
     ///
-    /// - Parameter environment: a variable that is empty counts as not set, here and in `apply`. The
-    ///   folders that a service manager made for this program go before those.
+    /// - Parameter environment: an empty variable counts as not set, here and in `apply`. Folders that a service
+    ///   manager made for this program take precedence.
     init(environment: [String: String], userID: UInt32) {
         let environment = environment.filter { !$0.value.isEmpty }
         if userID == 0 {
@@ -125,7 +127,7 @@ struct Configuration: Hashable, Sendable {
         }
     }
 
-    /// Puts what the environment says over what the file said.
+    /// Overrides the file's values by those in the environment.
     mutating func apply(environment: [String: String]) throws(ConfigurationError) {
         let environment = environment.filter { !$0.value.isEmpty }
         if let path = environment["METERD_STATE_DIRECTORY"] { stateDirectory = path }
@@ -147,7 +149,7 @@ struct Configuration: Hashable, Sendable {
         return level
     }
 
-    /// - Throws: for anything that more than this machine reaches, which asks for a login first.
+    /// - Throws: for an address that other machines can reach, which would require a login first.
     static func webListen(_ text: String, named key: String) throws(ConfigurationError) -> Cloud.Listen {
         let listen = try Cloud.Listen(text, named: key, example: "127.0.0.1:8642")
         guard IPAddress.isLoopback(listen.host) else {
@@ -158,7 +160,7 @@ struct Configuration: Hashable, Sendable {
         return listen
     }
 
-    /// - Throws: where others could not read it: nothing in it, too long, or something that does not print.
+    /// - Throws: if others could not read it: empty, too long, or with unprintable characters.
     static func hostName(_ text: String) throws(ConfigurationError) -> String {
         guard (1...64).contains(text.count), !text.contains(where: \.isControl) else {
             throw ConfigurationError("host-name cannot be \"\(text)\"", next: "it takes a text of 1 to 64 characters")
@@ -166,7 +168,7 @@ struct Configuration: Hashable, Sendable {
         return text
     }
 
-    /// The same, as the recorder takes them.
+    /// The limits for the recorder.
     var recorderLimits: SampleRecorder.Limits {
         var limits = SampleRecorder.Limits()
         limits.flushInterval = flushInterval
@@ -188,7 +190,7 @@ extension Configuration.Cloud.Listen {
     }
 }
 
-/// What is wrong with the configuration, and what to do.
+/// An error in the configuration, and what to do.
 struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     var message: String
     var next: String

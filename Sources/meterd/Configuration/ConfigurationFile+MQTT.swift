@@ -49,7 +49,7 @@ extension ConfigurationFile {
         return text
     }
 
-    /// What only the keys together can be wrong about.
+    /// Checks the keys that depend on each other.
     private func check(_ mqtt: Configuration.MQTT) throws(ConfigurationError) {
         guard let address = mqtt.address else {
             throw ConfigurationError(

@@ -31,7 +31,7 @@ extension ConfigurationFile {
     }
 }
 
-/// The keys of the table, with what is legal.
+/// The keys of the table, with their legal ranges.
 enum SyncKeys {
     struct Time {
         var name: String
@@ -39,7 +39,7 @@ enum SyncKeys {
         var legal: ClosedRange<Duration>
     }
 
-    /// A page or batch of the cloud has at most 400, and 1 MiB.
+    /// A page or batch of the cloud has at most 400 records, and 1 MiB.
     static let records = 1...400
     static let kilobytes = 64...1024
 

@@ -6,7 +6,7 @@ import MeterModel
 import ServerKit
 import TOMLKit
 
-/// Reads meterd.toml. Which keys there are, `ConfigurationReference` says.
+/// Reads meterd.toml, with the keys in `ConfigurationReference`.
 struct ConfigurationFile {
     let path: String
     private let table: TOMLTable
@@ -220,12 +220,12 @@ struct ConfigurationFile {
             connects: connects)
     }
 
-    /// - Parameter name: of the table; empty: the outermost.
+    /// - Parameter name: the table's; empty for the outermost.
     func checkKeys(of table: TOMLTable, in name: String) throws(ConfigurationError) {
         let known = ConfigurationReference.names(in: name)
         let prefix = name.isEmpty ? "" : "\(name)."
         for key in table.keys.sorted() where !known.contains(key) {
-            // Who wrote half of a key means that one, however many letters are missing.
+            // Somebody who wrote half of a key means that one, however many letters are missing.
             let begun = known.filter { $0.hasPrefix(key) }
             let nearest =
                 (begun.isEmpty ? known : begun).min { $0.editDistance(to: key) < $1.editDistance(to: key) } ?? ""
@@ -234,7 +234,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// - Parameter prefix: what stands before the key in messages.
+    /// - Parameter prefix: what precedes the key in messages.
     func string(
         _ key: String, in table: TOMLTable, _ prefix: String = ""
     ) throws(ConfigurationError) -> String? {
@@ -261,7 +261,7 @@ struct ConfigurationFile {
 }
 
 extension String {
-    /// How many letters to add, drop or change to make the other text (Levenshtein).
+    /// Number of letters to add, drop or change to get the other text (Levenshtein distance).
     func editDistance(to other: String) -> Int {
         let other = Array(other)
         var row = Array(0...other.count)

@@ -1,21 +1,21 @@
-/// Every key of meterd.toml: which there are, what each is for, and its default or an example.
+/// Every key of meterd.toml, with its purpose, and its default or an example.
 ///
-/// The reader takes no other keys. `meterd --print-configuration` writes it out, which is the file that the package
+/// The reader accepts no other keys. `meterd --print-configuration` prints it, which is the file that the package
 /// installs and the reference in Docs/Configuration.md.
 enum ConfigurationReference {
     struct Key: Sendable {
         var name: String
-        /// In TOML: its default, or an example where it has none.
+        /// In TOML: the default, or an example if there is none.
         var value: String
-        /// Its environment variable and its flag, where it has them.
+        /// The environment variable and the flag, if any.
         var otherWays: [String] = []
         var explanation = ""
     }
 
     struct Table: Sendable {
-        /// Empty: the keys before all tables.
+        /// Empty for the keys before all tables.
         var name: String
-        /// There may be several of it.
+        /// Whether it may occur several times.
         var isRepeated = false
         var explanation = ""
         var keys: [Key]
@@ -23,7 +23,7 @@ enum ConfigurationReference {
 
     static let tables = [general, cloud, sync, bluetooth, web, mqtt, store, port, rawPort]
 
-    /// What may stand in a table: its keys, and in the outermost the tables as well.
+    /// The names allowed in a table: its keys and, in the outermost one, the tables as well.
     static func names(in table: String) -> [String] {
         let keys = tables.filter { $0.name == table }.flatMap(\.keys).map(\.name)
         return table.isEmpty ? keys + tables.map(\.name).filter { !$0.isEmpty } : keys
@@ -174,7 +174,7 @@ enum ConfigurationReference {
                 explanation: "From the first start; settings made with meterctl take precedence."),
         ])
 
-    /// The same table again: an example of its other kind.
+    /// The same table again, as an example of its other kind.
     private static let rawPort = Table(
         name: "port", isRepeated: true,
         explanation: "A raw HID device that nothing identifies has hidraw in place of path, and the other keys as "
@@ -188,12 +188,12 @@ enum ConfigurationReference {
 // MARK: - As a file
 
 extension ConfigurationReference {
-    /// - Parameter isSwitchedOff: each key and each table has a "#" before it, so that the file changes nothing.
+    /// - Parameter isSwitchedOff: whether each key and table is commented out, so that the file changes nothing.
     static func text(isSwitchedOff: Bool) -> String {
         let mark = isSwitchedOff ? "#" : ""
         var blocks: [String] = isSwitchedOff ? [comment(introduction)] : []
         for table in tables {
-            // Before all tables the keys stand apart; in a table one below the other.
+            // Keys before all tables are separated by blank lines; those in a table are not.
             if table.name.isEmpty {
                 blocks += table.keys.map { text(of: $0, mark: mark) }
                 continue
@@ -221,7 +221,7 @@ extension ConfigurationReference {
     private static let otherWaysColumn = 44
     private static let lineLength = 120
 
-    /// Lines that begin with "# "; nothing for an empty text.
+    /// Lines that begin with "# "; none for an empty text.
     private static func comment(_ text: String) -> String {
         var lines: [String] = []
         for word in text.split(separator: " ") {

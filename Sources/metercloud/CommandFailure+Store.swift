@@ -2,7 +2,7 @@ import CloudStore
 import ProgramKit
 
 extension CommandFailure {
-    /// What the store said: what failed, and after a full stop what to do, where there is anything.
+    /// The store's error: what failed and, after a full stop, what to do, if there is anything.
     init(_ error: CloudStoreError) {
         let parts = error.message.split(separator: ". ", maxSplits: 1).map { String($0) }
         self.init(

@@ -13,7 +13,7 @@ import NIOCore
 import NIOHTTP1
 import ProgramKit
 
-/// Asks the server where one runs on this folder, and opens the store itself where none does.
+/// Asks the server if one is running on this folder; otherwise opens the store itself.
 struct ConsoleClient {
     let folder: CloudFolder
 
@@ -52,7 +52,7 @@ struct ConsoleClient {
             call.method = .POST
             call.headers.add(name: "content-type", value: "application/json")
             call.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(request)))
-            // A backup of a large store on a slow card takes its time.
+            // A backup of a large store on a slow card takes a while.
             let response = try await http.execute(call, timeout: .minutes(60))
             let bytes = Data(try await response.body.collect(upTo: 1 << 30).readableBytesView)
             guard response.status == .ok else {
@@ -78,7 +78,7 @@ struct ConsoleClient {
 }
 
 extension CommandFailure {
-    /// What the cloud said. Its messages end with what to do, for a host where it is about a zone or a token.
+    /// The cloud's error. Its messages end with what to do, addressed to a host if they are about a zone or a token.
     init(_ content: CloudErrorBody.Content) {
         let parts = content.message.split(separator: "; ", maxSplits: 1).map { String($0) }
         let advice = parts.count == 2 ? parts[1] : nil

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import LinuxIO
 
-/// Which cloud.
+/// Which cloud's folder to use.
 struct DataOptions: ParsableArguments {
     @Option(
         help: """
@@ -35,17 +35,17 @@ struct DataOptions: ParsableArguments {
 }
 
 extension String {
-    /// The same path, from the root on.
+    /// The same path from the root.
     var absolutePath: String {
         guard !hasPrefix("/") else { return self }
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        // Where the working directory is gone, the path as it is will fail with words of its own.
+        // If the working directory is gone, the unchanged path will fail with its own error.
         guard getcwd(&buffer, buffer.count) != nil else { return self }
         let current = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return current == "/" ? "/\(self)" : "\(current)/\(self)"
     }
 
-    /// In quotes where a shell would split it.
+    /// In quotes if a shell would split it.
     var shellQuoted: String {
         let plain = utf8.allSatisfy { byte in
             switch byte {

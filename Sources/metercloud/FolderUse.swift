@@ -3,17 +3,17 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// Which store a cloud's folder belongs to: a folder of a copy over etcd has no store in it, and says so, lest a command
-/// begin an empty one there.
+/// Which store a cloud's folder belongs to. The folder of a copy over etcd contains no store, and is marked as such, so
+/// that no command begins an empty one there.
 extension CloudFolder {
     private var etcdMark: String { "\(path)/etcd" }
     private var file: String { "\(path)/cloud.db" }
 
     var isOverEtcd: Bool { access(etcdMark, F_OK) == 0 }
-    /// It has a store of its own.
+    /// Whether it contains a store of its own.
     var hasFile: Bool { access(file, F_OK) == 0 }
 
-    /// - Throws: where it has a store of the other kind.
+    /// - Throws: if it belongs to a store of the other kind.
     func check(forEtcd: Bool) throws(CommandFailure) {
         if !forEtcd, isOverEtcd {
             throw CommandFailure(
@@ -26,7 +26,7 @@ extension CloudFolder {
         }
     }
 
-    /// Once etcd was reached.
+    /// To be called once etcd has been reached.
     func markAsOverEtcd() throws(CommandFailure) {
         let words = "This copy's cloud is in etcd: metercloud serve --engine etcd\n"
         do throws(Errno) {
@@ -36,7 +36,7 @@ extension CloudFolder {
         }
     }
 
-    /// - Throws: where a command cannot open the store by itself.
+    /// - Throws: if a command cannot open the store by itself.
     func checkStoreIsHere() throws(CommandFailure) {
         guard isOverEtcd else { return }
         throw CommandFailure(

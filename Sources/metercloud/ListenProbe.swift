@@ -1,15 +1,15 @@
 import Glibc
 import LinuxIO
 
-/// Tries an address before anything is started on it, so that a port that is taken is said in one line.
+/// Tries an address before anything is started on it, so that a port in use is reported in one line.
 enum ListenProbe {
     enum Obstacle: Hashable {
-        /// No address of any machine goes by this name.
+        /// There is no machine with this name.
         case unknownHost(String)
         case refused(Errno)
     }
 
-    /// - Returns: nil where one can listen there.
+    /// - Returns: nil if listening there is possible.
     static func look(at address: ServeAddress) -> Obstacle? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -23,7 +23,7 @@ enum ListenProbe {
         guard descriptor >= 0 else { return .refused(Errno(errno)) }
         defer { close(descriptor) }
         var yes: Int32 = 1
-        // As the server itself does; without it, the connections of the one before would be in the way.
+        // As the server itself does; otherwise connections of its predecessor would be in the way.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0, listen(descriptor, 1) == 0
         else { return .refused(Errno(errno)) }

@@ -24,7 +24,7 @@ struct Metercloud: AsyncParsableCommand {
     )
 
     static func main() async {
-        // The store, its backups and the tokens are for this user alone, whoever makes the files.
+        // The store, its backups and the tokens are for this user alone, whatever creates the files.
         _ = umask(0o077)
         await runProgram(next: "see the log of metercloud serve")
     }

@@ -15,10 +15,10 @@ import ServerKit
 import ServiceLifecycle
 import UnixSignals
 
-/// Puts the parts together, runs them, and takes them down in order.
+/// Assembles the parts, runs them, and shuts them down in order.
 struct Server {
     let folder: CloudFolder
-    /// nil means the store is in the folder.
+    /// Nil if the store is in the folder.
     let etcd: EtcdSettings?
     let address: ServeAddress
     let names: [String]
@@ -27,7 +27,7 @@ struct Server {
     let connectionsPerAddress: Int
     let proxies: [String]
     let logger: Logger
-    /// Who wants to be told how it goes; nil means nobody.
+    /// The service manager to report to, if any.
     let manager: ServiceManager?
 
     func run() async throws {
@@ -80,7 +80,7 @@ struct Server {
             announce(port: port, pin: certificate?.pin, hasToken: hasToken)
             report?.ready()
         }
-        // The last is the first to stop: its word that metercloud ends comes before anything else does.
+        // The last one stops first: it reports that metercloud is ending before anything else happens.
         if let report { services.append(.init(service: report)) }
         var group = ServiceGroupConfiguration(
             services: services,
@@ -111,7 +111,7 @@ struct Server {
         for line in joinLines(port: port, pin: pin, hasToken: hasToken) { Terminal.line(line) }
     }
 
-    /// How a host joins, for people to copy.
+    /// Command lines that join a host, for people to copy.
     func joinLines(port: Int, pin: CertificatePin?, hasToken: Bool) -> [String] {
         let authority = IPAddress.authority(publicName, port)
         let join = "meterctl cloud join \(usesTLS ? "https" : "http")://\(authority) --token-file "

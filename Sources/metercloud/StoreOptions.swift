@@ -4,7 +4,7 @@ import FoundationEssentials
 import LinuxIO
 import ProgramKit
 
-/// Which etcd.
+/// Which etcd to use.
 struct EtcdOptions: ParsableArguments {
     @Option(
         name: .customLong("etcd"),
@@ -29,7 +29,7 @@ struct EtcdOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Its key, in PEM.", valueName: "file"))
     var etcdKey: String?
 
-    /// One of them was given.
+    /// Whether one of them was given.
     var isAny: Bool {
         !urls.isEmpty || [etcdPrefix, etcdUser, etcdPasswordFile, etcdCa, etcdCert, etcdKey].contains { $0 != nil }
     }
@@ -47,7 +47,7 @@ struct EtcdOptions: ParsableArguments {
     var settings: EtcdSettings {
         get throws {
             var settings = EtcdSettings(urls: urls)
-            // One cloud's keys are never the beginning of another's.
+            // One cloud's prefix must never be the beginning of another's.
             if let etcdPrefix { settings.prefix = etcdPrefix.hasSuffix("/") ? etcdPrefix : etcdPrefix + "/" }
             settings.user = etcdUser
             if let etcdPasswordFile { settings.password = try Self.password(in: etcdPasswordFile) }
@@ -73,7 +73,7 @@ struct EtcdOptions: ParsableArguments {
     }
 }
 
-/// Where the cloud keeps what it knows.
+/// Where the cloud keeps its data.
 struct StoreOptions: ParsableArguments {
     enum Engine: String, ExpressibleByArgument, CaseIterable {
         case sqlite, etcd
@@ -97,14 +97,14 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// nil means SQLite.
+    /// Nil for SQLite.
     var etcd: EtcdSettings? {
         get throws { engine == .etcd ? try etcdOptions.settings : nil }
     }
 }
 
 extension CommandFailure {
-    /// What is wrong with etcd.
+    /// An error from etcd.
     init(_ error: EtcdError) {
         let (what, remedy) = error.parts
         self.init(error.code == .badSetting ? .usage : .error, what, next: remedy ?? "see Docs/Scale.md")

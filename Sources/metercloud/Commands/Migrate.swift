@@ -90,7 +90,7 @@ struct Migrate: AsyncParsableCommand {
     }
 }
 
-/// Says how far it is, every ten thousand.
+/// Prints the progress, every ten thousand.
 private final class ProgressWords: Sendable {
     private static let step = 10_000
     private let told = Mutex(0)

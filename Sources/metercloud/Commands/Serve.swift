@@ -82,7 +82,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// An address, or letters, digits, dots and dashes.
+    /// Whether it is an address, or consists of letters, digits, dots and dashes.
     private static func isName(_ text: String) -> Bool {
         if IPAddress.bytes(of: text) != nil { return true }
         return !text.isEmpty && text.utf8.count <= 253

@@ -27,7 +27,7 @@ struct TokenCommand: AsyncParsableCommand {
         @OptionGroup var data: DataOptions
 
         func run() async throws {
-            // Opened first: a token that cannot be kept should not be made.
+            // Opened first: a token that cannot be stored should not be created.
             let file = try output.map(Self.create)
             let request = ConsoleRequest.createToken(zone: zone, isEnrolment: enrolment, label: label)
             do {

@@ -10,7 +10,7 @@ struct ZoneCommand: AsyncParsableCommand {
         commandName: "zone", abstract: "Zones: all hosts of one account, and the terms of their leases.",
         subcommands: [Create.self, Show.self, List.self, Change.self])
 
-    /// Terms as people type them.
+    /// Lease terms, as people type them.
     struct TermOptions: ParsableArguments {
         @Option(help: "keep or strict. Under strict, two hosts never both talk to one meter.")
         var policy: String?
@@ -43,7 +43,7 @@ struct ZoneCommand: AsyncParsableCommand {
         }
     }
 
-    /// Limits as people type them. A megabyte is 1,048,576 bytes, as in meterd.toml.
+    /// Limits, as people type them. A megabyte is 1,048,576 bytes, as in meterd.toml.
     struct QuotaOptions: ParsableArguments {
         @Option(help: "How many megabytes of records the zone may have. Standard: 100.")
         var maxMegabytes: Int?
@@ -173,7 +173,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
 /// A list for people or for programs.
 ///
-/// - Parameter one: the JSON is the one object and no list.
+/// - Parameter one: the JSON is this one object rather than a list.
 func print<Line: Encodable & SendableMetatype>(
     _ lines: [Line], as json: Bool, one: Bool = false, header: [String], _ cells: (Line) -> [String]
 ) throws {

@@ -4,7 +4,7 @@ import GatewayAPI
 import MeterModel
 import SettingsCore
 
-// What the lists print with --json: keys that carry their unit, unknown as null (Docs/CommandLine.md#output).
+// What lists print with --json: keys include their unit, unknown is null (Docs/CommandLine.md#output).
 
 struct ZoneLine: Encodable {
     var name: String
@@ -17,10 +17,10 @@ struct ZoneLine: Encodable {
     var max_bytes: Int?
     var used_records: Int?
     var max_records: Int?
-    /// What one host may have.
+    /// The limit for one host.
     var host_max_bytes: Int?
     var host_max_records: Int?
-    /// The largest first.
+    /// Largest first.
     var hosts: [ShareLine]
 
     init(_ zone: ConsoleZone) {
@@ -46,7 +46,7 @@ struct ZoneLine: Encodable {
     }
 }
 
-/// What one host has of a zone's records.
+/// One host's part of a zone's records.
 struct ShareLine: Encodable {
     var host_id: String?
     var used_bytes: Int
@@ -141,7 +141,7 @@ struct TokenLine: Encodable {
     }
 }
 
-/// A record in a list; `record show` has all of it.
+/// A record in a list; `record show` prints all of it.
 struct RecordLine: Encodable {
     var type: String
     var name: String

@@ -2,7 +2,7 @@ import CloudAPI
 import MeterModel
 import SettingsCore
 
-/// How values look to people.
+/// How values are shown to people.
 enum Words {
     /// `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
     static func time(_ milliseconds: Int64) -> String {
@@ -16,7 +16,7 @@ enum Words {
         }
     }
 
-    /// `57.3 of 100 MB`, in steps of 1,048,576 bytes; a dash where a server of an older version does not say.
+    /// `57.3 of 100 MB`, in units of 1,048,576 bytes; a dash if an older server does not report it.
     static func megabytes(_ used: Int?, of limit: Int?) -> String {
         guard let used, let limit else { return "–" }
         return "\(tenths(used)) of \(tenths(limit)) MB"

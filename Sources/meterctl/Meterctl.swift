@@ -26,7 +26,7 @@ struct Meterctl: AsyncParsableCommand {
         ]
     )
 
-    /// Without a command: what to type first, or next.
+    /// Without a command: says what to type first, or next.
     func run() async throws {
         let daemon = FirstSteps.Daemon.onThisMachine
         do {

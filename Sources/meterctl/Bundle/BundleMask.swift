@@ -2,15 +2,16 @@ import BluetoothCore
 import GatewayAPI
 import MeterModel
 
-/// Takes out of a text what a maintainer has no need of: names of hosts, zones and people, addresses of strangers, and
-/// whatever looks like a password or a token.
+/// Removes from a text what a maintainer does not need: names of hosts, zones and people, addresses of strangers, and
+/// anything that looks like a password or a token.
 struct BundleMask {
-    /// What is known to be a name, with what stands there instead. The longest first.
+    /// Known names and their replacements, longest first.
     private let words: [(text: String, instead: String)]
-    /// Radio addresses that may stay: of meters and of this host's adapters.
+    /// Radio addresses that may stay: those of meters and of this host's adapters.
     private let addresses: Swift.Set<String>
 
-    /// - Parameter words: those shorter than three characters are no names: they would take apart every text.
+    /// - Parameter words: those shorter than three characters do not count as names, because they would break up every
+    ///   text.
     init(words: [String: String], addresses: Swift.Set<String>) {
         self.words = words.filter { $0.key.count >= 3 && !Self.common.contains($0.key.lowercased()) }
             .map { (text: $0.key, instead: $0.value) }
@@ -18,7 +19,7 @@ struct BundleMask {
         self.addresses = addresses
     }
 
-    /// Said of every machine, so that they tell of none.
+    /// Names found on every machine, which reveal nothing.
     private static let common: Swift.Set<String> = ["root", "meterd", "localhost", "nobody"]
 
     func masked(_ text: String) -> String {
@@ -33,7 +34,7 @@ struct BundleMask {
             #/(?<key>password|passwd|passphrase|secret|token|psk|ssid|pin)(?<sign>\s*[=:]\s*)[^\s,;]+/#.ignoresCase()
         ) { "\($0.output.key)\($0.output.sign)<masked>" }
         text = text.replacing(#/\/home\/[^\s\/]+/#, with: "/home/<user>")
-        // Radio addresses, and IPv6's.
+        // Radio addresses and IPv6 addresses.
         text = text.replacing(#/[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}/#) { match in
             let found = String(match.output)
             guard let address = MACAddress(found) else {
@@ -63,9 +64,9 @@ struct BundleMask {
 }
 
 extension BundleMask {
-    /// What is known of this host and its zone.
+    /// Masks what is known about this host and its zone.
     ///
-    /// - Parameter hostName: as the system has it.
+    /// - Parameter hostName: the system's.
     init(machine: MachineFacts, daemon: Checkup.DaemonFacts, support: SupportBody?, hostName: String) {
         var words = [hostName: "<host>", machine.user: "<user>"]
         var addresses = Swift.Set((support?.radios?.advertisements ?? []).map(\.address))
@@ -89,7 +90,7 @@ extension BundleMask {
         self.init(words: words, addresses: addresses)
     }
 
-    /// What a device calls itself tells a maintainer what it is; what a person calls it tells of the person.
+    /// A device's own name tells a maintainer what it is; a name given by a person tells about the person.
     private static func isDevicesOwn(_ name: String, _ model: String?) -> Bool {
         if RadioIdentification.maker(named: name) != nil { return true }
         return [RadioAddress.Kind.classic, .lePublic].contains { kind in
@@ -99,7 +100,7 @@ extension BundleMask {
 }
 
 extension MeterID {
-    /// A serial number is its owner's, and a port's id names the host.
+    /// A serial number is private, and a port's id contains the host's name.
     fileprivate var privateWords: [String: String] {
         switch self {
         case .mac: [:]

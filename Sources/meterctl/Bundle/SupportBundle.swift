@@ -4,8 +4,8 @@ import LinuxIO
 import MeterModel
 import ProgramKit
 
-/// What a maintainer needs to know of one host, in one file: `meterctl doctor --bundle FILE`. One JSON object, because a
-/// script turns it into fixtures (Scripts/bundle-to-fixtures).
+/// What a maintainer needs to know about one host, in one file: `meterctl doctor --bundle FILE`. One JSON object,
+/// because a script turns it into fixtures (Scripts/bundle-to-fixtures).
 struct SupportBundle: Encodable {
     let format = "meter-gateway-bundle"
     let version = 1
@@ -15,20 +15,20 @@ struct SupportBundle: Encodable {
     var machine: Machine
     var findings: [Finding]
     var usb: [USBRow]
-    /// What the radios heard that is, or may be, a meter.
+    /// Devices heard by the radios that are, or may be, meters.
     var heard: [RadioRow]
-    /// null where meterd uses no radio, or did not answer.
+    /// Null if meterd uses no radio, or did not answer.
     @NullCodable var strangers_heard: Int? = nil
     var adapters: [AdapterStatus]
     var adapter_details: [SupportRadios.Adapter]
     var management: [SupportRadios.Trace]
     var meters: [SupportMeter]
-    /// By the kernel's log of this boot; null where it may not be read.
+    /// According to the kernel's log of this boot; null if that may not be read.
     @NullCodable var command_timeouts: [Timeouts]? = nil
 
     struct Programs: Encodable {
         var meterctl: VersionBody
-        /// null where none answers.
+        /// Null if meterd does not answer.
         @NullCodable var meterd: VersionBody? = nil
         @NullCodable var bluetoothd: String? = nil
     }
@@ -50,11 +50,11 @@ struct SupportBundle: Encodable {
 }
 
 extension SupportBundle {
-    /// Puts it together, with all that is private taken out.
+    /// Assembles the bundle, leaving out everything private.
     ///
     /// - Parameters:
-    ///   - usb: what is plugged in and may be a meter.
-    ///   - support: nil where meterd does not answer, or knows no such question.
+    ///   - usb: devices that are plugged in and may be meters.
+    ///   - support: nil if meterd does not answer, or does not know the request.
     init(
         made: String, machine facts: MachineFacts, daemon: Checkup.DaemonFacts, usb: [USBRow], support: SupportBody?,
         hostName: String, architecture: String?
@@ -104,7 +104,7 @@ extension SupportBundle {
         }
     }
 
-    /// As `meterctl identify` says it of the same rows.
+    /// What `meterctl identify` says about the same rows.
     private static func verdicts(_ rows: [some Encodable]) throws -> [IdentityVerdict] {
         try Identify.verdicts(on: Array(try JSONEncoder().encode(rows)), in: "the bundle")
     }

@@ -4,16 +4,17 @@ import LinuxIO
 import MeterModel
 import USBTransport
 
-/// What a device on USB says of itself, in the form of a row of Tests/Identities.
+/// A USB device's description of itself, in the form of a row of Tests/Identities.
 struct USBRow: Codable, Hashable {
     var bus = "usb"
     var vid: String
     var pid: String
-    /// Of the device, as a version: `0200` is 2.00.
+    /// The device's release in the form of a version: `0200` is 2.00.
     var bcd_device: String?
     var manufacturer: String?
     var product: String?
-    /// Configuration with all interfaces and endpoints, as the device gave it. It holds no text and no serial number.
+    /// Configuration with all interfaces and endpoints, as the device sent it. It contains neither text nor serial
+    /// number.
     var config_descriptor_hex: String?
     var interfaces: [Interface]
     var taken_for: TakenFor?
@@ -23,7 +24,7 @@ struct USBRow: Codable, Hashable {
         var `class`: String
         var subclass: String?
         var `protocol`: String?
-        /// The kernel's; null where none has it.
+        /// The kernel driver's name; null if there is none.
         var driver: String?
     }
 }
@@ -44,16 +45,16 @@ struct TakenFor: Codable, Hashable {
 }
 
 extension USBRow {
-    /// What is plugged in and is, or may be, a meter; the rest is nobody's business.
+    /// Devices that are plugged in and are, or may be, meters; the rest is private.
     ///
-    /// - Parameter root: in front of every path; empty but in tests.
+    /// - Parameter root: a prefix of every path; not empty only in tests.
     static func meters(root: String) -> [USBRow] {
         let folder = "\(root)/sys/bus/usb/devices"
         return FileTree.names(in: folder).compactMap { USBRow(folder: "\(folder)/\($0)", port: $0) }
             .filter { $0.isOfInterest }
     }
 
-    /// nil for what is no device, as an interface.
+    /// Nil if the folder is not a device's, such as an interface's.
     private init?(folder: String, port: String) {
         guard let vendor = FileTree.text(at: "\(folder)/idVendor"),
             let product = FileTree.text(at: "\(folder)/idProduct")
@@ -89,14 +90,14 @@ extension USBRow {
             })
         return switch DeviceTable.builtIn.identify(description) {
         case .meter, .unread, .unrecognised: true
-        // A boot loader with a meter's ids is of use; a printer is not.
+        // A boot loader with a meter's ids is of interest; a printer is not.
         case .stranger(let known): known.maker != nil
         case .none: false
         }
     }
 }
 
-/// What a radio says of itself, in the same form.
+/// A radio's description of itself, in the same form.
 struct RadioRow: Codable, Hashable {
     /// `ble` or `classic`.
     var bus: String
@@ -105,12 +106,12 @@ struct RadioRow: Codable, Hashable {
     var address_type: String?
     var rssi: Int?
     var adv_hex: String?
-    /// Other contents that it announces, as a scan response is.
+    /// Other data that it broadcasts, such as a scan response.
     var scan_response_hex: String?
     var gatt: [Service]?
     var taken_for: TakenFor?
 
-    /// As in a row, with what is known of it.
+    /// As in a row, with what is known about the service.
     struct Service: Codable, Hashable {
         var service: String
         var handle: Int

@@ -25,13 +25,13 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// How long a daemon that ended a stream has to end altogether. One that stops leaves its meters first, and its
-    /// streams end with that.
+    /// How long a daemon that ended a stream may take to end altogether. A stopping one first leaves its meters, which
+    /// ends its streams.
     var endPatience = Duration.seconds(2)
 
     init(socketPath: String) { self.socketPath = socketPath }
 
-    /// One request, one answer.
+    /// One request, one response.
     func call<Answer: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none,
         patience: Duration = .seconds(30)
@@ -43,7 +43,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// A stream of lines. There is no end of it but an error: the one that `body` throws, or that the daemon is gone.
+    /// A stream of lines. It ends only with an error: one thrown by `body`, or that the daemon is gone.
     func lines<Line: Decodable>(
         _ path: String, as type: Line.Type, _ body: (Line) throws -> Void
     ) async throws -> Never {
@@ -54,8 +54,8 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
-    /// A stream of lines that says itself when it is over: what `take` makes of a line is the result, and nil that more
-    /// come.
+    /// A stream of lines that tells when it is over: `take` returns the result for the last line, and nil as long as
+    /// more follow.
     func lines<Line: Decodable, Result>(
         _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none, as type: Line.Type,
         _ take: (Line) throws -> Result?
@@ -69,7 +69,7 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
-    /// All lines of an answer that ends by itself.
+    /// All lines of a response that ends by itself.
     func allLines<Line: Decodable>(_ path: String) async throws -> [Line] {
         var lines: [Line] = []
         try await eachLine(path, as: Line.self) { lines.append($0) }
@@ -84,7 +84,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Reads lines until `take` wants no more, or the stream ends.
+    /// Reads lines until `take` returns a result, or the stream ends.
     private func read<Line: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)?, _ take: (Line) throws -> Bool
     ) async throws {
@@ -108,7 +108,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Why a connection ended: with the daemon, or, where that lives on, with `message`.
+    /// Why a connection ended: because the daemon did or, if that is still alive, for `message`.
     private func loss(_ message: String) async throws -> CommandFailure {
         let end = ContinuousClock.now + endPatience
         repeat {
@@ -118,8 +118,8 @@ struct ControlClient: Sendable {
         return CommandFailure(.error, message, next: "meterctl status shows whether meterd still runs; see its log")
     }
 
-    /// A client of our own: the shared one gives a connection up after 90 s without a byte, and a meter may well be
-    /// silent for longer. How long an answer may take, each request says itself.
+    /// A client of our own: the shared one gives up a connection after 90 s without a byte, and a meter may well be
+    /// silent for longer. Each request sets its own limit for the response.
     private func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
         try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration(), body)
     }
@@ -154,7 +154,7 @@ struct ControlClient: Sendable {
     }
 
     private func failure(of response: HTTPClientResponse) async -> CommandFailure {
-        // An answer that is no ErrorBody has a status all the same, and that is what is told then.
+        // A response that is not an ErrorBody still has a status, which is then reported.
         guard let buffer = try? await response.body.collect(upTo: 1 << 20),
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(buffer.readableBytesView))
         else {
@@ -164,14 +164,14 @@ struct ControlClient: Sendable {
         return CommandFailure(Self.status(for: body.code), body.message, next: body.next)
     }
 
-    /// Why the socket cannot be used, told apart before the connection hides it.
+    /// Finds out why the socket cannot be used, before the connection hides it.
     private func checkSocket() throws {
         guard access(socketPath, F_OK) == 0 else {
             if errno == EACCES { throw noPermission }
             throw notRunning
         }
         guard access(socketPath, W_OK) == 0 else { throw noPermission }
-        // A socket that a killed meterd left behind: the HTTP client would try to connect until its deadline.
+        // A socket left behind by a killed meterd: the HTTP client would try to connect until its deadline.
         guard SocketProbe.look(at: socketPath) == .served else { throw notRunning }
     }
 

@@ -5,7 +5,7 @@ import Glibc
 import MeterModel
 import ProgramKit
 
-/// Which daemon.
+/// Which daemon to talk to.
 struct DaemonOptions: ParsableArguments {
     @Option(help: "The socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.")
     var socket: String?

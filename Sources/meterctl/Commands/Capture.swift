@@ -48,7 +48,7 @@ struct Capture: AsyncParsableCommand {
     }
 }
 
-/// What a capture holds, counted while it is written.
+/// Counts what a capture contains while it is written.
 struct CaptureTally {
     private(set) var messages = 0
     private(set) var missed = 0
@@ -60,6 +60,6 @@ struct CaptureTally {
         Terminal.talk("\(lost) messages were missed: this output is too slow")
     }
 
-    /// `6 messages`, and what is not there.
+    /// `6 messages`, and how many are missing.
     var words: String { "\(messages) messages\(missed > 0 ? " without the \(missed) that were missed" : "")" }
 }

@@ -37,7 +37,7 @@ struct Cloud: AsyncParsableCommand {
             Terminal.talk("joined \(status.zone.map { "the zone \($0)" } ?? "the cloud") as \(status.host_name)")
         }
 
-        /// The token, which is one word. It is named by its file alone, here and in every error.
+        /// The token, which is a single word. Here and in every error it is only referred to by its file.
         static func token(in path: String) throws -> String {
             let words = String(decoding: try InputFile.bytes(of: path), as: UTF8.self).split(
                 whereSeparator: \.isWhitespace)

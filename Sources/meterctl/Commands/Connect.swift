@@ -56,8 +56,8 @@ struct Connect: AsyncParsableCommand {
         return request
     }
 
-    /// `--queue` alone as `--queue=60s`. The library knows options with a value and flags without, and an option whose
-    /// value may be left out would swallow the meter.
+    /// Turns a lone `--queue` into `--queue=60s`. The library has options with a value and flags without; an option
+    /// with an optional value would swallow the meter.
     static func spelledOut(_ arguments: [String]) -> [String] {
         guard arguments.first == configuration.commandName ?? "connect" else { return arguments }
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex

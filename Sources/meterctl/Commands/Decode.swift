@@ -50,7 +50,7 @@ struct Decode: ParsableCommand {
         }
     }
 
-    /// Hex where every byte could be hex, otherwise the bytes as they are.
+    /// Hex if every byte may be hex, otherwise the bytes themselves.
     private func input() throws -> [UInt8] {
         let bytes = try InputFile.bytes(of: file)
         if let text = String(validating: bytes, as: UTF8.self), let decoded = Hex.decode(text), !decoded.isEmpty {

@@ -38,7 +38,7 @@ struct Doctor: AsyncParsableCommand {
     private func write(
         _ path: String, _ machine: MachineFacts, _ facts: Checkup.DaemonFacts, _ client: ControlClient
     ) async throws {
-        // nil means no meterd answers, or one of a version that knows no such question; the bundle says so.
+        // Nil if meterd does not answer, or its version does not know the request; the bundle says so.
         let support: SupportBody? = try? await client.call(.get, "/v1/support")
         let made = WallTime(millisecondsSince1970: Int64(Date.now.timeIntervalSince1970 * 1000)).description
         let bundle = try SupportBundle(
@@ -56,7 +56,7 @@ struct Doctor: AsyncParsableCommand {
                     version: try await client.call(.get, "/v1/version"),
                     status: try await client.call(.get, "/v1/status"),
                     cloud: try await client.call(.get, "/v1/cloud"),
-                    // A meterd of another version that knows no page, or no broker; that it is another is said anyway.
+                    // A meterd of another version may not know the page or the broker; its version is reported anyway.
                     page: try? await client.call(.get, "/v1/web"),
                     broker: try? await client.call(.get, "/v1/broker")))
         } catch let failure as CommandFailure {
@@ -66,7 +66,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// Whose socket it is runs meterd.
+    /// The owner of the socket is the user that runs meterd.
     private static func owner(of socketPath: String) -> uid_t {
         var info = stat()
         return stat(socketPath, &info) == 0 ? info.st_uid : geteuid()
@@ -88,7 +88,7 @@ struct Doctor: AsyncParsableCommand {
     }
 }
 
-/// What this program was built for.
+/// The architecture that this program was built for.
 enum Architecture {
     static var name: String? {
         #if arch(x86_64)

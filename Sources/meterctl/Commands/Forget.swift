@@ -39,12 +39,12 @@ struct Forget: AsyncParsableCommand {
     }
 }
 
-/// Before something is gone for good.
+/// The confirmation before something is deleted for good.
 struct ConfirmationOption: ParsableArguments {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    /// - Parameter deed: what is about to be done, such as "delete all readings".
+    /// - Parameter deed: what is about to happen, such as "delete all readings".
     func confirm(_ deed: String) throws {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {

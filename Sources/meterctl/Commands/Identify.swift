@@ -30,7 +30,7 @@ struct Identify: ParsableCommand {
         table.print()
     }
 
-    /// - Throws: `CommandFailure` for what is no JSON, or no list of objects.
+    /// - Throws: `CommandFailure` unless the bytes are JSON with a list of objects.
     static func verdicts(on bytes: [UInt8], in file: String) throws -> [IdentityVerdict] {
         let decoder = JSONDecoder()
         let given: [GivenValue]
@@ -40,7 +40,7 @@ struct Identify: ParsableCommand {
             case .list(let list): given = list
             case let one: given = [one]
             }
-            // Each by itself, so that the error names the first that is wrong.
+            // Each by itself, so that the error names the first invalid one.
             rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
         } catch {
             throw CommandFailure(
@@ -61,7 +61,7 @@ struct Identify: ParsableCommand {
 }
 
 extension GivenValue {
-    /// What tells a row from others: what somebody calls it, or what it calls itself.
+    /// What distinguishes a row: the name somebody gave it, or its own.
     fileprivate var short: String {
         guard case .object(let keys) = self else { return "–" }
         for key in ["meter", "what", "name", "product", "address", "vid"] {

@@ -3,11 +3,11 @@ import MeterSimulator
 import ProgramKit
 import SimulatedPort
 
-/// What a person can type to a running simulator.
+/// Commands that a person can type to a running simulator.
 struct PortConsole {
     let port: SimulatedPort
 
-    /// Obeys lines until the input ends. With no input, as in a script, there is nothing to do.
+    /// Carries out lines until the input ends. Without input, as in a script, there is nothing to do.
     func run() async {
         for await line in StandardInput.lines() {
             do {
@@ -50,7 +50,7 @@ enum PortOrder: Hashable {
     case unplug
     case plug
 
-    /// nil for an empty line.
+    /// Nil for an empty line.
     init?(_ line: String) throws {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         switch (words.first, words.count) {

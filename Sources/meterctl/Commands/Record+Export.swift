@@ -25,7 +25,7 @@ extension Record {
 
         func run() async throws {
             let client = daemon.client
-            // Whatever is wrong with it is said before a file is made.
+            // Errors in the request are reported before a file is created.
             let recording: RecordingBody = try await client.call(.get, which.path())
             try RecordingWords.requireMine(recording)
             let file = try OutputFile(path: output)

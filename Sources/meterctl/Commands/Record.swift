@@ -87,7 +87,7 @@ struct Record: AsyncParsableCommand {
     }
 }
 
-/// Which recording.
+/// Which recording is meant.
 struct RecordingArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("A recording's id in the list, the beginning of it, or its name.", valueName: "id"))
     var recording: String

@@ -34,14 +34,14 @@ struct Replay: AsyncParsableCommand {
     }
 }
 
-/// A capture read back.
+/// A parsed capture.
 private struct CaptureText {
     private(set) var model: String?
     private(set) var messages: [TrafficReplay.Message] = []
 
     init(path: String) throws {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            // The error thrown says no more than that.
+            // The thrown error says no more than that.
             throw CommandFailure(.error, "\(path) cannot be read", next: "check the path and its mode")
         }
         if let bytes = Hex.decode(text), !bytes.isEmpty {
@@ -51,7 +51,7 @@ private struct CaptureText {
         for (index, line) in text.split(separator: "\n").enumerated() {
             let data = Data(line.utf8)
             if index == 0, let header = try? JSONDecoder().decode(CaptureHeader.self, from: data) {
-                // A first line that is no header may be a message; the next lines decide.
+                // A first line that is not a header may be a message; the next lines decide.
                 model = header.model
                 continue
             }
@@ -63,7 +63,7 @@ private struct CaptureText {
     private static func message(_ data: Data, path: String, line: Int) throws -> TrafficReplay.Message {
         guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex)
         else {
-            // Which part is wrong, a person sees in the line itself.
+            // A person can see in the line itself which part is wrong.
             throw CommandFailure(
                 .error, "\(path), line \(line), is not a message",
                 next: "give a file that meterctl capture wrote, or hex")

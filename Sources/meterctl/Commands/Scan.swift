@@ -16,7 +16,7 @@ struct Scan: AsyncParsableCommand {
 
     func run() async throws {
         let begun = ContinuousClock.now
-        // Whoever asks is listened for: see `[bluetooth] scan`.
+        // Asking makes the radios listen: see `[bluetooth] scan`.
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
         let patience = if let patience { patience.duration } else { try await usualPatience() }
         let end = begun + patience
@@ -34,7 +34,7 @@ struct Scan: AsyncParsableCommand {
         if all { ScanOthers.table(others).print() }
     }
 
-    /// A round that listens to both kinds of radio takes the kernel 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`,
+    /// A round over both kinds of radio takes the kernel 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`,
     /// `DISCOV_INTERLEAVED_INQUIRY_LEN`).
     private func usualPatience() async throws -> Duration {
         let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")

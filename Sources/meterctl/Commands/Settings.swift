@@ -50,7 +50,7 @@ struct Get: AsyncParsableCommand {
         if let value { Terminal.line(value, linesKept: true) } else { Terminal.talk("\(key) is not set") }
     }
 
-    /// nil means not set. Which settings there are, the daemon says.
+    /// Nil if not set. The daemon says which settings exist.
     static func value(of key: String, in body: SettingsBody) throws -> String? {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }

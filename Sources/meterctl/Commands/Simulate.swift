@@ -90,7 +90,7 @@ struct Simulate: AsyncParsableCommand {
         return meter
     }
 
-    /// Those that have a simulator.
+    /// The models that have a simulator.
     private static let models = ModelName.allCases.filter { SimulatorCatalogue.meter($0) != nil }.map(\.rawValue)
 }
 
@@ -101,7 +101,7 @@ private func runStream(_ meter: any SimulatedMeter, as form: StreamFraming.Form)
     do throws(Errno) {
         try stream.run()
     } catch {
-        // Whoever read has gone, which is how such a conversation may end.
+        // The reader has gone, which is a normal end of such a conversation.
         guard error.code != EPIPE else { return }
         throw CommandFailure(.error, "standard input or output failed: \(error)", next: "what plays the link?")
     }
@@ -132,7 +132,7 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     await port.stop()
 }
 
-/// Why there is no port, told apart where a person can do something about it.
+/// Why there is no port, distinguishing cases that a person can do something about.
 private func portFailure(_ error: Errno, link: String?) -> CommandFailure {
     guard let link else {
         return CommandFailure(.error, "no pseudo-terminal: \(error)", next: "is /dev/pts mounted and writable?")

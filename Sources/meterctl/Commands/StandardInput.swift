@@ -1,13 +1,13 @@
 import Glibc
 import ProgramKit
 
-/// Standard input, line by line, for a program that does other things meanwhile.
+/// Standard input, line by line, for a program that does other things at the same time.
 enum StandardInput {
     /// The lines from now on, without their ends. Call it once.
     ///
-    /// A read of a terminal blocks for as long as nobody types. Swift's own threads are as many as there are cores, and
-    /// one of them gone may stop the program, so the reads have a thread of their own. It ends with the input or with the
-    /// program. It reads the descriptor and not `stdin`, whose lock it would hold while the program exits.
+    /// A read from a terminal blocks until somebody types. Swift has only as many threads as there are cores, and
+    /// losing one may stop the program, so the reads have a thread of their own. It ends with the input or with the
+    /// program. It reads the descriptor rather than `stdin`, whose lock it would hold while the program exits.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         let reader = Unmanaged.passRetained(Reader(continuation))
@@ -22,7 +22,7 @@ enum StandardInput {
         if code == 0 {
             pthread_detach(thread)
         } else {
-            // No thread to be had: the simulator runs all the same, it only takes no orders.
+            // No thread could be created: the simulator runs all the same, but takes no commands.
             reader.release()
             continuation.finish()
         }
@@ -47,7 +47,7 @@ enum StandardInput {
                     pending.removeSubrange(...end)
                 }
             }
-            // The last line of a file may have no end.
+            // The last line of a file may lack a line end.
             if !pending.isEmpty { continuation.yield(String(decoding: pending, as: UTF8.self)) }
             continuation.finish()
         }

@@ -29,7 +29,7 @@ struct Sync: AsyncParsableCommand {
             try show(try await result(client))
         }
 
-        /// The result of the run. While it is under way, how far it is.
+        /// The result of the run. Shows the progress while it is under way.
         private func result(_ client: ControlClient) async throws -> SyncResultBody {
             try await withThrowingTaskGroup(of: SyncResultBody?.self) { group in
                 group.addTask {
@@ -139,7 +139,7 @@ struct Sync: AsyncParsableCommand {
     }
 }
 
-/// Shows how far a run is, on stderr, for as long as its task lives.
+/// Shows a run's progress on stderr for as long as its task lives.
 private struct SyncProgressPrinter {
     let client: ControlClient
 

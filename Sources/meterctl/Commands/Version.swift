@@ -13,7 +13,7 @@ struct Version: AsyncParsableCommand {
         let own = VersionBody.current
         if json { return Terminal.exact(try JSONOutput.pretty(own)) }
         Terminal.line("meterctl \(own.version) (\(own.commit), \(own.build))")
-        // Without a daemon there is just no second line.
+        // Without a daemon there is simply no second line.
         if let theirs = try? await daemon.client.call(.get, "/v1/version") as VersionBody {
             Terminal.line("meterd \(theirs.version) (\(theirs.commit), \(theirs.build))")
         }

@@ -41,11 +41,11 @@ struct ReadingPrinter {
 
     mutating func print(_ line: ReadingLine) throws {
         if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
-        // A person's line has a name in it, which may be another host's.
+        // A line for people contains a name, which may be another host's.
         for text in try lines(for: line) { if form == .people { Terminal.line(text) } else { Terminal.exact(text) } }
     }
 
-    /// What is printed for one reading: one line, and the header before the first line of CSV.
+    /// The output for one reading: one line, with the header before the first line of CSV.
     mutating func lines(for line: ReadingLine) throws -> [String] {
         switch form {
         case .json: [try JSONOutput.line(line)]
@@ -54,7 +54,7 @@ struct ReadingPrinter {
         }
     }
 
-    /// The columns are those of the first reading, so that every line has as many.
+    /// The columns are those of the first reading, so that all lines have the same number.
     private mutating func csvLines(_ line: ReadingLine) -> [String] {
         let reading = line.values.reading
         var lines: [String] = []
@@ -66,7 +66,7 @@ struct ReadingPrinter {
         return lines
     }
 
-    /// Of the time, the date is left out and the Z is not: it is not the time on the wall.
+    /// The date is left out of the time, but the Z is not: this is not local time.
     private func lineForPeople(_ line: ReadingLine) -> String {
         var parts = [String(line.time.dropFirst(11))]
         line.values.reading.forEach { quantity, value in
@@ -81,7 +81,7 @@ struct ReadingPrinter {
     }
 }
 
-/// Runs `body`, and ends well when the time is over first. nil means no limit.
+/// Runs `body`, and ends normally if the time is over first. Without a limit if nil.
 func withTimeLimit(_ limit: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws {
     guard let limit else { return try await body() }
     try await withThrowingTaskGroup(of: Void.self) { group in

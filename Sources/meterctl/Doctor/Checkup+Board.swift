@@ -3,7 +3,7 @@ import MeterModel
 
 /// What a small computer does to its own radio.
 extension Checkup {
-    /// The adapter is busy for another program. What comes of it depends on how that one searches.
+    /// The adapter is busy for another program. The effect depends on how that one searches.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address
@@ -16,8 +16,8 @@ extension Checkup {
                 + "or the Bluetooth integration of Home Assistant")
     }
 
-    /// `dtoverlay=disable-bt` gives the chip's UART to the pins (raspberrypi/linux, overlays/disable-bt-overlay.dts): there
-    /// is no adapter then, and none that is broken.
+    /// `dtoverlay=disable-bt` gives the chip's UART to the pins (raspberrypi/linux, overlays/disable-bt-overlay.dts):
+    /// then there is no adapter, not a broken one.
     var ownRadioOff: Finding? {
         guard let line = machine.radioSwitchedOff, !machine.adapters.contains(where: { $0.usb == nil }) else {
             return nil
@@ -28,8 +28,8 @@ extension Checkup {
             next: "take that line out and restart; where something else needs the UART at the pins, use a USB adapter")
     }
 
-    /// A chip that does both has one antenna for both. Bluetooth is at 2402 to 2480 MHz, as Wi-Fi's lower band is.
-    /// Reports: raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
+    /// A chip for both has one antenna for both. Bluetooth is at 2402 to 2480 MHz, as is Wi-Fi's lower band. Reports:
+    /// raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
     var sharedAntenna: Finding? {
         guard let board = machine.boardModel, board.contains("Raspberry Pi"), let wireless = machine.wirelessInterface,
             machine.adapters.contains(where: { $0.usb == nil })
@@ -46,7 +46,7 @@ extension Checkup {
         }
     }
 
-    /// The alarm is of the last seconds (drivers/hwmon/raspberrypi-hwmon.c).
+    /// The alarm refers to the last seconds (drivers/hwmon/raspberrypi-hwmon.c).
     var supply: Finding? {
         guard machine.isUnderVoltage == true else { return nil }
         return Finding(
@@ -56,7 +56,7 @@ extension Checkup {
                 + "fail first")
     }
 
-    /// - Parameter known: an adapter that works again is no problem any more.
+    /// - Parameter known: the daemon's adapters. One that works again is no longer a problem.
     func timeouts(besides known: [AdapterStatus]) -> [Finding] {
         guard !machine.adapters.isEmpty else { return [] }
         guard let timeouts = machine.commandTimeouts else {

@@ -1,8 +1,8 @@
 import GatewayAPI
 
-/// What keeps an MQTT broker, and Home Assistant with it, from hearing of the meters.
+/// What keeps meters from being published to an MQTT broker, and so to Home Assistant.
 extension Checkup {
-    /// None where no broker is configured.
+    /// Empty if no broker is configured.
     static func broker(_ broker: BrokerStatus) -> [Finding] {
         guard broker.configured else { return [] }
         let url = broker.url ?? "?"

@@ -1,10 +1,10 @@
 import GatewayAPI
 
-/// What keeps a meter with a PIN from being paired with.
+/// What keeps a meter with a PIN from pairing.
 extension Checkup {
-    /// - Parameter adapters: what the daemon says of its adapters.
+    /// - Parameter adapters: the adapters as reported by the daemon.
     func pairing(_ adapters: [AdapterStatus]) -> [Finding] {
-        // The agent is the host's; each adapter tells of it.
+        // The agent belongs to the host; each adapter reports it.
         let agent = adapters.compactMap(\.pairing).first.flatMap(agent)
         return adapters.compactMap(Self.bondable) + [agent].compactMap { $0 }
     }

@@ -25,8 +25,8 @@ extension Checkup {
         }
     }
 
-    /// What may be a meter and is not taken for one. Strangers with a meter's ids, and adapters that anything may be behind,
-    /// are `scan --all`'s.
+    /// Devices that may be meters but are not identified as such. Other devices with a meter's ids, and adapters with
+    /// anything behind them, are left to `scan --all`.
     var unclaimed: [Finding] {
         machine.unclaimed.compactMap { one in
             let nodes = one.nodes.map { "/dev/\($0)" }.joined(separator: ", ")

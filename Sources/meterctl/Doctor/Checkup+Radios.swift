@@ -2,7 +2,7 @@ import GatewayAPI
 
 /// What keeps a meter from being heard.
 extension Checkup {
-    /// - Parameter known: what the daemon says of its adapters; empty where it has none, or does not answer.
+    /// - Parameter known: the adapters as reported by the daemon; empty if it has none, or does not answer.
     func radios(_ known: [AdapterStatus]) -> [Finding] {
         var all = machine.bluetoothSwitches.filter { $0.isOffBySoftware || $0.isOffByHardware }.map { radio in
             Finding(
@@ -17,7 +17,7 @@ extension Checkup {
         return all
     }
 
-    /// - Parameter others: meters are heard without it.
+    /// - Parameter others: whether meters are heard without it.
     private static func adapter(_ adapter: AdapterStatus, besideOthers others: Bool) -> Finding {
         let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"
         switch adapter.state {

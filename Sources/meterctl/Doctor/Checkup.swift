@@ -2,15 +2,15 @@ import GatewayAPI
 import MeterModel
 import ProgramKit
 
-/// Makes findings of facts: what is, whether that is well, and what to do where it is not.
+/// Turns facts into findings: what is the case, whether that is good, and otherwise what to do.
 struct Checkup {
-    /// What the daemon said.
+    /// What the daemon reported.
     enum DaemonFacts {
         case answers(Answers)
         case fails(CommandFailure)
     }
 
-    /// What each of the daemon's parts said. nil means it is of a version that knows no such part.
+    /// The report of each of the daemon's parts. Nil if its version does not have that part.
     struct Answers {
         var version: VersionBody
         var status: GatewayStatus
@@ -107,7 +107,7 @@ struct Checkup {
         return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)")
     }
 
-    /// Leases need no clock, and settings are corrected; what people see is wrong all the same.
+    /// Leases need no clock, and settings are corrected, but what people see is wrong all the same.
     private static func cloudClock(_ cloud: CloudStatus) -> Finding? {
         guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
         let words = "\(Words.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"

@@ -4,18 +4,18 @@ import GatewayAPI
 struct Finding: Encodable, Hashable {
     enum Verdict: String, Encodable {
         case ok
-        /// Nothing is broken by it, but somebody who is stuck wants to know.
+        /// Nothing is broken, but somebody who is stuck should know.
         case note
-        /// Keeps something from working.
+        /// It keeps something from working.
         case problem
     }
 
-    /// The name of the check, one word.
+    /// The name of the check, a single word.
     var check: String
     var verdict: Verdict
-    /// What is, in a sentence.
+    /// What was found, in a sentence.
     var message: String
-    /// What to do; null where there is nothing to do.
+    /// What to do; null if there is nothing to do.
     @NullCodable var next: String? = nil
 
     init(_ check: String, _ verdict: Verdict, _ message: String, next: String? = nil) {

@@ -1,6 +1,6 @@
 import LinuxIO
 
-/// What a Raspberry Pi says of itself.
+/// What a Raspberry Pi reports about itself.
 extension MachineReader {
     func readBoard(into facts: inout MachineFacts) {
         facts.boardModel = FileTree.text(at: "\(root)/proc/device-tree/model").map { $0.filter { $0 != "\0" } }
@@ -9,7 +9,7 @@ extension MachineReader {
         if facts.boardModel?.contains("Raspberry Pi") == true { facts.radioSwitchedOff = radioSwitchedOff }
     }
 
-    /// os-release(5): the first place counts.
+    /// os-release(5): the first file found counts.
     var systemName: String? {
         for file in ["/etc/os-release", "/usr/lib/os-release"] {
             guard let text = FileTree.contents(at: root + file, atMost: 64 * 1024) else { continue }
@@ -27,8 +27,8 @@ extension MachineReader {
         return sensor.flatMap { FileTree.text(at: "\(folder)/\($0)/in0_lcrit_alarm") }.map { $0 == "1" }
     }
 
-    /// Raspberry Pi OS has it in the first place since Debian 12, in the second one before. The older name of the overlay
-    /// is an alias (raspberrypi/linux, arch/arm/boot/dts/overlays).
+    /// Raspberry Pi OS has had it in the first place since Debian 12, and in the second before. The older name of the
+    /// overlay is an alias (raspberrypi/linux, arch/arm/boot/dts/overlays).
     private var radioSwitchedOff: MachineFacts.Line? {
         for file in ["/boot/firmware/config.txt", "/boot/config.txt"] {
             guard let text = FileTree.contents(at: root + file, atMost: 64 * 1024) else { continue }
@@ -53,8 +53,8 @@ extension MachineReader {
     }
 }
 
-/// `Bluetooth: hci0: command 0x0c03 tx timeout` (Linux net/bluetooth/hci_core.c, `hci_cmd_timeout`); older kernels have no
-/// colon behind the adapter.
+/// `Bluetooth: hci0: command 0x0c03 tx timeout` (Linux net/bluetooth/hci_core.c, `hci_cmd_timeout`); older kernels have
+/// no colon after the adapter.
 enum CommandTimeoutLines {
     static func count(in log: String) -> [MachineFacts.CommandTimeouts] {
         var found: [MachineFacts.CommandTimeouts] = []

@@ -4,14 +4,14 @@ import USBTransport
 
 /// Reads `MachineFacts` from the kernel's files.
 struct MachineReader {
-    /// In front of every path; empty but in tests.
+    /// A prefix of every path; not empty only in tests.
     var root = ""
-    /// What a Wi-Fi interface's channel is at, in MHz.
+    /// The frequency of a Wi-Fi interface's channel in MHz.
     var wirelessFrequency: (_ interface: String) -> Int? = { WirelessLink.frequency(of: $0) }
 
     /// - Parameters:
-    ///   - user: who runs meterd.
-    ///   - folder: where its store is.
+    ///   - user: the user that runs meterd.
+    ///   - folder: the folder of its store.
     func facts(user: uid_t, storeFolder folder: String?) -> MachineFacts {
         let account = Account(user)
         var facts = MachineFacts(user: account.name)
@@ -64,9 +64,9 @@ struct MachineReader {
         return Swift.Set(processes.compactMap { FileTree.text(at: "\(root)/proc/\($0)/comm") })
     }
 
-    /// The ids of the USB device that a device is part of.
+    /// The ids of the USB device that a device belongs to.
     private func usbIdentity(below path: String) -> MachineFacts.USBIdentity? {
-        // The adapter is the USB interface, its parent the device that has the ids.
+        // The adapter is the USB interface; its parent is the device with the ids.
         for folder in [path, "\(path)/.."] {
             if let vendor = FileTree.text(at: "\(folder)/idVendor").flatMap({ UInt16($0, radix: 16) }),
                 let product = FileTree.text(at: "\(folder)/idProduct").flatMap({ UInt16($0, radix: 16) })
@@ -77,7 +77,7 @@ struct MachineReader {
         return nil
     }
 
-    /// Raw HID nodes are of keyboards too: only those of meters count.
+    /// Keyboards have raw HID nodes too: only those of meters count.
     private func hidNode(_ name: String, for account: Account) -> MachineFacts.Node? {
         guard let model = DeviceTable.builtIn.model(behind: name, .hidraw, in: "\(root)/sys/class/hidraw") else {
             return nil
@@ -114,7 +114,7 @@ struct MachineReader {
     }
 }
 
-/// A user, and what groups it is in.
+/// A user and the user's groups.
 private struct Account {
     let id: uid_t
     let name: String
@@ -129,14 +129,14 @@ private struct Account {
         name = String(cString: text)
         var all = [gid_t](repeating: 0, count: 256)
         var count = Int32(all.count)
-        // -1: more than that. The first ones are filled in all the same.
+        // -1 means that there are more. The first ones are filled in all the same.
         _ = getgrouplist(text, record.pw_gid, &all, &count)
         groups = Swift.Set(all.prefix(Int(max(0, min(count, 256)))))
     }
 
     var isMe: Bool { id == geteuid() }
 
-    /// By the mode alone. Access lists, as logind's, are not seen.
+    /// By the mode alone. Access control lists, such as logind's, are not taken into account.
     func mayUse(owner: uid_t, group: gid_t, mode: UInt32) -> Bool {
         if id == 0 { return true }
         let bits = owner == id ? mode >> 6 : groups.contains(group) ? mode >> 3 : mode
@@ -149,13 +149,13 @@ private struct Account {
     }
 }
 
-/// BlueZ's daemon, which other programs use Bluetooth through.
+/// BlueZ's daemon, through which other programs use Bluetooth.
 private enum BluetoothDaemon {
     private static let paths = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// What the installed program says of itself, `5.66`; nil where it is elsewhere.
+    /// The version reported by the installed program, `5.66`; nil if it is somewhere else.
     static func version(root: String) -> String? {
         guard let path = paths.map({ root + $0 }).first(where: { access($0, X_OK) == 0 }),
             let pipe = popen("'\(path)' --version 2>/dev/null", "r")

@@ -3,23 +3,23 @@ import FoundationEssentials
 import MeterModel
 import USBTransport
 
-/// What a device says of itself, as one object of JSON: the form in which identities are published in this project's
-/// fixtures (Tests/Identities) and in what people report. Keys that are missing or null are not known; others are left be.
+/// A device's description of itself, as one JSON object: the form of this project's fixtures (Tests/Identities) and of
+/// people's reports. Keys that are missing or null are unknown; other keys are ignored.
 struct IdentityRow: Decodable {
-    /// `usb`, `ble` or `classic`; nil where the other keys tell.
+    /// `usb`, `ble` or `classic`; nil if the other keys tell.
     var bus: String?
-    /// What its owner calls it. Never used to judge.
+    /// Its owner's name for it. Never used for the verdict.
     var meter: String?
     var vid: String?
-    /// `*`: not known.
+    /// `*` if unknown.
     var pid: String?
     var manufacturer: String?
     var product: String?
     var config_descriptor_hex: String?
     var interfaces: [Interface]?
-    /// `tty` or `hidraw`, where it has one kind of node.
+    /// `tty` or `hidraw`, if it has one kind of node.
     var subsystem: String?
-    /// Its name under /dev/serial/by-id, which udev makes of its strings.
+    /// Its name under /dev/serial/by-id, which udev makes from its strings.
     var by_id: String?
     var name: String?
     var address: String?
@@ -36,7 +36,7 @@ struct IdentityRow: Decodable {
     struct Interface: Decodable {
         var `class`: String?
         var subclass: String?
-        /// The kernel's, `cdc_acm`.
+        /// The kernel driver's name, such as `cdc_acm`.
         var driver: String?
     }
 
@@ -44,7 +44,7 @@ struct IdentityRow: Decodable {
         var service: String?
     }
 
-    /// Of any type: only whether it is there.
+    /// A value of any type, of which only the presence matters.
     struct Unread: Decodable {
         init(from decoder: any Decoder) throws {}
     }
@@ -53,7 +53,7 @@ struct IdentityRow: Decodable {
         case usb, ble, classic
     }
 
-    /// The kind of link that it is seen on; nil where nothing tells.
+    /// The kind of link on which it was seen; nil if nothing tells.
     var seenOn: Bus? {
         switch bus {
         case "usb": .usb
@@ -68,7 +68,7 @@ struct IdentityRow: Decodable {
     }
 }
 
-/// A row as it was given, to be given back beside its verdict.
+/// A row as it was given, to be returned beside its verdict.
 enum GivenValue: Codable, Hashable {
     case null
     case flag(Bool)
@@ -82,7 +82,7 @@ enum GivenValue: Codable, Hashable {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
-        } else if let flag = try? container.decode(Bool.self) {  // Of another type: the next is tried.
+        } else if let flag = try? container.decode(Bool.self) {  // Of another type: try the next.
             self = .flag(flag)
         } else if let integer = try? container.decode(Int64.self) {  // The same.
             self = .integer(integer)
@@ -112,13 +112,13 @@ enum GivenValue: Codable, Hashable {
 }
 
 extension IdentityRow {
-    /// The device as USB shows it; nil where its vendor id cannot be read.
+    /// The device as USB shows it; nil if its vendor id is malformed.
     var usbDevice: USBSelfDescription? {
         guard let vendor = vid.flatMap({ UInt16($0, radix: 16) }) else { return nil }
         let shown = shownInterfaces
         var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
         if let shown { nodes.formUnion(shown.compactMap(\.node)) }
-        // A list that was put together from what a program uses may leave interfaces out; a descriptor does not.
+        // A list compiled from what a program uses may lack interfaces; a descriptor does not.
         if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(DeviceTable.Subsystem.ofInterfaces) }
         if let only = subsystem.flatMap({ DeviceTable.Subsystem(rawValue: $0) }) { nodes = [only] }
         return USBSelfDescription(
@@ -138,27 +138,27 @@ extension IdentityRow {
         return listed.isEmpty ? nil : listed
     }
 
-    /// Advertisement and scan response, in a row.
+    /// Advertisement and scan response, one after the other.
     var advertised: AdvertisingData {
         let parts = [adv_hex, scan_response_hex].compactMap { $0.flatMap { Hex.decode($0) } }
         return AdvertisingData(Array(parts.joined()))
     }
 
-    /// The better one of what it advertises and what was written down.
+    /// The better of the advertised name and the one that was written down.
     var visibleName: String? {
         if let heard = advertised.name?.text { return heard }
         guard let name else { return nil }
         return Array(name.utf8).withUnsafeBytes { DeviceName($0, isComplete: true)?.text }
     }
 
-    /// What it announces, and what it has once it is connected.
+    /// The services that it advertises, and those found once connected.
     var services: [BluetoothUUID] {
         let written = (service_uuids ?? []) + (gatt ?? []).compactMap(\.service)
         return advertised.services
             + written.compactMap { $0.count == 4 ? UInt32($0, radix: 16).map { BluetoothUUID(short: $0) } : nil }
     }
 
-    /// nil without an address.
+    /// Nil without an address.
     func radioAddress(isClassic: Bool) -> RadioAddress? {
         guard let address = address.flatMap({ MACAddress($0) }) else { return nil }
         if isClassic { return RadioAddress(address, .classic) }

@@ -3,13 +3,13 @@ import FoundationEssentials
 import MeterModel
 import USBTransport
 
-/// What one row is taken for: `meterctl identify` prints it.
+/// What one row is identified as, printed by `meterctl identify`.
 struct IdentityVerdict: Encodable, Hashable {
-    /// What was given, as it was given.
+    /// The row, unchanged.
     var given: GivenValue
     var model: ModelName?
     var maker: MeterMaker?
-    /// The link that it would be read over, or else what it is seen on.
+    /// The link over which it would be read, or otherwise the one on which it was seen.
     var transport: String
     /// A sentence without a full stop.
     var reason: String
@@ -18,7 +18,7 @@ struct IdentityVerdict: Encodable, Hashable {
         case given, model, family, transport, reason
     }
 
-    /// Written out so that what is unknown is `null` and not missing.
+    /// Written by hand so that unknown values are `null` rather than missing.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(given, forKey: .given)
@@ -91,7 +91,7 @@ extension IdentityVerdict {
 }
 
 extension USBIdentification {
-    /// Why it is taken for what it is, without a full stop.
+    /// The reason for the verdict, without a full stop.
     func sentence(of device: USBSelfDescription) -> String {
         switch self {
         case .meter: "by its USB ids, texts and interfaces"

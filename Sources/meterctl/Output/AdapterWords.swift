@@ -2,7 +2,7 @@ import GatewayAPI
 import MeterModel
 import ProgramKit
 
-/// This host's radios in a person's words.
+/// This host's radios in words for people.
 enum AdapterWords {
     static func table(_ adapters: [AdapterStatus]) -> Table {
         var table = Table(["ADAPTER", "NAME", "RADIO", "LINKS", "HEARD"])

@@ -2,10 +2,10 @@ import GatewayAPI
 import MeterCodec
 import MeterModel
 
-/// A frame as `decode --json` prints it (Docs/CommandLine.md#output): one object a frame.
+/// A frame as `decode --json` prints it (Docs/CommandLine.md#output): one object for each frame.
 ///
-/// `reading` is the newest measurement in it; a frame that carries several has all of them, oldest first, in
-/// `readings` too. What a model lacks is absent, what it has and does not know is null.
+/// `reading` is the newest measurement in it; a frame that carries several has all of them, oldest first, in `readings`
+/// too. A quantity that the model lacks is absent; one that it has but does not know is null.
 struct DecodedFrame: Encodable {
     private let frame: Frame
     private let raw: [UInt8]

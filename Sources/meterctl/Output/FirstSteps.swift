@@ -2,17 +2,17 @@ import GatewayAPI
 import Glibc
 import MeterModel
 
-/// What `meterctl` by itself says: how to begin, or what to type next.
+/// What `meterctl` prints without a command: how to begin, or what to type next.
 enum FirstSteps {
     /// How meterd is started here.
     struct Daemon: Equatable {
         /// The package's service is installed.
         var hasService: Bool
-        /// As it is typed: a name that the shell finds, or a path; nil where there is none.
+        /// How to type it: a name that the shell finds, or a path; nil if there is none.
         var program: String?
     }
 
-    /// - Parameter status: nil where no meterd answers.
+    /// - Parameter status: nil if meterd does not answer.
     static func text(_ status: GatewayStatus?, daemon: Daemon, path meterctl: String) -> String {
         guard let status else {
             return "No meterd runs here, so nothing reads your meters yet.\n\n" + table(starts(daemon))
@@ -70,11 +70,11 @@ extension FirstSteps.Daemon {
 
 /// The programs of one installation, as they are typed.
 enum TypedProgram {
-    /// This one.
+    /// This program.
     static var own: String { CommandLine.arguments.first ?? "meterctl" }
 
-    /// One that lies beside this one: with the folder that this one was typed with, or by its name alone where the shell
-    /// found this one. nil where it is not there.
+    /// A program beside this one: in the folder typed for this one, or just its name if the shell found this one. Nil
+    /// if it does not exist.
     static func beside(_ own: String, _ name: String) -> String? {
         guard let slash = own.lastIndex(of: "/") else {
             let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []

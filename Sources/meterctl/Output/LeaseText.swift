@@ -1,7 +1,7 @@
 import GatewayAPI
 import ProgramKit
 
-/// How leases look to people.
+/// Leases in words for people.
 enum LeaseText {
     /// Minutes and seconds, rounded down: `1:43`.
     static func countdown(milliseconds: Int64) -> String {
@@ -10,7 +10,7 @@ enum LeaseText {
         return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
     }
 
-    /// What the table of `status` says of a lease: `mine 1:43`, `pi-kitchen 0:57`, `lost`, `none`.
+    /// A lease in the table of `status`: `mine 1:43`, `pi-kitchen 0:57`, `lost`, `none`.
     static func cell(_ lease: LeaseStatus?) -> Table.Cell {
         guard let lease else { return Table.Cell("–") }
         let holder = lease.holder ?? "another host"
@@ -28,7 +28,7 @@ enum LeaseText {
         return Table.Cell(text, colour(of: lease.state.rawValue))
     }
 
-    /// The same for one meter, with everything that is known of it.
+    /// The same for one meter, with everything that is known about it.
     static func detail(_ lease: LeaseStatus?) -> String? {
         guard let lease else { return nil }
         let parts = [

@@ -2,15 +2,15 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// A file that lines are appended to. A full disk is an error, not a short file that looks whole.
+/// A file to which lines are appended. A full disk is an error, rather than leaving a short file that looks complete.
 struct OutputFile: Sendable {
-    /// nil means standard output.
+    /// Nil for standard output.
     private let descriptor: Int32?
     private let path: String
 
     /// - Parameters:
     ///   - path: `-` for standard output.
-    ///   - isPrivate: a file that this makes is for its owner alone.
+    ///   - isPrivate: whether a new file is for its owner alone.
     init(path: String, isPrivate: Bool = false) throws {
         self.path = path
         guard path != "-" else {
@@ -22,7 +22,7 @@ struct OutputFile: Sendable {
         descriptor = number
     }
 
-    /// One line, or several.
+    /// Writes one or more lines.
     func write(_ line: String) throws {
         guard let descriptor else { return Terminal.exact(line) }
         do throws(Errno) {

@@ -1,4 +1,4 @@
-/// The scale of values beside a plot: round numbers around what is drawn.
+/// The scale of values beside a plot: round numbers around the data.
 struct PlotScale {
     let low: Double
     let high: Double
@@ -6,11 +6,11 @@ struct PlotScale {
     private let digits: Int
 
     /// - Parameters:
-    ///   - least: what is drawn is from here
-    ///   - greatest: to here, which may be the same.
+    ///   - least: the smallest value drawn.
+    ///   - greatest: the largest value drawn, which may be the same.
     init(from least: Double, to greatest: Double) {
         let (least, greatest) = least.isFinite && greatest.isFinite ? (least, greatest) : (0, 1)
-        // A line that hardly moves is not blown up to fill the height.
+        // A line that hardly moves is not stretched to fill the height.
         let spread = max(greatest - least, max(least.magnitude, greatest.magnitude) * 0.02, 0.001)
         let middle = (least + greatest) / 2
         let step = Self.step(for: spread / 4)
@@ -36,10 +36,10 @@ struct PlotScale {
     }
 }
 
-/// The scale of time below a plot, from its start on.
+/// The scale of time below a plot, from its start.
 struct PlotAxis {
     let lengthInSeconds: Double
-    /// What a label counts.
+    /// The unit of the labels.
     let unit: String
     /// In seconds.
     let ticks: [Double]

@@ -1,6 +1,6 @@
 import ProgramKit
 
-/// How far a long work is: on a terminal one line that is written over, elsewhere nothing.
+/// The progress of a long task: on a terminal one line that is overwritten, elsewhere nothing.
 struct ProgressLine {
     private var width = 0
 
@@ -11,7 +11,7 @@ struct ProgressLine {
         Terminal.rewrite(text + padding)
     }
 
-    /// Takes the line away, so that what comes next stands alone.
+    /// Clears the line, so that what follows stands alone.
     mutating func end() {
         guard width > 0 else { return }
         Terminal.rewrite(String(repeating: " ", count: width))

@@ -1,10 +1,10 @@
 import GatewayAPI
 import MeterModel
 
-/// A recording as an SVG: voltage, current and power over time, one below the other, each with its extremes as a band and
-/// its mean as a line. Where nothing is known, the line breaks; what the recording marks as a gap is grey.
+/// A recording as an SVG: voltage, current and power over time, one below the other, each with its extremes as a band
+/// and its mean as a line. The line breaks where nothing is known; what the recording marks as a gap is grey.
 struct RecordingPlot {
-    /// As many points as there are half pixels.
+    /// One point for every half pixel.
     static let pointsMax = 1400
 
     private let recording: RecordingBody
@@ -22,7 +22,7 @@ struct RecordingPlot {
     private static let panelGap = 24.0
     private static let bottom = 56.0
 
-    /// nil where there is nothing to draw.
+    /// Nil if there is nothing to draw.
     init?(_ recording: RecordingBody, _ series: SeriesBody) {
         let colours: [(Quantity, String)] = [(.voltage, "#1f6fb4"), (.current, "#c8501e"), (.power, "#2c8a4b")]
         var panels: [(quantity: Quantity, column: SeriesBody.Column, colour: String)] = []
@@ -39,7 +39,7 @@ struct RecordingPlot {
             guard let start, let time = WallTime(text) else { return nil }
             return Double(time.millisecondsSince1970 - start.millisecondsSince1970) / 1000
         }
-        // To its end, as there may be a gap before that.
+        // Up to its end, because there may be a gap before that.
         let length = max(Double(last) / 1000, seconds(until: recording.until) ?? 0, 1)
         axis = PlotAxis(lengthInSeconds: length)
         gaps = recording.gaps.compactMap { gap in
@@ -126,10 +126,10 @@ struct RecordingPlot {
         return lines
     }
 
-    /// Stretches of points without a break.
+    /// Runs of points without a break.
     private func runs(of column: SeriesBody.Column) -> [[Int]] {
         var runs: [[Int]] = [[]]
-        // All lists are of one length by the API; a daemon of another version shall not make this trap.
+        // According to the API all lists have the same length, but a daemon of another version must not make this trap.
         let count = min(series.t_ms.count, column.min.count, column.max.count, column.mean.count)
         for place in 0..<count {
             if column.mean[place] != nil {
@@ -141,7 +141,7 @@ struct RecordingPlot {
         return runs.filter { !$0.isEmpty }
     }
 
-    /// At least a pixel wide, so that a short one is seen in a long recording.
+    /// At least a pixel wide, so that a short one is visible in a long recording.
     private func gapBoxes(top: Double) -> [String] {
         gaps.map { gap in
             let words = RecordingWords.words(forCause: gap.cause)
@@ -193,7 +193,7 @@ extension Quantity {
 }
 
 extension Double {
-    /// With at most two digits behind the point, which is finer than a screen.
+    /// With at most two decimals, which is finer than a screen.
     fileprivate var svg: String {
         let text = Words.decimal(self, digits: 2)
         return text.hasSuffix(".00") ? String(text.dropLast(3)) : text
@@ -201,8 +201,8 @@ extension Double {
 }
 
 extension String {
-    /// As the text of an element or an attribute: without what XML reads as its own, and without the control characters
-    /// that it does not allow at all.
+    /// As the text of an element or an attribute: with XML's special characters escaped, and without the control
+    /// characters that it does not allow.
     var xmlEscaped: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -2,7 +2,7 @@ import GatewayAPI
 import MeterModel
 import ProgramKit
 
-/// How recordings look to people.
+/// Recordings in words for people.
 enum RecordingWords {
     static func table(_ recordings: [RecordingBody]) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
@@ -54,7 +54,7 @@ enum RecordingWords {
 
     private static let gapsShown = 10
 
-    /// Readings lie where they were taken.
+    /// Readings are stored where they were taken.
     static func requireMine(_ recording: RecordingBody) throws {
         guard !recording.mine else { return }
         throw CommandFailure(

@@ -1,6 +1,6 @@
 import GatewayAPI
 
-/// Shows a picture anew each second, and at once when settings changed here or on another host.
+/// Redraws a picture every second, and at once when settings change here or on another host.
 enum Redraw {
     static func loop(_ client: ControlClient, _ draw: () async throws -> Void) async throws {
         let (ticks, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -15,7 +15,7 @@ enum Redraw {
                 do {
                     try await client.lines("/v1/refreshes", as: RefreshLine.self) { _ in sink.yield() }
                 } catch {
-                    // Without them the picture is a second old at most. Why they ended, the next picture says better.
+                    // Without them the picture is at most a second old. The next picture says better why they ended.
                 }
             }
             defer { group.cancelAll() }

@@ -3,15 +3,15 @@ import MeterModel
 import ProgramKit
 import USBTransport
 
-/// What is there and is no meter of the scan's, as `meterctl scan --all` shows it.
+/// Devices that are there but that the scan does not list as meters, as shown by `meterctl scan --all`.
 enum ScanOthers {
-    /// One device, over a radio or at a plug.
+    /// One device, over a radio or on USB.
     struct Entry: Encodable, Hashable {
         var device: String
         @NullCodable var name: String? = nil
         /// `ble`, `spp` or `usb`.
         var transport: String
-        /// Adapter, or device nodes.
+        /// The adapter, or device nodes.
         var port: String
         var looks_like_meter: Bool
         var reason: String
@@ -22,7 +22,7 @@ enum ScanOthers {
         var others: [Entry]
     }
 
-    /// What this machine's plugs and the daemon's radios have.
+    /// Those on this machine's USB and those heard by the daemon's radios.
     static func all(_ client: ControlClient) async throws -> [Entry] {
         let heard: [ScanOther] = try await client.call(.get, "/v1/scan/others")
         return DeviceTable.builtIn.unclaimed().map { Entry($0) } + heard.map { Entry($0) }

@@ -2,7 +2,7 @@ import GatewayAPI
 import MeterModel
 import ProgramKit
 
-/// How the sync engine looks to people.
+/// The sync engine in words for people.
 enum SyncWords {
     static func table(_ result: SyncResultBody) -> Table {
         var table = Table(["TYPE", "TOLD", "FETCHED", "UNCHANGED", "PARKED"])
@@ -41,7 +41,7 @@ enum SyncWords {
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
         add("last success", status.last_success_ms.map { "\(WallTime(millisecondsSince1970: $0))" })
-        // A halt is said at once and counts as no failed run.
+        // A halt is reported at once and does not count as a failed run.
         add("error", status.error.map { status.failures > 0 ? "\($0) (\(status.failures) times)" : $0 })
         if let retry = status.retry_in_ms { add("next attempt", "in " + Words.age(milliseconds: retry)) }
         add("next poll", status.poll_in_ms.map { "in " + Words.age(milliseconds: $0) })
@@ -70,7 +70,7 @@ enum SyncWords {
         return [network.kind, network.interface].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// What this host's clock is, compared with the cloud's.
+    /// This host's clock compared with the cloud's.
     static func clock(aheadBy milliseconds: Int64) -> String {
         guard milliseconds != 0 else { return "as the cloud's" }
         let span = Words.age(milliseconds: Int64(clamping: milliseconds.magnitude))

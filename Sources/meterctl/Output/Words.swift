@@ -2,7 +2,7 @@ import GatewayAPI
 import MeterModel
 import ProgramKit
 
-/// How values look to people.
+/// Values in words for people.
 enum Words {
     /// `5.106 V`, or `–` for unknown.
     static func quantity(_ quantity: Quantity, _ value: Double?) -> String {
@@ -19,7 +19,7 @@ enum Words {
         return quantity.unit.isEmpty ? number : "\(number) \(quantity.unit)"
     }
 
-    /// A number with so many digits behind the point.
+    /// A number with a given number of decimals.
     static func decimal(_ value: Double, digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
@@ -53,7 +53,7 @@ enum Words {
         }
     }
 
-    /// Why no data comes from a meter and what helps; nil where data comes.
+    /// Why a meter gives no data, and what helps; nil if it does.
     ///
     /// - Parameter reference: what the person called it, for a command to copy.
     static func noData(_ status: MeterStatus, called reference: String) -> String? {
@@ -66,7 +66,8 @@ enum Words {
         return "\(name): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
     }
 
-    /// `offline, looked for for 23 s` while it is not heard here and its lease is kept; otherwise the state alone.
+    /// `offline, looked for for 23 s` while the meter is not heard here and its lease is kept; otherwise just the
+    /// state.
     static func state(of meter: MeterStatus) -> String {
         guard let rest = meter.searching_ms else { return meter.state }
         return "\(meter.state), looked for for \(age(milliseconds: rest))"

@@ -1,18 +1,18 @@
 import Crypto
 import FoundationEssentials
 
-/// The secret that a host shows: `mgt_` and 256 random bits in base64url. Only its SHA-256 is kept anywhere.
+/// The secret that a host presents: `mgt_` and 256 random bits in base64url. Only its SHA-256 is ever stored.
 ///
-/// Prints as `<redacted>`, so that no log has it by accident.
+/// Prints as `<redacted>`, so that it is never logged by accident.
 package struct BearerToken: Sendable {
-    /// The token itself. For its owner's eyes.
+    /// The token itself, for its owner's eyes only.
     package let text: String
 
     package static let prefix = "mgt_"
-    /// Longer than any token of ours; what is longer is not one.
+    /// Longer than any token of ours; longer texts are not tokens.
     private static let bytesMax = 256
 
-    /// Makes one of 32 random bytes.
+    /// Makes one from 32 random bytes.
     package init(using dice: inout some RandomNumberGenerator) {
         let bytes = (0..<4).flatMap { _ in withUnsafeBytes(of: dice.next()) { Array($0) } }
         let base64 = Data(bytes).base64EncodedString()
@@ -20,7 +20,8 @@ package struct BearerToken: Sendable {
         text = Self.prefix + safe
     }
 
-    /// Takes it out of an `Authorization` header: `Bearer mgt_…`, blanks around it allowed, the scheme in any case.
+    /// Extracts it from an `Authorization` header: `Bearer mgt_…`, with or without surrounding blanks, the scheme in
+    /// upper or lower case.
     ///
     /// - Returns: nil for anything else.
     package init?(authorization: String) {
@@ -29,14 +30,14 @@ package struct BearerToken: Sendable {
         self.init(text: String(parts[1]))
     }
 
-    /// - Returns: nil for what does not look like a token of ours.
+    /// - Returns: nil unless the text looks like a token of ours.
     package init?(text: String) {
         guard text.hasPrefix(Self.prefix), text.utf8.count <= Self.bytesMax else { return nil }
         self.text = text
     }
 
-    /// SHA-256. Tokens are compared by it alone: whatever a comparison's duration tells is of the hash, and no help in
-    /// finding the token.
+    /// SHA-256. Tokens are only compared by hash: the duration of a comparison depends on the hash, which does not help
+    /// to find the token.
     package var hash: [UInt8] { Array(SHA256.hash(data: Data(text.utf8))) }
 }
 

@@ -3,16 +3,16 @@ import NIOTLS
 
 /// What a route has found out about the client of a connection. Sent through its channel as an outbound event.
 package enum ConnectionStanding: Sendable {
-    /// It has shown a good token: from here on it may take its time.
+    /// It has presented a valid token: from now on it may take its time.
     case known
-    /// It was answered without one.
+    /// It got a response without one.
     case stranger
 }
 
-/// Closes a connection whose client does not say in time what it wants: until TLS is set up, from then to the end of the
-/// first request's head, and, of a client that has shown no good token, from the answer on.
+/// Closes a connection whose client does not say in time what it wants: until TLS is set up, from then to the end of
+/// the first request's head, and, without a valid token, after each response.
 ///
-/// At the pipeline's end: the first thing that comes through to it is the head of a request. Needs the handler of
+/// At the pipeline's end: the first thing to reach it is the head of a request. Requires the handler of
 /// `ConnectionLimit.strangerHandler()` at the front.
 package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = Any
@@ -88,7 +88,7 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
         deadline = nil
     }
 
-    /// What counts this connection; a listener without it has deadlines alone.
+    /// The handler that counts this connection; without one, a listener has only deadlines.
     private func front(_ context: ChannelHandlerContext) -> ConnectionLimitHandler? {
         try? context.pipeline.syncOperations.handler(type: ConnectionLimitHandler.self)
     }

@@ -1,9 +1,8 @@
 package import NIOCore
 import Synchronization
 
-/// How many connections there may be at a time, in all and from one address. One more is closed as it comes, or takes the
-/// place of the oldest that has not shown who it is from, so that somebody who opens very many takes no place from anybody
-/// else.
+/// Limits the connections at a time, in total and from one address. A further one is closed at once, or takes the place
+/// of the oldest that has not identified itself, so that a client that opens very many takes no place from others.
 package final class ConnectionLimit: Sendable {
     private struct State {
         var table: ConnectionTable
@@ -14,7 +13,7 @@ package final class ConnectionLimit: Sendable {
     private let proxies: Set<[UInt8]>
     private let state: Mutex<State>
 
-    /// - Parameter proxies: addresses that pass on what many clients ask.
+    /// - Parameter proxies: addresses that pass on requests from many clients.
     package init(_ bounds: ConnectionBounds, proxies: [String] = []) {
         self.proxies = Set(proxies.compactMap(IPAddress.plainBytes(of:)))
         state = Mutex(State(table: ConnectionTable(bounds)))
@@ -22,29 +21,29 @@ package final class ConnectionLimit: Sendable {
 
     /// - Parameters:
     ///   - all: at least 1.
-    ///   - perAddress: at least 1; of an IPv6 address, those of its whole network count together.
+    ///   - perAddress: at least 1; for an IPv6 address, those from its whole network count together.
     package convenience init(all: Int, perAddress: Int) {
         self.init(ConnectionBounds(all: all, perAddress: perAddress))
     }
 
-    /// Connections that are open.
+    /// Number of open connections.
     package var count: Int { state.withLock { $0.table.count } }
-    /// Connections since the start that were closed because there were too many.
+    /// Number of connections since the start that were closed because there were too many.
     package var refused: UInt64 { state.withLock { $0.refused } }
 
-    /// What counts one connection, to be put in its pipeline before it is active.
+    /// The handler that counts one connection, to be put in its pipeline before it is active.
     package func handler() -> any RemovableChannelHandler { ConnectionLimitHandler(limit: self, isStranger: false) }
 
-    /// The same for a listener whose clients show who they are. It has to be the first of the pipeline, before TLS, so
-    /// that a connection is closed at once; `ConnectionDeadlineHandler` belongs at the pipeline's end.
+    /// The same for a listener whose clients identify themselves. It has to be the first in the pipeline, before TLS,
+    /// so that a connection is closed at once; `ConnectionDeadlineHandler` belongs at the pipeline's end.
     package func strangerHandler() -> any RemovableChannelHandler {
         ConnectionLimitHandler(limit: self, isStranger: true)
     }
 
     /// Counts one more connection.
     ///
-    /// - Parameter closing: closes it, from any thread; called where it gives way to another.
-    /// - Returns: nil where there are enough already.
+    /// - Parameter closing: closes it, from any thread; called if it gives way to another.
+    /// - Returns: nil if there are enough already.
     func open(
         from address: SocketAddress?, isStranger: Bool, closing: @escaping @Sendable () -> Void
     ) -> ConnectionTable.ID? {
@@ -80,10 +79,10 @@ package final class ConnectionLimit: Sendable {
         }
     }
 
-    /// Under what a connection is counted, and whether many clients are behind it.
+    /// The name under which a connection is counted, and whether there are many clients behind it.
     private func asker(_ address: SocketAddress?) -> (name: String, isTrusted: Bool) {
         guard let text = address?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else { return ("local", true) }
-        // One of these is one machine, whatever else is in its network.
+        // Each of these is one machine, whatever else is in its network.
         if IPAddress.isLoopback(text) || proxies.contains(bytes) { return (text, true) }
         return (IPAddress.network(of: address), false)
     }
@@ -96,7 +95,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
 
     private let limit: ConnectionLimit
     private let isStranger: Bool
-    /// Under which the connection was counted; nil while it is not.
+    /// The id under which the connection is counted, if it is.
     private var id: ConnectionTable.ID?
     private var isRefused = false
     private var wasHeard = false
@@ -135,10 +134,10 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
         release()
     }
 
-    /// The client has shown who it is.
+    /// The client has identified itself.
     func know() { if let id { limit.know(id) } }
 
-    /// Closes the connection without a word: from here on there is no TLS that could wait for the client's farewell.
+    /// Closes the connection immediately: this is before TLS, which would wait for the client's farewell.
     func closeAtOnce() { context?.close(promise: nil) }
 
     private func count(_ context: ChannelHandlerContext) {

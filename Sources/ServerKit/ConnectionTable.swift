@@ -1,12 +1,12 @@
-/// How many connections a listener has at a time.
+/// Limits on the number of connections that a listener has at a time.
 package struct ConnectionBounds: Hashable, Sendable {
-    /// In all; at least 1.
+    /// In total; at least 1.
     package var all: Int
     /// From one address, or the network of an IPv6 address; at least 1.
     package var perAddress: Int
-    /// From one address behind which are many: loopback, and proxies that are named.
+    /// From one address with many clients behind it: loopback, and proxies that are named.
     package var perTrustedAddress: Int
-    /// Connections that have not shown yet who they are from. They cost memory all the same, and anybody can make them.
+    /// Connections that have not identified themselves yet. They cost memory all the same, and anybody can open them.
     package var strangers: Int
 
     package init(all: Int, perAddress: Int, perTrustedAddress: Int? = nil, strangers: Int? = nil) {
@@ -17,13 +17,12 @@ package struct ConnectionBounds: Hashable, Sendable {
     }
 }
 
-/// The connections of a listener: whether there is room for one more, and which one makes room for it.
+/// The connections of a listener: decides whether there is room for one more, and which one gives way to it.
 ///
-/// Where a limit is reached, the oldest connection that has not shown who it is from gives way to the new one, so that
-/// somebody who opens many and says nothing keeps nobody out for longer than it takes to say something. Those that have
-/// said nothing at all, and those that have said something, have half of the places each where both are many: connections
-/// that are opened by the thousand push out their like, and not a client that is setting up TLS. Connections of known
-/// clients never give way.
+/// At a limit, the oldest connection that has not identified itself gives way to the new one, so that a client that
+/// opens many and stays silent keeps nobody out for longer than it takes to say something. Silent connections and those
+/// that have sent something share the places equally if there are many of both: connections opened by the thousand push
+/// out others like them, rather than a client that is setting up TLS. Connections of known clients never give way.
 package struct ConnectionTable: Sendable {
     package typealias ID = UInt64
 
@@ -34,14 +33,14 @@ package struct ConnectionTable: Sendable {
     }
 
     private let bounds: ConnectionBounds
-    /// Where each is from.
+    /// The address of each connection.
     private var addresses: [ID: String] = [:]
     private var counts: [String: Int] = [:]
-    /// Those that have not shown who they are from.
+    /// Connections that have not identified themselves.
     private var strangers: Set<ID> = []
-    /// Those of them from which nothing has come.
+    /// Those of them from which nothing has arrived.
     private var silent: Set<ID> = []
-    /// Rises with each connection, so that the least is the oldest.
+    /// Rises with each connection, so that the oldest has the least.
     private var nextID: ID = 0
 
     package init(_ bounds: ConnectionBounds) { self.bounds = bounds }
@@ -51,7 +50,8 @@ package struct ConnectionTable: Sendable {
 
     /// One more connection.
     ///
-    /// - Parameter isStranger: false for a listener that does not tell clients apart; such a connection never gives way.
+    /// - Parameter isStranger: false for a listener that does not distinguish clients; such a connection never gives
+    ///   way.
     package mutating func open(from address: String, isTrusted: Bool, isStranger: Bool) -> Answer {
         let most = isTrusted ? bounds.perTrustedAddress : bounds.perAddress
         var closing: ID?
@@ -74,16 +74,16 @@ package struct ConnectionTable: Sendable {
         return .admitted(id, closing: closing)
     }
 
-    /// The client has shown who it is. Unknown ids are ignored: that connection gave way meanwhile.
+    /// The client has identified itself. Unknown ids are ignored: that connection has given way.
     package mutating func know(_ id: ID) {
         strangers.remove(id)
         silent.remove(id)
     }
 
-    /// Something came from the client, whoever it is.
+    /// Something arrived from the client, whoever it is.
     package mutating func hear(_ id: ID) { silent.remove(id) }
 
-    /// The connection is over. Closing one twice changes nothing.
+    /// The connection is over. Closing it twice changes nothing.
     package mutating func close(_ id: ID) {
         guard let address = addresses.removeValue(forKey: id) else { return }
         know(id)
@@ -91,7 +91,7 @@ package struct ConnectionTable: Sendable {
         counts[address] = rest > 0 ? rest : nil
     }
 
-    /// Which gives way to somebody from another address.
+    /// The connection that gives way to one from another address.
     private var leastOfStrangers: ID? {
         let speaking = strangers.count - silent.count
         return speaking > silent.count ? strangers.lazy.filter { !silent.contains($0) }.min() : silent.min()

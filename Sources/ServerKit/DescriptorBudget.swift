@@ -1,22 +1,22 @@
-/// How the files and connections that a process may have open are shared out, so that however many clients come there is
+/// How the files and connections that a process may have open are divided, so that however many clients come there is
 /// always a descriptor for a meter.
 package struct DescriptorBudget: Hashable, Sendable {
-    /// Kept for meters: serial ports, radio links, pseudo-terminals.
+    /// Reserved for meters: serial ports, radio links, pseudo-terminals.
     package static let meters = 64
-    /// What a program opens for itself: two stores with their readers, event loops, control connections, a broker, the
+    /// Reserved for the program itself: two stores with their readers, event loops, control connections, a broker, the
     /// clients of a cloud. A meterd that serves its cloud has about 60 open.
     package static let own = 96
-    /// What is served from there on is limited by memory and not by descriptors.
+    /// Beyond this, memory rather than descriptors is the limit.
     private static let connectionsMost = 16_384
     private static let pageMost = 512
 
-    /// Connections of the web page at a time.
+    /// Most connections of the web page at a time.
     package let page: Int
-    /// Connections of the cloud at a time.
+    /// Most connections of the cloud at a time.
     package let cloud: Int
 
     /// - Parameters:
-    ///   - descriptors: how many the process may have open; nil where the system does not say, which counts as 1024.
+    ///   - descriptors: how many the process may have open; nil if unknown, which counts as 1024.
     ///   - hasPage: whether a web page is served from them too.
     package init(descriptors: UInt64?, hasPage: Bool) {
         let limit = Int(clamping: min(descriptors ?? 1024, 1 << 20))
@@ -27,8 +27,8 @@ package struct DescriptorBudget: Hashable, Sendable {
 
     /// The limits of the cloud's port.
     ///
-    /// - Parameter perAddress: connections from one address. Loopback and proxies have eight times as many, and so have
-    ///   all together that have not shown a token: where half of those set up TLS, they cost about 30 MB.
+    /// - Parameter perAddress: most connections from one address. Loopback and proxies have eight times as many, and so
+    ///   have all connections without a token together: if half of those set up TLS, they cost about 30 MB.
     package func cloudBounds(perAddress: Int) -> ConnectionBounds {
         ConnectionBounds(
             all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 8, cloud)

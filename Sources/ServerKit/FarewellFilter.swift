@@ -1,11 +1,11 @@
 package import Logging
 
-/// Keeps what the HTTP library says to developers out of the log: that it begins and ends, and, as an error, that a
-/// connection was cut when the listener stopped, or that the listener was closed already by then.
+/// Keeps messages of the HTTP library meant for developers out of the log: that it starts and stops, and, as an error,
+/// that a connection was cut when the listener stopped, or that the listener was already closed by then.
 package struct FarewellFilter: LogHandler {
     private var base: Logger
 
-    /// A logger of warnings and errors without farewells.
+    /// A logger of warnings and errors without such messages.
     package static func quiet(_ logger: Logger) -> Logger {
         var quiet = Logger(label: logger.label) { _ in FarewellFilter(base: logger) }
         quiet.logLevel = max(logger.logLevel, .warning)

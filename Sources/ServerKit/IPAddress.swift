@@ -3,14 +3,14 @@ package import NIOCore
 
 /// Addresses of machines, as text and as bytes.
 package enum IPAddress {
-    /// 4 or 16 bytes; nil for what is no address.
+    /// 4 or 16 bytes; nil unless the text is an address.
     package static func bytes(of text: String) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
         return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
     }
 
-    /// The same, an IPv4 address as a socket for both kinds shows it (`::ffff:…`) in its 4 bytes.
+    /// The same, but an IPv4 address in the form used by dual-stack sockets (`::ffff:…`) gives its 4 bytes.
     package static func plainBytes(of text: String) -> [UInt8]? {
         guard let bytes = bytes(of: text) else { return nil }
         return bytes.count == 16 && Array(bytes.prefix(12)) == mappedPrefix ? Array(bytes.suffix(4)) : bytes
@@ -27,16 +27,16 @@ package enum IPAddress {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether only this machine reaches it: `127.0.0.0/8`, `::1` and `localhost`.
+    /// Whether only this machine can reach it: `127.0.0.0/8`, `::1` and `localhost`.
     package static func isLoopback(_ host: String) -> Bool {
         guard let bytes = plainBytes(of: host) else { return host.lowercased() == "localhost" }
         return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// `0.0.0.0` and `::`: whatever addresses this machine has.
+    /// `0.0.0.0` and `::`: all addresses of this machine.
     package static func isAny(_ host: String) -> Bool { bytes(of: host)?.allSatisfy { $0 == 0 } ?? false }
 
-    /// A host and a port as they stand in a URL.
+    /// A host and a port as written in a URL.
     package static func authority(_ host: String, _ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
@@ -55,8 +55,8 @@ package enum IPAddress {
         return (host, port)
     }
 
-    /// Whose requests are counted together where nothing else tells them apart: an IPv4 address, or the network of an
-    /// IPv6 address, of which one machine has as many addresses as it likes.
+    /// The name under which requests are counted together if nothing else distinguishes them: an IPv4 address, or the
+    /// network of an IPv6 address, in which one machine may have any number of addresses.
     package static func network(of address: SocketAddress?) -> String {
         guard let text = address?.ipAddress, let bytes = plainBytes(of: text) else { return "local" }
         guard bytes.count == 16 else { return Self.text(of: bytes) ?? text }
@@ -64,7 +64,7 @@ package enum IPAddress {
         return words.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
     }
 
-    /// Those of this machine's interfaces, but for loopback and those that only mean something on one link.
+    /// The addresses of this machine's interfaces, except loopback and those that are valid on one link only.
     package static func ofThisMachine() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }

@@ -1,7 +1,7 @@
 package import NIOCore
 
-/// Closes a connection whose client takes nothing for too long, so that a stream that is not read cannot hold a
-/// shutdown up, nor its buffer for ever.
+/// Closes a connection whose client accepts nothing for too long, so that an unread stream cannot hold up a shutdown,
+/// or keep its buffer for ever.
 package final class StalledWriteHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = Any
     package typealias InboundOut = Any

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// How often somebody may ask: on average `perSecond` times a second, and `burst` times at once after a rest.
+/// How often a client may ask: on average `perSecond` times a second, and `burst` times at once after a rest.
 package struct Rate: Hashable, Sendable {
     /// Above 0.
     package var perSecond: Double
@@ -13,10 +13,10 @@ package struct Rate: Hashable, Sendable {
     }
 }
 
-/// A bucket of permissions for each asker, filled at one rate. A value: the time is passed in.
+/// A bucket of permissions for each client, all filled at the same rate. A value: the time is passed in.
 ///
-/// A bucket that is full again is the same as none, so what is kept is only who asked lately. When even those are more
-/// than `capacity`, as somebody with very many addresses can bring about, everybody without a bucket shares one.
+/// A full bucket is the same as none, so only clients that asked lately are stored. If even those exceed `capacity`, as
+/// a client with very many addresses can bring about, all without a bucket share one.
 package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private struct Bucket {
         var tokens: Double
@@ -27,7 +27,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
             return min(rate.burst, tokens + seconds * rate.perSecond)
         }
 
-        /// Needs nothing of the buckets around it: whoever held them meanwhile would have them all copied.
+        /// Needs nothing from the table around it: a copy held meanwhile would make the whole table be copied.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)
@@ -43,7 +43,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private var shared: Bucket
     private var sweptAt: MonotonicTime
 
-    /// - Parameter capacity: the most askers that have a bucket of their own.
+    /// - Parameter capacity: most clients with buckets of their own.
     package init(rate: Rate, capacity: Int = 20_000, at now: MonotonicTime) {
         self.rate = rate
         self.capacity = capacity
@@ -55,23 +55,22 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes one permission.
     ///
-    /// - Returns: nil where there was one, else how long until there is.
+    /// - Returns: nil if there was one, otherwise how long until there is.
     package mutating func take(_ key: Key, at now: MonotonicTime) -> Duration? {
         if buckets[key] == nil { makeRoom(at: now) }
         guard buckets[key] != nil || buckets.count < capacity else { return shared.take(rate, at: now) }
         return buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)].take(rate, at: now)
     }
 
-    /// How long until an asker who asked lately has a permission; nil where there is one, and for whoever is new. Takes
-    /// nothing.
+    /// How long until a client that asked lately has a permission; nil if it has one, or is new. Takes nothing.
     package func wait(of key: Key, at now: MonotonicTime) -> Duration? {
         guard let bucket = buckets[key] else { return nil }
         let left = bucket.tokens(rate, at: now)
         return left >= 1 ? nil : .seconds((1 - left) / rate.perSecond)
     }
 
-    /// Forgets the full buckets, at most once in the time that an empty one needs to fill, so that the sweep's cost is
-    /// shared by many requests.
+    /// Removes full buckets, at most once in the time that an empty one needs to fill, so that many requests share the
+    /// cost of the sweep.
     private mutating func makeRoom(at now: MonotonicTime) {
         let isDue = now - sweptAt >= .seconds(rate.burst / rate.perSecond)
         guard buckets.count >= capacity || isDue, now > sweptAt else { return }

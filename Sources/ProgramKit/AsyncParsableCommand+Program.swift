@@ -3,16 +3,16 @@ import Glibc
 import MeterModel
 
 extension AsyncParsableCommand {
-    /// Runs a program: as the library's own `main`, but with this project's exit code for wrong usage and its form of
-    /// errors.
+    /// Runs a program like the library's own `main`, but with this project's exit code for wrong usage and its format
+    /// of errors.
     ///
     /// - Parameters:
-    ///   - next: what to do about an error that nobody gave words of its own.
+    ///   - next: what to do about an error without advice of its own.
     ///   - parse: reads the arguments.
     package static func runProgram(
         next: String, parse: @Sendable () throws -> any ParsableCommand = { try parseAsRoot() }
     ) async {
-        // A reader that went away then shows as EPIPE, which is told from a full disk (see Terminal.data).
+        // A reader that went away then causes EPIPE, which can be told from a full disk (see Terminal.data).
         _ = signal(SIGPIPE, SIG_IGN)
         do {
             var command = try parse()

@@ -22,13 +22,13 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.next = next
     }
 
-    /// Says it, under the program's name.
+    /// Prints it under the program's name.
     package func tell() {
         Terminal.talk("\(Terminal.programName): error: \(message)")
         Terminal.talk(next)
     }
 
-    /// Says it and ends the program.
+    /// Prints it and ends the program.
     package func end() -> Never {
         tell()
         Terminal.exit(status)

@@ -1,9 +1,9 @@
 import Glibc
 package import LinuxIO
 
-/// Writes text to an open descriptor until all of it is taken.
+/// Writes text to an open descriptor until all of it is accepted.
 package enum DescriptorWriter {
-    /// - Throws: what the kernel said. A signal in between and a pipe that is full are waited out.
+    /// - Throws: the kernel's error. Retries after signals, and waits while a pipe is full.
     package static func write(_ text: String, to descriptor: Int32) throws(Errno) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -23,7 +23,7 @@ package enum DescriptorWriter {
     /// The other end may have set its side of a shared descriptor to non-blocking, as ssh and some shells do.
     private static func awaitRoom(in descriptor: Int32) {
         var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // Whatever poll says, the next write says it better.
+        // Whatever poll reports, the next write reports it better.
         _ = poll(&state, 1, -1)
     }
 }

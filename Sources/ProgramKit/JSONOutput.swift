@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// JSON for programs: keys sorted, one object a line in streams, spread out elsewhere.
+/// JSON for programs: keys sorted, one object on each line in streams, indented elsewhere.
 package enum JSONOutput {
     package static func pretty(_ value: some Encodable) throws -> String {
         try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])

@@ -2,10 +2,10 @@ package import LinuxIO
 package import Logging
 import ServiceLifecycle
 
-/// Tells systemd, again and again, how the program is, and that it still moves.
+/// Reports to systemd, again and again, the program's status, and that it is alive.
 ///
-/// Before each message every part of the program that must never hang is asked to do something. As long as one of them
-/// does not, nothing is told, and systemd's watchdog runs out: it ends the program and starts it anew.
+/// Before each message, every part of the program that must never hang is asked to do something. As long as one of them
+/// does not, nothing is sent, and systemd's watchdog expires: it kills the program and restarts it.
 package struct ServiceReport: Service {
     private let manager: ServiceManager
     private let parts: [@Sendable () async -> Void]
@@ -16,7 +16,7 @@ package struct ServiceReport: Service {
     /// - Parameters:
     ///   - parts: each returns once the part has done something.
     ///   - status: one line for people.
-    ///   - sleep: passes a time; throws where the task is cancelled.
+    ///   - sleep: waits for a time; throws if the task is cancelled.
     package init(
         to manager: ServiceManager, parts: [@Sendable () async -> Void], status: @escaping @Sendable () async -> String,
         sleep: @escaping @Sendable (Duration) async throws -> Void, logger: Logger
@@ -28,13 +28,13 @@ package struct ServiceReport: Service {
         self.logger = logger
     }
 
-    /// Three times within what the watchdog allows, so that one message that is late or lost does no harm.
+    /// Three times within what the watchdog allows, so that one late or lost message does no harm.
     package static func interval(for limit: Duration?) -> Duration { (limit ?? .seconds(60)) / 3 }
 
-    /// The program does now what it is for.
+    /// The program is now up and working.
     package func ready() { tell { try manager.tell(.ready, waiting: true) } }
 
-    /// Tells until graceful shutdown or cancellation, and then that the program ends.
+    /// Reports until graceful shutdown or cancellation, and then that the program is ending.
     package func run() async throws {
         await cancelWhenGracefulShutdown { await tellOn() }
         tell { try manager.tell(.stopping, waiting: true) }

@@ -5,7 +5,7 @@ package struct Table {
     private var rows: [[Cell]]
 
     package struct Cell {
-        /// As people may be shown it.
+        /// In a form that is safe to show to people.
         package let text: String
         package var colour: Terminal.Colour?
 
@@ -25,7 +25,7 @@ package struct Table {
         for line in lines { Terminal.exact(line) }
     }
 
-    /// Without the blanks at the ends of lines.
+    /// Without trailing blanks.
     package var lines: [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in

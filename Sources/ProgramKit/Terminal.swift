@@ -2,9 +2,10 @@ import Glibc
 import LinuxIO
 import MeterModel
 
-/// stdout is data, stderr is talk. What is for people leaves the program through `visible`; what is for programs as it is.
+/// stdout is data, stderr is talk. Text for people leaves the program through `visible`; data for programs is written
+/// unchanged.
 package enum Terminal {
-    /// What this program was called as.
+    /// The name under which this program was called.
     package static var programName: String {
         CommandLine.arguments.first?.split(separator: "/").last.map { String($0) } ?? "meter"
     }
@@ -13,22 +14,22 @@ package enum Terminal {
 
     /// One line of talk.
     ///
-    /// - Parameter linesKept: it is a text of several lines, which is all this program's own.
+    /// - Parameter linesKept: the text has several lines, all of them this program's own.
     package static func talk(_ line: String, linesKept: Bool = false) {
-        // With stderr gone there is nobody left to tell.
+        // With stderr gone, nobody is left to be told.
         try? DescriptorWriter.write(line.visible(linesKept: linesKept) + "\n", to: 2)
     }
 
-    /// Talk in the place of what was said last, without a line end.
+    /// Talk that replaces the last line, without a line end.
     package static func rewrite(_ text: String) {
-        // With stderr gone there is nobody left to tell.
+        // With stderr gone, nobody is left to be told.
         try? DescriptorWriter.write("\r\(text.visible)", to: 2)
     }
 
     package static var isTalkATerminal: Bool { isatty(2) == 1 }
 
-    /// Data as it is. A reader that went away, as `head` does, ends the program quietly; data that is lost for any
-    /// other reason ends it with an error.
+    /// Unchanged data. If the reader went away, as `head` does, the program ends quietly; data lost for any other
+    /// reason ends it with an error.
     package static func data(_ text: String) {
         do throws(Errno) {
             try DescriptorWriter.write(text, to: 1)
@@ -42,17 +43,17 @@ package enum Terminal {
 
     /// One line of data for people.
     ///
-    /// - Parameter linesKept: it is a text of several lines, and nothing that comes before or after can be mistaken for it.
+    /// - Parameter linesKept: the text has several lines, and nothing before or after can be mistaken for it.
     package static func line(_ text: String, linesKept: Bool = false) {
         data(text.visible(linesKept: linesKept) + "\n")
     }
 
-    /// One line of data for programs, or what is safe to show already.
+    /// One line of data for programs, or of text that is already safe to show.
     package static func exact(_ text: String) { data(text + "\n") }
 
     package static var isOutputATerminal: Bool { isatty(1) == 1 }
 
-    /// Colours only on a terminal, and not for somebody who set NO_COLOR.
+    /// Colours only on a terminal, and not if NO_COLOR is set.
     package static var usesColour: Bool { isOutputATerminal && getenv("NO_COLOR") == nil }
 
     package static func coloured(_ text: String, _ colour: Colour) -> String {

@@ -135,7 +135,7 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         arm()
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     /// Closes at once and reports it at the loop's next turn: `send`, which may have found out, must not call back.
     private func fail(_ reason: GATTSerialFailure) {

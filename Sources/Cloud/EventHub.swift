@@ -75,7 +75,7 @@ final class EventHub: Sendable {
     }
 
     /// - Parameter lease: as everybody may see it, without its session.
-    /// - Parameter session: told to its holder alone.
+    /// - Parameter session: sent only to its holder.
     func tellLease(_ lease: LeaseBody, session: SessionID?, of holder: HostID?, in zone: String) {
         var own = lease
         own.session = session?.description

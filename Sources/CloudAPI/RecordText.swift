@@ -48,7 +48,7 @@ package enum RecordText {
         text.append(#"""#)
     }
 
-    /// As its `description`.
+    /// In the form of its `description`.
     private static func write(_ stamp: Stamp, to text: inout [UInt8]) {
         write(stamp.milliseconds, to: &text)
         text.append(UInt8(ascii: "."))
@@ -91,12 +91,12 @@ package enum RecordText {
         }
     }
 
-    /// With the quotes. Only what JSON forbids is escaped.
+    /// Including the quotes. Only what JSON forbids is escaped.
     static func write(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
         var string = string
         string.withUTF8 { bytes in
-            // Most need no escape, and go in one piece.
+            // Most strings need no escape, and are copied in one piece.
             guard bytes.contains(where: isEscaped) else { return text.append(contentsOf: bytes) }
             for byte in bytes {
                 switch byte {
@@ -119,7 +119,7 @@ extension [UInt8] {
 }
 
 extension Record {
-    /// Reads exactly what `RecordText.write` writes; nil for anything else.
+    /// Reads exactly what `RecordText.write` writes. Nil for anything else.
     package init?(text: some Collection<UInt8>) {
         let record: Record?? = text.withContiguousStorageIfAvailable { bytes in
             var reader = RecordReader(bytes)
@@ -131,7 +131,7 @@ extension Record {
     }
 }
 
-/// Goes through the bytes once. Every step is nil where they are not as written.
+/// Goes through the bytes once. Every step returns nil if they are not as `RecordText` writes them.
 struct RecordReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -149,7 +149,7 @@ struct RecordReader {
             guard properties.isEmpty || skip(","), let property = string(), skip(#":{"value":"#), let value = value(),
                 skip(#","stamp":""#), let stamp = stamp(), let bringer = bringer(), skip("}")
             else { return nil }
-            // As many as most have, so that it grows once.
+            // As many as most records have, so that it grows only once.
             if properties.isEmpty { properties.reserveCapacity(6) }
             let register = Register(value: value, stamp: stamp, broughtBy: bringer.host)
             guard properties.updateValue(register, forKey: property) == nil else { return nil }
@@ -171,7 +171,7 @@ struct RecordReader {
 
     private struct Bringer { var host: HostID? }
 
-    /// Who brought what stands before it, where that is said.
+    /// The host that brought the value, which comes before it if given.
     private mutating func bringer() -> Bringer? {
         guard skip(#","broughtBy":""#) else { return Bringer() }
         guard let host = host(), skip(#"""#) else { return nil }
@@ -216,7 +216,7 @@ struct RecordReader {
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)
     }
 
-    /// At most 15 digits, which is what milliseconds have, and no zero before others.
+    /// At most 15 digits, enough for milliseconds, without leading zeros.
     private mutating func decimal() -> UInt64? {
         var value: UInt64 = 0
         let start = position
@@ -237,7 +237,7 @@ struct RecordReader {
         return HostID(high: words.high, low: words.low)
     }
 
-    /// With both quotes.
+    /// Including both quotes.
     mutating func string() -> String? {
         guard skip(#"""#) else { return nil }
         let start = position

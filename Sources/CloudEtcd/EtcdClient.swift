@@ -58,7 +58,7 @@ final class EtcdClient: Sendable {
 
     func shutdownAtOnce() throws { try http.syncShutdown() }
 
-    // MARK: What is asked
+    // MARK: Requests
 
     /// One atomic step, on the state that a majority of the members agrees on.
     func commit(_ transaction: EtcdTransaction) async throws(EtcdError) -> EtcdTransactionAnswer {

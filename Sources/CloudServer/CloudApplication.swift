@@ -39,8 +39,8 @@ package struct CloudApplication: Sendable {
         self.logger = logger
     }
 
-    /// The server as a service: runs until graceful shutdown. Streams must be told to end (`CloudService.shutdown`),
-    /// else it waits for them.
+    /// The server as a service: runs until graceful shutdown. Streams must be told to end (`CloudService.shutdown`);
+    /// otherwise it waits for them.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func service(

@@ -16,7 +16,7 @@ package enum CloudMetrics {
     package static let refusedConnections = MetricDefinition.counter(
         "metercloud_connections_refused_total", "Connections that were closed because there were too many.")
 
-    // MARK: Of the store
+    // MARK: The store
 
     package static let zones = MetricDefinition.gauge("metercloud_zones", "Zones.")
     package static let records = MetricDefinition.gauge(
@@ -28,7 +28,7 @@ package enum CloudMetrics {
     package static let storeBytes = MetricDefinition.gauge(
         "metercloud_store_size_bytes", "The store's file, without its log.")
 
-    // MARK: Of each zone's quota
+    // MARK: Zone quotas
 
     package static let zoneBytes = MetricDefinition.gauge(
         "metercloud_zone_used_bytes", ["zone"], "Bytes that the zone's records count towards its limit.")

@@ -1,4 +1,4 @@
-/// Where the control socket is (Docs/CommandLine.md#socket).
+/// The path of the control socket (Docs/CommandLine.md#socket).
 package enum SocketPath {
     /// The system's daemon.
     package static let system = "/run/meterd/control.sock"

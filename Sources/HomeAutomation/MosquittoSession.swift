@@ -180,7 +180,7 @@ final class MosquittoSession {
         }
     }
 
-    // MARK: What the library calls
+    // MARK: Callbacks of the library
 
     private func connected(_ code: Int32) {
         guard code == 0 else {

@@ -167,7 +167,7 @@ package struct BridgeMachine: Sendable {
         outbox = Outbox(backlog: Backlog(limits: settings.backlog))
     }
 
-    // MARK: How it is
+    // MARK: State
 
     package var isConnected: Bool { if case .open = link { true } else { false } }
     /// Number of readings waiting for the broker.
@@ -183,7 +183,7 @@ package struct BridgeMachine: Sendable {
     /// Number of topics for which the broker refused something since the link came up.
     package var refusedTopicsCount: Int { refusedTopics.count }
 
-    // MARK: What happens to the link
+    // MARK: Events of the link
 
     package mutating func start(at now: MonotonicTime) -> [Action] {
         guard link == .waiting(until: nil) else { return [] }

@@ -36,7 +36,7 @@ package struct BrokerTopics: Hashable, Sendable {
         return safe.isEmpty ? "gateway" : String(safe)
     }
 
-    // MARK: This gateway's own
+    // MARK: Topics of this gateway
 
     /// `online` or `offline`, retained; the broker publishes `offline` itself if it loses the connection.
     package var bridge: String { "\(base)/bridge/\(gateway)/state" }
@@ -54,7 +54,7 @@ package struct BrokerTopics: Hashable, Sendable {
         return String(key)
     }
 
-    // MARK: A meter's, whichever gateway has it
+    // MARK: Topics of a meter, whichever gateway has it
 
     /// The latest reading, retained.
     package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
@@ -65,7 +65,7 @@ package struct BrokerTopics: Hashable, Sendable {
     /// Readings that could not be delivered in time, each with the time of measurement.
     package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
 
-    // MARK: Home Assistant's
+    // MARK: Topics of Home Assistant
 
     /// Where Home Assistant publishes `online` once it has started.
     package var homeAssistantStatus: String { "\(discoveryPrefix)/status" }

@@ -89,7 +89,7 @@ package struct LeaseMachine: Sendable {
         self.greatestToken = greatestToken
     }
 
-    // MARK: What the host wants
+    // MARK: The host's wishes
 
     /// The meter is present and a link is to be attempted. Answered by a permit, now or later.
     package mutating func wanted(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
@@ -150,7 +150,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    // MARK: What happens to the channel
+    // MARK: Events of the channel
 
     /// The link is up, which ends any grace after an earlier loss.
     package mutating func linkUp() {
@@ -183,7 +183,7 @@ package struct LeaseMachine: Sendable {
     /// The policy of the zone or the host has changed.
     package mutating func policyChanged(_ policy: LeasePolicy) { self.policy = policy }
 
-    // MARK: What is to be seen
+    // MARK: State for others
 
     /// Where the lease stands, in the words of `status`.
     package enum Phase: Hashable, Sendable {

@@ -97,7 +97,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         state = .lingering(end, timer)
     }
 
-    // MARK: The beginning
+    // MARK: Opening
 
     /// Runs on a thread of its own, not on the loop, where other meters wait: opening a device involves transfers that
     /// a dying one may delay for seconds, and connecting may wait for a lock that the kernel holds meanwhile.
@@ -278,7 +278,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         stallTimer = nil
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     private func lose(_ reason: Errno?) { fail(link.failure(losing: reason)) }
 

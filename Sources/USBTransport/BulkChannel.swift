@@ -97,7 +97,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         state = .lingering(port, timer, untilSent: pause <= .zero)
     }
 
-    // MARK: The beginning
+    // MARK: Opening
 
     private func begin(_ open: @escaping @Sendable () throws(ChannelFailure) -> any BulkPort) {
         guard case .opening = state else { return }
@@ -204,7 +204,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     private static let remedy = "Unplug the meter and plug it in again."
 

@@ -99,7 +99,7 @@ struct Server {
         }
     }
 
-    // MARK: What people see
+    // MARK: Output
 
     private func announce(port: Int, pin: CertificatePin?, hasToken: Bool) {
         logger.notice(
@@ -138,7 +138,7 @@ struct Server {
         return all
     }
 
-    // MARK: What there is
+    // MARK: Checks before the start
 
     private func checkAddress() throws {
         switch ListenProbe.look(at: address) {

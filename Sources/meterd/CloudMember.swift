@@ -93,7 +93,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    // MARK: What people ask for
+    // MARK: Requests from people
 
     func join(_ request: CloudJoinRequest) async throws(GatewayError) -> CloudStatus {
         guard !isJoining else {

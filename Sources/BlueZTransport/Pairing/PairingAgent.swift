@@ -159,7 +159,7 @@ final class PairingAgent: @unchecked Sendable {
         bus?.send(call, lastCall)
     }
 
-    // MARK: What bluetoothd says
+    // MARK: Events from bluetoothd
 
     private func ownerChanged(_ new: String) {
         guard new != owner else { return }

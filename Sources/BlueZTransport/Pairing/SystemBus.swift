@@ -154,7 +154,7 @@ final class SystemBus: @unchecked Sendable {
             ? nil : loop.schedule(at: loop.now + .milliseconds(wait)) { [weak self] in self?.process() }
     }
 
-    // MARK: What comes
+    // MARK: Incoming events
 
     private func owner(_ owner: String) {
         let listener = listener

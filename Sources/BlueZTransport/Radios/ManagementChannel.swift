@@ -130,7 +130,7 @@ final class ManagementChannel: @unchecked Sendable {
         }
     }
 
-    // MARK: What comes
+    // MARK: Incoming events
 
     /// Reads what has arrived already, for a caller that must see it before its consequences.
     func catchUp() { ready(.readable) }

@@ -69,7 +69,7 @@ extension Radios {
         update(index, at: now) { $0.blockChanged(block, at: now) }
     }
 
-    // MARK: Adapters come and go
+    // MARK: Adapters
 
     private func takeIndexList(_ opcode: UInt16, _ status: ManagementStatus, _ parameters: [UInt8]) {
         // An unreadable list is ignored: adapters that come are reported one by one.

@@ -23,7 +23,7 @@ extension AdapterFiles {
         return SerialDevice(name: String(device[device.index(after: slash)...]), driver: driver)
     }
 
-    /// Whether a driver can be unbound: by this program itself, or by asking.
+    /// Whether a driver can be unbound, by this program itself or on request.
     func canRebind(_ device: SerialDevice) -> Bool {
         access("\(device.driver)/unbind", W_OK) == 0 || requests != nil
     }

@@ -164,7 +164,7 @@ package struct ATTBearer: Sendable {
         return .none
     }
 
-    // MARK: What the peer asks
+    // MARK: Requests from the peer
 
     /// Answers as a server without attributes: searches find nothing, no handle is valid, and optional requests are not
     /// supported (vol 3 part F, table 4.1).

@@ -68,7 +68,7 @@ extension AdapterMachine {
     /// Adds time counted before the adapter was plugged in again.
     package mutating func countDiscovery(before: Duration) { air.taken += before }
 
-    // MARK: Books
+    // MARK: Bookkeeping
 
     /// Updates the records after each event, before acting on it.
     mutating func keepAir(at now: MonotonicTime) {

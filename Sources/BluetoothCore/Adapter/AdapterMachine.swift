@@ -111,7 +111,7 @@ package struct AdapterMachine: Sendable {
         air.isShared = isShared
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// The adapter is there.
     package mutating func begin(at now: MonotonicTime) -> [AdapterAction] {
@@ -225,7 +225,7 @@ package struct AdapterMachine: Sendable {
     }
 }
 
-// MARK: What the machine says of itself
+// MARK: Report
 
 extension AdapterMachine {
     package var state: AdapterState {

@@ -119,7 +119,7 @@ package struct RadioSightings: Sendable {
         self.timing = timing
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// A device was heard.
     package mutating func heard(

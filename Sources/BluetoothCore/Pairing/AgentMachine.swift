@@ -119,7 +119,7 @@ package struct AgentMachine: Sendable {
         phase == .standing && needs[device]?.isPaired == false
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// `daemonAppeared` or `daemonVanished` follows soon.
     package mutating func busOpened() { phase = .connecting }
@@ -200,7 +200,7 @@ package struct AgentMachine: Sendable {
         }
     }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private mutating func advance() -> [Action] {
         let isWanted = needs.values.contains { $0.isPaired == false }

@@ -75,7 +75,7 @@ package protocol CloudEngine: Sendable {
     /// For the console: by type and name, including tombstones.
     func records(in zone: String, type: RecordType?) async throws -> [Record]
 
-    // MARK: What ages
+    // MARK: Retention
 
     /// Dates the tombstones that came since the last call, then deletes those dated before `time`, and raises each
     /// zone's floor to their greatest sequence. Dates from hosts and from this machine's calendar do not count: either

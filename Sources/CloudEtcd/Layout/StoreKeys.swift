@@ -38,7 +38,7 @@ struct StoreKeys: Sendable {
 
     private func key(_ parts: String) -> [UInt8] { prefix + parts.utf8 }
 
-    // MARK: Of the store
+    // MARK: The store
 
     var epoch: [UInt8] { key("m/epoch") }
     var tokenFloor: [UInt8] { key("m/floor") }

@@ -68,7 +68,7 @@ extension EtcdCloudEngine {
         return QueueState(waiters: waiters, version: UInt64(clamping: revision))
     }
 
-    // MARK: Signs of life
+    // MARK: Heartbeats
 
     package func heartbeat(of copy: ReplicaID, isFirst: Bool) async throws -> Heartbeats {
         try await finish { [self] in

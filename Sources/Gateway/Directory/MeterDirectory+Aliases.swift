@@ -79,7 +79,7 @@ extension MeterDirectory {
         }
     }
 
-    // MARK: What people say
+    // MARK: Requests from people
 
     /// Remembers, on every host, that two ids belong to one meter.
     ///

@@ -139,7 +139,7 @@ package actor MeterDirectory {
         for session in inOrder { session.assumeIsolated(body) }
     }
 
-    // MARK: What people ask for
+    // MARK: Requests from people
 
     package func status() -> [MeterStatus] {
         var all: [MeterStatus] = []

@@ -112,7 +112,7 @@ package actor LeaseKeeper {
         (calls, callSink) = AsyncStream.makeStream(of: Call.self)
     }
 
-    // MARK: What happens in the cloud
+    // MARK: Events in the cloud
 
     package func take(_ event: CloudEvent) {
         let now = loop.now
@@ -141,7 +141,7 @@ package actor LeaseKeeper {
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
     }
 
-    // MARK: What the sessions say
+    // MARK: Calls from sessions
 
     /// - Parameter tell: hears the verdicts on the meter from now on. Without one, nobody here wants the meter any
     ///   more.
@@ -166,7 +166,7 @@ package actor LeaseKeeper {
         arm()
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     /// Gives everything back. Sessions have closed their channels before; any that still has one is told to close it.
     ///
@@ -355,7 +355,7 @@ package actor LeaseKeeper {
         if callsUnderWay == 0 { endWaits(for: .quiet) }
     }
 
-    // MARK: What came of the calls
+    // MARK: Outcomes of calls
 
     func leasedAs(_ meter: MeterID) -> MeterID { entries[meter]?.leasedAs ?? meter }
 

@@ -47,7 +47,7 @@ package protocol SyncRepository: Sendable {
     ///   - serverTime: the cloud's, in milliseconds since 1970, if known.
     func runEnded(isComplete: Bool, at wall: WallTime, serverTime: UInt64?) async throws
 
-    // MARK: What is parked
+    // MARK: Parked entries
 
     /// Parked entries, the latest first.
     func parked(limit: Int) async throws -> [ParkedEntry]

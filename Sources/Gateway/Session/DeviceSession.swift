@@ -91,7 +91,7 @@ package actor DeviceSession {
         recording?.apply(settings.recordingRules(staleAfter: machine.timing.staleAfter))
     }
 
-    // MARK: What happens to it, from outside
+    // MARK: Events from outside
 
     /// The meter appeared on a link.
     package func appeared(_ sighting: Sighting) {
@@ -172,7 +172,7 @@ package actor DeviceSession {
         claim.detach()
     }
 
-    // MARK: What happens on the loop
+    // MARK: Events on the loop
 
     private func channelEvent(_ event: ChannelEvent, number: Int) {
         guard line.isCurrent(number) else { return }
@@ -620,7 +620,7 @@ package actor DeviceSession {
             metadata: ["expected": "\(model.displayName)", "found": "\(seen.displayName)"])
     }
 
-    // MARK: Whether the meter may be used
+    // MARK: Permission
 
     /// Changes the gate, or removes it. A link that is up under the old gate is made anew; one that is up without a
     /// gate is put before the new one.
@@ -827,7 +827,7 @@ package actor DeviceSession {
         arm()
     }
 
-    // MARK: What the meter is set to
+    // MARK: Settings of the meter
 
     /// Sends the meter the settings it was not sent over this link; nothing during jeopardy. A setting that was removed
     /// leaves the meter as it is: what it was set to before is unknown.
@@ -844,7 +844,7 @@ package actor DeviceSession {
         self.driver = driver
     }
 
-    // MARK: What a meter recorded by itself
+    // MARK: Logs of a meter
 
     /// Reads the catalogue of a KM003C's logs, or one of them.
     ///
@@ -933,7 +933,7 @@ package actor DeviceSession {
         arm()
     }
 
-    // MARK: Those who wait
+    // MARK: Waits
 
     /// Returns when data is available, somebody disconnects, another host turns out to have the meter, or the time is
     /// over.

@@ -23,7 +23,7 @@ final class LinkClaim {
         self.gate = gate
     }
 
-    // MARK: What is wanted
+    // MARK: Wishes
 
     var hasGate: Bool { gate != nil }
     /// Whether each attempt begins with a request for permission.
@@ -65,7 +65,7 @@ final class LinkClaim {
 
     func linkUp() { gate?.linkUp(meter) }
 
-    // MARK: What was said
+    // MARK: The gate's answers
 
     func permitted(_ permission: LinkPermission) {
         self.permission = permission
@@ -95,7 +95,7 @@ final class LinkClaim {
     /// How long to look for the meter once it is granted.
     var searchTime: Duration { gate?.searchTime(for: meter) ?? LeaseTiming.searchTime }
 
-    // MARK: Its times
+    // MARK: Times
 
     /// When the link is cut whatever else happens, if anything limits it.
     var hardStop: MonotonicTime? { strictPermit?.hardStopAt }

@@ -7,7 +7,7 @@ struct LinkEnding {
     var hasFarewell = false
     /// A link that was up counts as lost.
     var isLoss = false
-    /// Another link to the meter, where there is one, is tried before this one again.
+    /// If there is another link to the meter, it is tried before this one again.
     var isFault = false
     /// The end reported with the permission. By default a lost link, or an attempt that failed.
     var end: ChannelEnd?
@@ -20,7 +20,7 @@ struct LinkEnding {
     static let overdue = LinkEnding(hasFarewell: true, isLoss: true, isFault: true)
     /// A link of another kind, or for another model, takes its place.
     static let replaced = LinkEnding(hasFarewell: true, end: .linkLost)
-    /// Nobody wants it here, or nobody may have it here.
+    /// Nobody here wants the meter, or may have it.
     static let letGo = LinkEnding(hasFarewell: true, end: .letGo)
     /// The lease is over. Nothing more is sent: another host may be talking to the meter by now.
     static let leaseOver = LinkEnding(isLoss: true, end: .letGo)

@@ -109,7 +109,7 @@ package actor WebPage {
         settle()
     }
 
-    // MARK: What people ask for
+    // MARK: Requests from people
 
     /// Opens the page to the network, with a new token, which ends every login.
     package func enable(host: String, port: Int) async throws(GatewayError) -> WebStatus {

@@ -12,7 +12,7 @@ import SyncCore
 
 /// All settings, with defaults that work without a file (Docs/CommandLine.md#configuration).
 struct Configuration: Hashable, Sendable {
-    /// Where the store is.
+    /// The folder of the store.
     var stateDirectory: String
     var socketPath: String
     var logLevel: Logger.Level = .info

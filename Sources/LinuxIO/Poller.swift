@@ -2,6 +2,8 @@ import CLinux
 import Glibc
 
 /// Waits for descriptors, for one alarm and for a wake-up from another thread: epoll, timerfd and eventfd combined.
+///
+/// Only `wake` may be called from any thread.
 final class Poller {
     typealias Handler = @Sendable (Readiness) -> Void
 

@@ -5,7 +5,7 @@ import MeterModel
 
 /// Writes one line for each message to stderr: time, level, what happened, then the values.
 ///
-/// `2026-11-21T14:24:24.326Z info meter state changed meter.id=… from=ready to=communicating cause="request sent"`. The
+/// `2026-11-21T14:24:24.326Z info  meter state changed meter.id=… from=ready to=communicating cause="request sent"`. The
 /// time is left out under systemd, which stamps each line itself.
 package struct LogFormat: LogHandler {
     package var metadata: Logger.Metadata = [:]

@@ -205,8 +205,8 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Lets a meter go until the next `connect`. Whoever asks for it elsewhere after this has returned gets it, as far as
-    /// the cloud answers.
+    /// Lets a meter go until the next `connect`. A host that asks for it after this has returned gets it, provided the
+    /// cloud answers.
     package func disconnect(_ reference: String) async throws(GatewayError) -> MeterStatus {
         let session = try await session(reference)
         let failure = await remember(session.id, model: nil, isWanted: false)

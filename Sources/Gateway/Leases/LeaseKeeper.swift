@@ -47,9 +47,9 @@ package actor LeaseKeeper {
     private enum Awaited: Hashable {
         /// No call is under way.
         case quiet
-        /// The list of leases came, or failed to.
+        /// The list of leases came, or could not be fetched.
         case list
-        /// The lease of this meter was given back, or the authority did not hear that it was to be.
+        /// The lease of this meter was given back, or the authority could not be told.
         case release(MeterID)
     }
 
@@ -184,9 +184,9 @@ package actor LeaseKeeper {
         disarm()
     }
 
-    // MARK: Those who wait
+    // MARK: Waits
 
-    /// Returns at the latest when the patience is over.
+    /// Waits for an event, at most until the patience is over.
     private func wait(for awaited: Awaited, _ patience: Duration) async {
         let timer = loop.schedule(at: loop.now + patience) { [weak self] in
             self?.assumeIsolated { $0.endWaits(for: awaited) }
@@ -199,9 +199,9 @@ package actor LeaseKeeper {
         for waiter in waits.removeValue(forKey: awaited) ?? [] { waiter.resume() }
     }
 
-    /// Waits until this host's lease of a meter, where it is being given back, is free for others.
+    /// Returns once a lease that this host is giving back is free for others.
     ///
-    /// - Parameter patience: an authority that does not answer is not waited for any longer.
+    /// - Parameter patience: how long to wait for an authority that does not answer.
     func givenBack(_ meter: MeterID, within patience: Duration) async {
         guard !isOver, isGivingBack(meter) else { return }
         await wait(for: .release(meter), patience)

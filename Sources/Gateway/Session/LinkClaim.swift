@@ -3,6 +3,8 @@ import LeaseCore
 import MeterModel
 
 /// The right to use the links to one meter: what the gate was asked, and what it answered.
+///
+/// A class, because the gate may answer before a call to it has returned.
 final class LinkClaim {
     private let meter: MeterID
     /// The gate to ask, if there is one.

@@ -17,8 +17,8 @@ package protocol LinkGate: Sendable {
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)
     /// Nobody wants the meter any more. Called after the channel is closed; harmless at any time.
     func cancel(_ meter: MeterID)
-    /// Returns once the meter's lease that this host is giving back is free for others. Takes a few seconds at most. May
-    /// be called from anywhere.
+    /// Returns once the meter's lease that this host is giving back is free for others. Takes a few seconds at most.
+    /// May be called from anywhere.
     func givenBack(_ meter: MeterID) async
     /// The state of the lease, to show to people.
     func lease(of meter: MeterID) -> LeaseStatus

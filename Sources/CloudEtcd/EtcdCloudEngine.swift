@@ -19,7 +19,7 @@ package final class EtcdCloudEngine: CloudEngine {
     let keys: StoreKeys
     let clock: CloudClock
     let logger: Logger
-    /// What the batchers began and their callers wait for.
+    /// The tasks that the batchers began, whose results their callers await.
     let work = SharedWork()
     let reads: SharedReads
     let sights: LeaseCache

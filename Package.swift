@@ -59,7 +59,7 @@ let package = Package(
             // The TC66 encrypts its answers; layer 0's only library (see ECBCipher).
             dependencies: ["MeterModel", cryptoExtras, crypto]),
         .target(name: "MeterSimulator", dependencies: ["MeterModel", "MeterCodec"]),
-        .target(name: "BluetoothCore", dependencies: ["MeterModel"]),
+        .target(name: "BluetoothCore", dependencies: ["MeterModel", "MeterCodec"]),
         .target(name: "ConnectionCore", dependencies: ["MeterModel"]),
         .target(name: "SettingsCore", dependencies: ["MeterModel"]),
         .target(name: "LeaseCore", dependencies: ["MeterModel"]),
@@ -94,7 +94,7 @@ let package = Package(
         .systemLibrary(name: "CZlib"),
         // What two servers have in common: who may ask how often, and how slowly.
         .target(name: "ServerKit", dependencies: ["MeterModel", crypto, logging, nioCore, nioTLS]),
-        .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "IOPorts", "MeterModel"]),
+        .target(name: "USBTransport", dependencies: ["CUdev", "LinuxIO", "IOPorts", "MeterModel", "MeterCodec"]),
         .target(name: "CBluetooth", linkerSettings: [.linkedLibrary("bluetooth")]),
         .target(
             name: "BlueZTransport",
@@ -105,7 +105,8 @@ let package = Package(
         .target(
             name: "MeterStore",
             dependencies: [
-                "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO", grdb,
+                "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway",
+                "LinuxIO", grdb,
             ]),
         .target(
             name: "GatewayServer",
@@ -250,8 +251,16 @@ let package = Package(
 
         .testTarget(name: "MeterModelTests", dependencies: ["MeterModel"]),
         .testTarget(name: "MeterCodecTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
+        // A family of meters from end to end: recognised, played, listed, described, driven.
+        .testTarget(
+            name: "MeterFamilyTests",
+            dependencies: [
+                "MeterModel", "MeterCodec", "MeterSimulator", "BluetoothCore", "USBTransport", "IOPorts", "Gateway",
+                "GatewayAPI", "MeterStore", "MeterTestKit", "meterctl",
+            ]),
         .testTarget(name: "MeterSimulatorTests", dependencies: ["MeterModel", "MeterCodec", "MeterSimulator"]),
-        .testTarget(name: "BluetoothCoreTests", dependencies: ["MeterModel", "BluetoothCore", "MeterTestKit"]),
+        .testTarget(
+            name: "BluetoothCoreTests", dependencies: ["MeterModel", "MeterCodec", "BluetoothCore", "MeterTestKit"]),
         .testTarget(name: "ConnectionCoreTests", dependencies: ["MeterModel", "ConnectionCore"]),
         .testTarget(name: "SettingsCoreTests", dependencies: ["MeterModel", "SettingsCore", "MeterTestKit"]),
         .testTarget(
@@ -320,7 +329,8 @@ let package = Package(
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
-                "MeterModel", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "GatewayServer", "MeterTestKit",
+                "MeterModel", "MeterCodec", "MeterSimulator", "IOPorts", "Gateway", "GatewayAPI", "GatewayServer",
+                "MeterTestKit",
                 "YAMLDocument", "MetricsCore", "SettingsCore", "LeaseCore", "SyncCore", "RecordingCore", "ServerKit",
                 asyncHTTPClient, hummingbird, hummingbirdTesting, logging, nioCore, serviceLifecycle,
             ]),
@@ -333,7 +343,8 @@ let package = Package(
         .testTarget(
             name: "MeterdTests",
             dependencies: [
-                "meterd", "BluetoothCore", "MeterModel", "IOPorts", "Gateway", "GatewayAPI", "LeaseCore", "SyncCore",
+                "meterd", "BluetoothCore", "MeterModel", "MeterCodec", "IOPorts", "Gateway", "GatewayAPI", "LeaseCore",
+                "SyncCore",
                 "CloudAPI", "CloudClient", "MeterTestKit", "HomeAutomation", "HomeAutomationCore", logging,
             ]),
         .testTarget(
@@ -346,7 +357,9 @@ let package = Package(
             dependencies: ["MeterTestKit", "LinuxIO", "IOPorts", "Gateway", "MeterModel", "MetricsCore", "SyncCore"]),
         .testTarget(
             name: "USBTransportTests",
-            dependencies: ["MeterTestKit", "USBTransport", "LinuxIO", "IOPorts", "Gateway", "MeterModel"]),
+            dependencies: [
+                "MeterTestKit", "USBTransport", "LinuxIO", "IOPorts", "Gateway", "MeterModel", "MeterCodec",
+            ]),
         .testTarget(
             name: "BlueZTransportTests",
             dependencies: [
@@ -367,7 +380,8 @@ let package = Package(
         .testTarget(
             name: "MeterStoreTests",
             dependencies: [
-                "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "SettingsCore", "SyncCore",
+                "CFaultyVFS", "MeterStore", "MeterTestKit", "Gateway", "MeterModel", "MeterCodec", "SettingsCore",
+                "SyncCore",
                 "LeaseCore", "RecordingCore", grdb,
             ],
             exclude: ["Fixtures"]),

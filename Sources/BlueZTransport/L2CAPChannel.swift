@@ -25,7 +25,7 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
     private var state: State
     /// Set for two services, which mean an RF-star module: TC66C and FNIRSI meters have one, UM meters do not
     /// (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
-    private(set) var families: Set<MeterFamily>?
+    private(set) var radioModule: RadioModule?
     private var alarm: Alarm
 
     private enum State {
@@ -99,7 +99,7 @@ final class L2CAPChannel: GATTChannel, @unchecked Sendable {
         case .none: break
         case .opened(let profile, _):
             guard case .opening(let handle) = state else { break }
-            if profile.shape == .twoServices { families = [.fnirsi, .tc66] }
+            if profile.shape == .twoServices { radioModule = .twoServices }
             state = .open(handle)
             handle(.opened)
         case .deliver(let bytes):

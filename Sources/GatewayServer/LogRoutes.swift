@@ -24,7 +24,7 @@ extension MeterRoutes {
             return try await Response.lines(for: request) { write in
                 for (index, sample) in log.samples.enumerated() {
                     let time = Double(index * log.entry.interval_ms) / 1000
-                    try await write(MeterLogSampleLine(t: time, values: ReadingBody(sample.reading)))
+                    try await write(MeterLogSampleLine(t: time, values: ReadingBody(sample)))
                 }
             }
         }
@@ -39,7 +39,7 @@ extension MeterRoutes {
 }
 
 extension MeterLogBody {
-    fileprivate init(_ entry: KM003CLogEntry) {
+    fileprivate init(_ entry: MeterLog) {
         self.init(
             name: entry.name, samples: entry.sampleCount, interval_ms: entry.interval_ms, duration_s: entry.duration_s,
             charge_mAh: Double(entry.charge_uAh) / 1000, energy_Wh: Double(entry.energy_uWh) / 1e6)

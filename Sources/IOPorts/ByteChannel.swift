@@ -19,13 +19,12 @@ package protocol ByteChannel: Sendable {
     /// As `close`, but goes on receiving and discarding bytes for this long: some meters hang if nobody takes what they
     /// still send. To the caller, who can neither send nor receive any more, the channel is closed at once.
     func close(after pause: Duration)
-    /// The families that may be at the other end, by characteristics found on opening that only some have. Nil if it
-    /// may be any.
-    var families: Set<MeterFamily>? { get }
+    /// The module at the other end, where only some meters have such a one; nil means any. Told once it is open.
+    var radioModule: RadioModule? { get }
 }
 
 extension ByteChannel {
-    package var families: Set<MeterFamily>? { nil }
+    package var radioModule: RadioModule? { nil }
     package func close(after pause: Duration) { close() }
 }
 

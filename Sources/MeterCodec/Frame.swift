@@ -1,6 +1,8 @@
 package import MeterModel
 
-/// One whole message from a meter, checked as far as its model has checks. Each family adds a case with its own value.
+/// One whole message from a meter, checked as far as its model has checks.
+///
+/// Who has a case of its own is read without a box (`forEachReading`); all others are `other`.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -9,6 +11,7 @@ package enum Frame: Sendable {
     case atorchReply(AtorchReply)
     case tc66(TC66Message)
     case km003c(KM003CMessage)
+    case other(any FrameContent)
 }
 
 /// What every frame can be asked, whatever its family.
@@ -42,6 +45,7 @@ extension Frame {
         case .atorchReply(let reply): reply
         case .tc66(let message): message
         case .km003c(let message): message
+        case .other(let content): content
         }
     }
 
@@ -55,6 +59,7 @@ extension Frame {
         case .atorchReply: break
         case .tc66(let message): message.forEachReading(body)
         case .km003c(let message): message.forEachReading(body)
+        case .other(let content): content.forEachReading(body)
         }
     }
 }

@@ -3,7 +3,7 @@
 /// The caller lends it the link: it asks the meter nothing else meanwhile, sends what the transfer says, hands it all
 /// that comes, and tells it when nothing came for `answerTimeout`. It begins with `start` and is over with `finished`
 /// or `failed`; what is called afterwards has no effect. Like a driver it has no clock and no link.
-package protocol MeterTransfer: Sendable {
+package protocol MeterTransfer<Outcome>: Sendable {
     associatedtype Outcome: Sendable
     /// How long the meter may be silent while something is awaited from it.
     var answerTimeout: Duration { get }
@@ -53,6 +53,34 @@ extension TransferFailure: CustomStringConvertible {
         case .refused(let what): "the meter refuses \(what)"
         case .unreadable(let what): "what the meter sent as \(what) makes no sense"
         case .missing(let name): "the meter has no \(name)"
+        }
+    }
+}
+
+/// A transfer whose outcome is told in other words.
+package struct MappedTransfer<Base: MeterTransfer, Outcome: Sendable>: MeterTransfer {
+    private var base: Base
+    private let transform: @Sendable (Base.Outcome) -> Outcome
+
+    package init(_ base: Base, _ transform: @escaping @Sendable (Base.Outcome) -> Outcome) {
+        self.base = base
+        self.transform = transform
+    }
+
+    package var answerTimeout: Duration { base.answerTimeout }
+    package var progress: TransferProgress { base.progress }
+    package mutating func start() -> TransferStep<Outcome> { base.start().map(transform) }
+    package mutating func receive(_ bytes: [UInt8]) -> TransferStep<Outcome> { base.receive(bytes).map(transform) }
+    package mutating func answerOverdue() -> TransferStep<Outcome> { base.answerOverdue().map(transform) }
+}
+
+extension TransferStep {
+    fileprivate func map<Other>(_ transform: (Outcome) -> Other) -> TransferStep<Other> {
+        switch self {
+        case .send(let steps): .send(steps)
+        case .wait: .wait
+        case .finished(let outcome): .finished(transform(outcome))
+        case .failed(let failure): .failed(failure)
         }
     }
 }

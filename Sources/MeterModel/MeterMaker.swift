@@ -1,24 +1,17 @@
 /// Whose line of meters a meter belongs to, whether or not it can be read here. The raw value is what JSON carries.
-package enum MeterMaker: String, CaseIterable, Sendable {
-    /// RuiDeng: UM24C to UM34C, TC66, TC66C.
-    case rdtech
-    case fnirsi
-    /// ChargerLAB: the POWER-Z meters.
-    case chargerlab
-    case atorch
-    case witrn
-    /// Sold as AVHzY, Shizuku and others.
-    case shizuku
-    case yzxstudio
-}
+package struct MeterMaker: Hashable, Sendable {
+    package let rawValue: String
 
-extension ModelName {
-    package var maker: MeterMaker {
-        switch family {
-        case .um, .tc66: .rdtech
-        case .fnirsi: .fnirsi
-        case .km003c: .chargerlab
-        case .atorch: .atorch
-        }
-    }
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// RuiDeng: UM24C to UM34C, TC66, TC66C.
+    package static let rdtech = MeterMaker("rdtech")
+    package static let fnirsi = MeterMaker("fnirsi")
+    /// ChargerLAB: the POWER-Z meters.
+    package static let chargerlab = MeterMaker("chargerlab")
+    package static let atorch = MeterMaker("atorch")
+    package static let witrn = MeterMaker("witrn")
+    /// Sold as AVHzY, Shizuku and others.
+    package static let shizuku = MeterMaker("shizuku")
+    package static let yzxstudio = MeterMaker("yzxstudio")
 }

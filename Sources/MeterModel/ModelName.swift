@@ -1,48 +1,60 @@
-/// The meters that this gateway knows. The raw value is what people type and what JSON carries in lower case.
-package enum ModelName: String, CaseIterable, Sendable {
-    case um24c, um25c, um34c
-    /// An A3-B: a UM24C's blocks in another housing, and its own way of asking for them over LE.
-    case a3b = "a3-b"
-    case tc66, tc66c
-    case fnb38, fnb48, fnb48s, fnb58, c1
-    /// An FNB-C2: the USB ids of an FNB58, and another set of interfaces.
-    case fnbC2 = "fnb-c2"
-    case km002c, km003c
-    /// An Atorch that pushes type 3 reports: a USB meter (UD18, UD24, J7-C).
-    case atorchUSB = "atorch-usb"
-    /// An Atorch that pushes type 2 reports: a DC meter or load (DT24, DL24).
-    case atorchDC = "atorch-dc"
-    /// An Atorch that pushes type 1 reports: an AC meter (AT24, S1).
-    case atorchAC = "atorch-ac"
+/// A model of meter. The folder of its family in MeterCodec declares it.
+///
+/// A word wide, so that a frame that names its model stays small.
+package struct ModelName: Sendable {
+    private let facts: Facts
 
+    private final class Facts: Sendable {
+        let rawValue: String
+        let displayName: String
+        let family: MeterFamily
+
+        init(rawValue: String, displayName: String, family: MeterFamily) {
+            self.rawValue = rawValue
+            self.displayName = displayName
+            self.family = family
+        }
+    }
+
+    /// - Parameters:
+    ///   - rawValue: what people type and what JSON carries; lower case, and no other model's.
+    ///   - displayName: the name as it is printed on the meter, where that is not the raw value in capitals.
+    package init(_ rawValue: String, of family: MeterFamily, displayName: String? = nil) {
+        facts = Facts(rawValue: rawValue, displayName: displayName ?? rawValue.uppercased(), family: family)
+    }
+
+    package var rawValue: String { facts.rawValue }
     /// The name as it is printed on the meter.
-    package var displayName: String {
-        switch self {
-        case .atorchUSB: "Atorch USB"
-        case .atorchDC: "Atorch DC"
-        case .atorchAC: "Atorch AC"
-        default: rawValue.uppercased()
-        }
-    }
-
+    package var displayName: String { facts.displayName }
     /// The meters that share one wire protocol.
-    package var family: MeterFamily {
-        switch self {
-        case .um24c, .um25c, .um34c, .a3b: .um
-        case .tc66, .tc66c: .tc66
-        case .fnb38, .fnb48, .fnb48s, .fnb58, .c1, .fnbC2: .fnirsi
-        case .km002c, .km003c: .km003c
-        case .atorchUSB, .atorchDC, .atorchAC: .atorch
-        }
+    package var family: MeterFamily { facts.family }
+    package var maker: MeterMaker { family.maker }
+}
+
+extension ModelName: Hashable {
+    package static func == (lhs: ModelName, rhs: ModelName) -> Bool {
+        lhs.facts === rhs.facts || lhs.rawValue == rhs.rawValue
     }
 
-    /// Takes any case: `UM25C` and `um25c` are one.
-    package init?(_ text: some StringProtocol) {
-        self.init(rawValue: text.lowercased())
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}
+
+extension ModelName: CustomStringConvertible {
+    package var description: String { rawValue }
+}
+
+/// A wire protocol and all who speak it. What belongs to one is its `FamilyDescription` in MeterCodec.
+package struct MeterFamily: Hashable, Sendable {
+    /// No other family's.
+    package let rawValue: String
+    package let maker: MeterMaker
+
+    package init(_ rawValue: String, of maker: MeterMaker) {
+        self.rawValue = rawValue
+        self.maker = maker
     }
 }
 
-/// A wire protocol and all who speak it.
-package enum MeterFamily: String, CaseIterable, Sendable {
-    case um, tc66, fnirsi, km003c, atorch
+extension MeterFamily: CustomStringConvertible {
+    package var description: String { rawValue }
 }

@@ -8,12 +8,13 @@ package import MeterModel
 ///   its own pace, over and over.
 /// - What is left has no order to keep: every request is answered with all of it.
 ///
-/// A KM003C echoes the id in byte 1 of each request (Docs/Protocols/KM003C.md#where-a-message-ends). Its requests are
-/// the same whatever their id, and an answer gets the id of the request that it goes to.
+/// Where a family's answers echo an id (`FamilySimulator.echoedIDOffset`), requests are the same whatever their id, and an
+/// answer gets the id of the request that it goes to.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let exchanges: [Exchange]
+    private let idOffset: Int?
     /// Messages that are sent unasked, by time since the start of the round.
     private let pushes: [Message]
     /// How long one round of the pushes takes, zero where there are none.
@@ -49,8 +50,9 @@ package struct TrafficReplay: SimulatedMeter {
 
     /// - Parameter messages: in the order they were recorded. What the meter sent before the first request is not
     ///   replayed where there are requests. Empty messages are skipped.
-    package init(model: ModelName, messages: [Message]) {
+    package init(model: ModelName, messages: [Message], in simulators: SimulatorCatalogue = .standard) {
         self.model = model
+        idOffset = simulators[model.family]?.echoedIDOffset
         let messages = messages.filter { !$0.bytes.isEmpty }
         let exchanges = Self.exchanges(in: messages)
         let times = messages.map(\.time)
@@ -124,9 +126,6 @@ package struct TrafficReplay: SimulatedMeter {
         nextExchange = (nextExchange + 1) % exchanges.count
         return exchange
     }
-
-    /// Where the id of a message stands, in a family that echoes one.
-    private var idOffset: Int? { model.family == .km003c ? 1 : nil }
 
     private func begins(_ bytes: ArraySlice<UInt8>, with request: [UInt8]) -> Bool {
         guard bytes.count >= request.count else { return false }

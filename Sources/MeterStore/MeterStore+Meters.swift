@@ -1,21 +1,23 @@
 import GRDB
 package import Gateway
+import MeterCodec
 package import MeterModel
 
 extension MeterStore: MeterRepository {
     package func meters() async throws(StoreError) -> [KnownMeter] {
-        let path = path
+        let (path, catalogue) = (path, catalogue)
         return try await access("read") { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM meter ORDER BY id").map { try KnownMeter(row: $0, path: path) }
+            try Row.fetchAll(db, sql: "SELECT * FROM meter ORDER BY id")
+                .map { try KnownMeter(row: $0, path: path, catalogue) }
         }
     }
 
     package func save(_ meter: KnownMeter) async throws(StoreError) {
-        let path = path
+        let (path, catalogue) = (path, catalogue)
         try checkStorable(meter.id)
         try await access("written") { db in
             let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
-                .map { try KnownMeter(row: $0, path: path) }
+                .map { try KnownMeter(row: $0, path: path, catalogue) }
             guard meter != old else { return }
             // Sightings change all the time and can be lost; a wish cannot.
             let isWish =
@@ -65,7 +67,7 @@ extension MeterStore: MeterRepository {
 
 extension KnownMeter {
     /// A model or transport that this version does not know reads as unknown.
-    fileprivate init(row: Row, path: String) throws {
+    fileprivate init(row: Row, path: String, _ catalogue: MeterCatalogue) throws {
         let text: String = row["id"]
         guard let id = MeterID(text) else {
             throw StoreError(
@@ -78,7 +80,7 @@ extension KnownMeter {
         let lastSeen: Int64? = row["last_seen_ms"]
         self.init(
             id: id,
-            model: model.flatMap { ModelName(rawValue: $0) },
+            model: model.flatMap { catalogue.model(named: $0) },
             link: Self.link(transport: row["transport"], stored: row["link"]),
             isDeclared: row["is_declared"],
             isWanted: row["is_wanted"],

@@ -1,6 +1,7 @@
 import GRDB
 package import Gateway
 import Glibc
+package import MeterCodec
 package import MeterModel
 import Synchronization
 
@@ -23,6 +24,7 @@ package final class MeterStore: Sendable {
     /// Of this start of the machine, nil where the opener did not say.
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
+    let catalogue: MeterCatalogue
     /// nil until the cloud's clock is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 
@@ -38,6 +40,8 @@ package final class MeterStore: Sendable {
         package var machine: Machine?
         /// The wall clock, for when this host learned of others' changes. nil means the stamps' own time.
         package var calendar: (@Sendable () -> WallTime)?
+        /// The models whose names are read back.
+        package var catalogue = MeterCatalogue.standard
 
         package init(
             busyTimeout: Duration = .seconds(2), pageCountMax: Int? = nil, machine: Machine? = nil,
@@ -119,6 +123,7 @@ package final class MeterStore: Sendable {
         self.setAside = setAside
         boot = options.machine?.boot
         calendar = options.calendar
+        catalogue = options.catalogue
         place = FilePlace(path)
         DamagedFile.noteMade(path)
     }

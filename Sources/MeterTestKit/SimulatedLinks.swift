@@ -19,7 +19,7 @@ package final class SimulatedLinks: ChannelOpener {
     private struct State {
         var meters: [String: any SimulatedMeter] = [:]
         var refusals: [String: ChannelFailure] = [:]
-        var families: [String: Set<MeterFamily>] = [:]
+        var modules: [String: RadioModule] = [:]
         var stuck: Set<String> = []
         var lines: [UInt64: Line] = [:]
         var lingers: [Duration] = []
@@ -63,9 +63,9 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.meters[path]?.faults = faults }
     }
 
-    /// Says whose meters have such a link, as its open form shows.
-    package func setFamilies(_ families: Set<MeterFamily>, at path: String) {
-        state.withLock { $0.families[path] = families }
+    /// Says what radio module the open form of a link shows.
+    package func setModule(_ module: RadioModule, at path: String) {
+        state.withLock { $0.modules[path] = module }
     }
 
     /// Makes opening fail, until nil is given.
@@ -130,8 +130,8 @@ package final class SimulatedLinks: ChannelOpener {
         return SimulatedChannel(id: id, links: self)
     }
 
-    fileprivate func families(over id: UInt64) -> Set<MeterFamily>? {
-        state.withLock { state in state.lines[id].flatMap { state.families[$0.path] } }
+    fileprivate func module(over id: UInt64) -> RadioModule? {
+        state.withLock { state in state.lines[id].flatMap { state.modules[$0.path] } }
     }
 
     fileprivate func send(_ bytes: [UInt8], over id: UInt64) {
@@ -211,7 +211,7 @@ private struct SimulatedChannel: ByteChannel {
     func send(_ bytes: [UInt8]) { links.send(bytes, over: id) }
     func close() { links.close(id) }
     func close(after pause: Duration) { links.close(id, after: pause) }
-    var families: Set<MeterFamily>? { links.families(over: id) }
+    var radioModule: RadioModule? { links.module(over: id) }
 }
 
 extension LinkAddress {

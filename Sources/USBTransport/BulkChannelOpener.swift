@@ -1,6 +1,7 @@
 import Glibc
 package import IOPorts
 package import LinuxIO
+import MeterCodec
 package import MeterModel
 
 /// Opens makers' own interfaces of USB devices as channels.

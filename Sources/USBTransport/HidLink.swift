@@ -1,6 +1,7 @@
 import Glibc
 import IOPorts
 import LinuxIO
+import MeterCodec
 import MeterModel
 
 /// A meter's raw HID device as a link.

@@ -1,5 +1,6 @@
 package import IOPorts
 import LinuxIO
+package import MeterCodec
 package import MeterModel
 
 /// Finds, in one look, which device nodes are there and which of them are meters.
@@ -85,7 +86,7 @@ package struct PortScanner: Sendable {
     private var usbFolder: String { "\(sysfsFolder)/../bus/usb/devices" }
 
     private func plugged(
-        _ subsystem: DeviceTable.Subsystem
+        _ subsystem: USBIdentity.Subsystem
     ) -> [(device: USBDevice, model: ModelName, link: LinkAddress)] {
         let classFolder = "\(sysfsFolder)/\(subsystem.rawValue)"
         return FileTree.names(in: deviceFolder).compactMap { name in
@@ -110,8 +111,8 @@ package struct PortScanner: Sendable {
     }
 }
 
-extension DeviceTable.Subsystem {
-    /// The beginnings of the names of nodes that meters can be behind.
+extension USBIdentity.Subsystem {
+    /// How the nodes are named that meters can be behind.
     fileprivate var nodePrefixes: [String] {
         switch self {
         case .tty: ["ttyACM", "ttyUSB"]

@@ -1,4 +1,5 @@
 import LinuxIO
+package import MeterCodec
 package import MeterModel
 
 /// What the kernel reports about the USB device behind a device node.
@@ -76,12 +77,12 @@ extension USBDevice {
 }
 
 extension DeviceTable {
-    /// The model behind a device node, by its USB device. Nil if that is not a meter, or there is none.
-    package func model(behind name: String, _ subsystem: Subsystem, in classFolder: String) -> ModelName? {
+    /// The model behind a device node, by what its USB device says; nil where that is no meter, or there is none.
+    package func model(behind name: String, _ subsystem: USBIdentity.Subsystem, in classFolder: String) -> ModelName? {
         USBDevice(behind: name, in: classFolder).flatMap { model(of: $0, subsystem) }
     }
 
-    func model(of device: USBDevice, _ subsystem: Subsystem) -> ModelName? {
+    func model(of device: USBDevice, _ subsystem: USBIdentity.Subsystem) -> ModelName? {
         model(
             vendor: device.vendorID, product: device.productID, subsystem: subsystem,
             texts: device.texts, classes: device.classes)

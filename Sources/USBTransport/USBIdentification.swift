@@ -1,9 +1,10 @@
+package import MeterCodec
 package import MeterModel
 
 /// What a USB device is identified as, by its ids, texts and interfaces.
 package enum USBIdentification: Hashable, Sendable {
-    /// A supported meter, over this kind of node.
-    case meter(ModelName, DeviceTable.Subsystem)
+    /// A meter that is read, over this kind of node.
+    case meter(ModelName, USBIdentity.Subsystem)
     /// A known meter that cannot be read here, or perhaps one of several things with its ids.
     case unread(KnownUSBDevice)
     /// A known device that is not a meter.
@@ -23,8 +24,8 @@ package struct USBSelfDescription: Hashable, Sendable {
     package var productText: String?
     /// Class and subclass of each interface; nil if unknown.
     package var interfaces: [Interface]?
-    /// The kinds of node that it has; both if unknown.
-    package var nodes: Set<DeviceTable.Subsystem>
+    /// The kinds of node that it has; both where that is not known.
+    package var nodes: Set<USBIdentity.Subsystem>
 
     package struct Interface: Hashable, Sendable {
         package var interfaceClass: UInt8
@@ -38,7 +39,7 @@ package struct USBSelfDescription: Hashable, Sendable {
 
     package init(
         vendor: UInt16, product: UInt16?, manufacturerText: String? = nil, productText: String? = nil,
-        interfaces: [Interface]? = nil, nodes: Set<DeviceTable.Subsystem> = Set(DeviceTable.Subsystem.ofInterfaces)
+        interfaces: [Interface]? = nil, nodes: Set<USBIdentity.Subsystem> = Set(USBIdentity.Subsystem.ofInterfaces)
     ) {
         self.vendor = vendor
         self.product = product
@@ -56,7 +57,7 @@ extension DeviceTable {
     /// What a device is: a known other device, a meter, a known meter that cannot be read here, or something to report.
     package func identify(_ device: USBSelfDescription) -> USBIdentification {
         if let stranger = KnownUSBDevice.strangers.first(where: { $0.fits(device) }) { return .stranger(stranger) }
-        for subsystem in Subsystem.ofInterfaces where device.nodes.contains(subsystem) {
+        for subsystem in USBIdentity.Subsystem.ofInterfaces where device.nodes.contains(subsystem) {
             let model = self.model(
                 vendor: device.vendor, product: device.product, subsystem: subsystem, texts: device.texts,
                 classes: device.classes)
@@ -66,24 +67,16 @@ extension DeviceTable {
         // The second node of a meter that is read over the first, such as an FNB58's serial port, is not reported.
         let isMeterElsewhere = rows.contains { row in
             row.vendor == device.vendor && row.product != nil && row.product == device.product
-                && Self.tells(vendor: row.vendor, product: row.product)
+                && tells(vendor: row.vendor, product: row.product)
         }
         guard !isMeterElsewhere else { return .none }
-        let isNamed = device.texts.contains { $0.lowercased().contains("fnirsi") }
-        switch device.vendor {
-        case 0x5FC9: return .unrecognised(.chargerlab)
-        // Makers of controllers that other things contain as well.
-        case 0x28E9, 0x2E3C: return .unrecognised(isNamed ? .fnirsi : nil)
-        // Countless boards have ST's number, so the maker's name is needed too.
-        case 0x0483 where isNamed: return .unrecognised(.fnirsi)
-        default: return .none
-        }
+        return unrecognisedMaker(vendor: device.vendor, texts: device.texts).map { .unrecognised($0) } ?? .none
     }
 }
 
 extension USBSelfDescription.Interface {
-    /// The kind of node that Linux makes for it. Nil for other classes (USB-IF, Defined Class Codes).
-    package var node: DeviceTable.Subsystem? {
+    /// The kind of node that Linux makes of it; nil for another class (USB-IF, Defined Class Codes).
+    package var node: USBIdentity.Subsystem? {
         switch interfaceClass {
         case 0x02, 0x0A: .tty
         case 0x03: .hidraw

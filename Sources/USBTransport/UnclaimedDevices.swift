@@ -1,4 +1,5 @@
 import LinuxIO
+import MeterCodec
 
 /// A USB device with a serial port or a raw HID node that is not a supported meter.
 package struct UnclaimedDevice: Hashable, Sendable {
@@ -20,8 +21,8 @@ extension DeviceTable {
     ///
     /// - Parameter sysfsFolder: where the kernel lists nodes by kind.
     package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {
-        var found: [(device: USBDevice, nodes: [(Subsystem, String)])] = []
-        for subsystem in Subsystem.ofInterfaces {
+        var found: [(device: USBDevice, nodes: [(USBIdentity.Subsystem, String)])] = []
+        for subsystem in USBIdentity.Subsystem.ofInterfaces {
             let folder = "\(sysfsFolder)/\(subsystem.rawValue)"
             for name in FileTree.names(in: folder) {
                 guard let device = USBDevice(behind: name, in: folder) else { continue }

@@ -1,6 +1,7 @@
 import Glibc
 import IOPorts
 import LinuxIO
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import SimulatedPort
@@ -34,7 +35,7 @@ struct Demo: Sendable {
         var ports: [SimulatedPort] = []
         var declared: [DeclaredPort] = []
         for (index, entry) in meters.enumerated() {
-            guard let meter = SimulatorCatalogue.meter(entry.model, seed: UInt64(index + 1)) else { continue }
+            guard let meter = SimulatorCatalogue.standard.meter(entry.model, seed: UInt64(index + 1)) else { continue }
             let port = SimulatedPort(meter: meter, loop: loop)
             try await port.start()
             guard let path = await port.path else { continue }

@@ -8,7 +8,7 @@ private let allowedImports: [String: Set<String>] = [
     "MeterModel": [],
     "MeterCodec": ["MeterModel", "Crypto", "CryptoExtras"],
     "MeterSimulator": ["MeterModel", "MeterCodec"],
-    "BluetoothCore": ["MeterModel"],
+    "BluetoothCore": ["MeterModel", "MeterCodec"],
     "ConnectionCore": ["MeterModel"],
     "SettingsCore": ["MeterModel"],
     "LeaseCore": ["MeterModel"],
@@ -28,7 +28,7 @@ private let allowedImports: [String: Set<String>] = [
     "Cloud": ["MeterModel", "SettingsCore", "LeaseCore", "CloudAPI", "Logging", "Synchronization"],
     // Layer 2: none of them imports another, but for LinuxIO.
     "LinuxIO": ["MeterModel", "MetricsCore", "IOPorts", "CLinux", "Glibc", "Synchronization"],
-    "USBTransport": ["MeterModel", "IOPorts", "LinuxIO", "CUdev", "Glibc", "Synchronization"],
+    "USBTransport": ["MeterModel", "MeterCodec", "IOPorts", "LinuxIO", "CUdev", "Glibc", "Synchronization"],
     "BlueZTransport": [
         "MeterModel", "BluetoothCore", "IOPorts", "Gateway", "GatewayAPI", "LinuxIO", "CBluetooth", "Glibc", "Logging",
         "Synchronization",
@@ -39,7 +39,8 @@ private let allowedImports: [String: Set<String>] = [
     ],
     "SimulatedPort": ["MeterModel", "MeterSimulator", "IOPorts", "LinuxIO"],
     "MeterStore": [
-        "MeterModel", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO", "GRDB",
+        "MeterModel", "MeterCodec", "SettingsCore", "SyncCore", "RecordingCore", "LeaseCore", "Gateway", "LinuxIO",
+        "GRDB",
         "Foundation", "Glibc", "Synchronization",
     ],
     "CloudStore": [

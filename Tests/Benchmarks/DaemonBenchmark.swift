@@ -1,3 +1,4 @@
+import MeterCodec
 import MeterModel
 
 /// What the daemon costs as a whole, with many meters and with fast ones.

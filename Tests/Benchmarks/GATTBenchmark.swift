@@ -3,6 +3,7 @@ import Gateway
 import Glibc
 import IOPorts
 import LinuxIO
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit

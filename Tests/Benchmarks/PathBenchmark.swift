@@ -4,6 +4,7 @@ import Glibc
 import IOPorts
 import LinuxIO
 import Logging
+import MeterCodec
 import MeterModel
 import MeterStore
 import USBTransport

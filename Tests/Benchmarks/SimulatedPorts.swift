@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import SimulatedPort
@@ -35,14 +36,16 @@ final class SimulatedPorts {
     /// The other process: runs until it is ended.
     static func serve(_ arguments: [String]) async throws {
         let parent = getppid()
-        guard arguments.count == 4, let model = ModelName(arguments[0]), let count = Int(arguments[1]),
+        guard arguments.count == 4, let model = MeterCatalogue.standard.model(named: arguments[0]),
+            let count = Int(arguments[1]),
             let refresh = Int(arguments[2])
         else { throw BenchmarkError("--simulate takes MODEL COUNT REFRESH_MS FOLDER") }
         let loop = try IOLoop(name: "simulators")
         loop.start()
         var ports: [SimulatedPort] = []
         for index in 0..<count {
-            let meter = SimulatorCatalogue.meter(model, seed: UInt64(index + 1), refresh: .milliseconds(refresh))
+            let meter = SimulatorCatalogue.standard.meter(
+                model, seed: UInt64(index + 1), refresh: .milliseconds(refresh))
             guard let meter else { throw BenchmarkError("nothing simulates a \(model.displayName)") }
             let port = SimulatedPort(meter: meter, loop: loop, link: "\(arguments[3])/meter-\(index)")
             try await port.start()

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import FoundationEssentials
 import Glibc
+import MeterCodec
 import MeterModel
 import NIOCore
 import NIOHTTP1

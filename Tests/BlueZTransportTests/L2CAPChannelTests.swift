@@ -249,7 +249,7 @@ struct L2CAPChannelTests {
     }
 
     private func decoded(_ block: [UInt8]) throws -> [Reading] {
-        var driver = try #require(MeterCatalogue.driver(for: .um25c, over: .ble))
+        var driver = try #require(MeterCatalogue.standard.driver(for: .um25c, over: .ble))
         var readings: [Reading] = []
         driver.receive(block) { event in
             guard case .frame(let frame) = event else { return }

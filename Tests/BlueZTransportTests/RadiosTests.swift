@@ -5,6 +5,7 @@ import GatewayAPI
 import Glibc
 import IOPorts
 import LinuxIO
+import MeterCodec
 import MeterModel
 import MeterTestKit
 import Synchronization

@@ -1,5 +1,6 @@
 import BluetoothCore
 import LinuxIO
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit

@@ -19,7 +19,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "MeterModel", swiftSettings: strict),
-        .target(name: "BluetoothCore", dependencies: ["MeterModel"], swiftSettings: strict),
+        .target(name: "BluetoothCore", dependencies: ["MeterModel", "MeterCodec"], swiftSettings: strict),
         .target(
             name: "MeterCodec",
             dependencies: [

@@ -4,6 +4,7 @@ import GatewayServer
 import Hummingbird
 import HummingbirdTesting
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -134,7 +135,7 @@ struct MeterRoutesTests {
     }
 
     @Test func meter_mayBeAPath_withItsSlashesEncoded() async throws {
-        bench.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: "/dev/rfcomm 0%")
+        bench.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: "/dev/rfcomm 0%")
 
         let connected = try await bench.request(
             .post, "/v1/meters/%2Fdev%2Frfcomm%200%25/connect", #"{"model":"um25c"}"#)

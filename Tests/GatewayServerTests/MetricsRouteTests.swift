@@ -3,6 +3,7 @@ import GatewayAPI
 import Hummingbird
 import HummingbirdTesting
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit

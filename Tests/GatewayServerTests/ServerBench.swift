@@ -5,6 +5,7 @@ import GatewayServer
 import Hummingbird
 import HummingbirdTesting
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -50,7 +51,7 @@ struct ServerBench {
 
     /// Plugs the UM25C in.
     func plugIn() async throws {
-        links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: Self.path)
+        links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: Self.path)
         let sighting = Sighting(id: Self.id, model: .um25c, name: nil, link: .serial(path: Self.path))
         await directory.take(.appeared(sighting))
     }

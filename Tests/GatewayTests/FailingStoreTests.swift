@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterTestKit
 import Testing

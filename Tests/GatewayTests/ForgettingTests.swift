@@ -1,5 +1,6 @@
 import Gateway
 import GatewayAPI
+import MeterCodec
 import MeterModel
 import MeterTestKit
 import RecordingCore

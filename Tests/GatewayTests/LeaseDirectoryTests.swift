@@ -2,6 +2,7 @@ import Gateway
 import GatewayAPI
 import LeaseCore
 import Logging
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit

@@ -135,7 +135,7 @@ struct LeaseSessionTests {
         let one = bench.host(1)
         let session = try await one.pluggedIn()
         await bench.advance(by: .seconds(2), one)
-        let meter = try #require(SimulatorCatalogue.meter(.um25c))
+        let meter = try #require(SimulatorCatalogue.standard.meter(.um25c))
 
         one.links.unplug(.port)
         await bench.advance(by: .seconds(4), one)

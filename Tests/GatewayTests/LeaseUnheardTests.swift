@@ -2,6 +2,7 @@ import Gateway
 import GatewayAPI
 import IOPorts
 import LeaseCore
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -242,7 +243,7 @@ private struct World {
         bench = LeaseBench(policy)
         one = bench.host(1)
         two = bench.host(2)
-        one.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: link.simulatedPath)
+        one.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: link.simulatedPath)
         first = one.host.session(.um25c, gate: one.keeper)
         await first.appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: link))
         let store = InMemoryMeterStore()
@@ -258,7 +259,7 @@ private struct World {
 
     /// It advertises again, and the second host is near.
     func hear() async throws {
-        two.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: Self.radio.simulatedPath)
+        two.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: Self.radio.simulatedPath)
         await directory.directory.take(
             .appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: Self.radio, rssi: -60)))
     }

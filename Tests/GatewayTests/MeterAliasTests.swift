@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -74,7 +75,7 @@ struct MeterAliasTests {
     }
 
     @Test func metersThatDiffer_stayTwo() async throws {
-        try await bothConnected(SimulatorCatalogue.meter(.tc66c, seed: 9))
+        try await bothConnected(SimulatorCatalogue.standard.meter(.tc66c, seed: 9))
 
         #expect(await bench.directory.status().count == 2)
         #expect(await settings.records(of: .meterAlias).isEmpty)

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -106,7 +107,7 @@ struct MeterDirectoryTests {
     // MARK: - Watching
 
     @Test func run_followsTheWatcher_untilItIsCancelled() async throws {
-        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: .port)
+        bench.host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: .port)
         bench.sightings.see(.appeared(.of(.um25c)))
         let running = Task { await bench.directory.run() }
         try await eventually("the meter is listed") { await !bench.directory.scan().isEmpty }
@@ -142,7 +143,7 @@ struct MeterDirectoryTests {
     // MARK: - Ports that a person declares
 
     @Test func declaredPort_isConnected_andWatchedAgainAfterARestart() async throws {
-        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: "/dev/rfcomm0")
+        bench.host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: "/dev/rfcomm0")
         let status = try await bench.directory.connect("/dev/rfcomm0", ConnectRequest(model: "UM25C"))
         #expect(status.id == "port:pi:/dev/rfcomm0")
         #expect(status.local_only)
@@ -202,7 +203,7 @@ struct MeterDirectoryTests {
     }
 
     @Test func portDeclaredForAnotherMeter_belongsToThatOneAlone() async throws {
-        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: .port)
+        bench.host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: .port)
         _ = try await bench.directory.connect(.port, ConnectRequest(model: "um25c"))
         bench.host.loop.advance(by: .seconds(1))
 
@@ -272,7 +273,7 @@ struct MeterDirectoryTests {
 
     @Test func rawHIDPort_isReadOverIt_andKnownAfterARestart() async throws {
         let path = "/dev/hidraw3"
-        bench.host.links.plug(try #require(SimulatorCatalogue.meter(.fnb48, over: .hid)), at: path)
+        bench.host.links.plug(try #require(SimulatorCatalogue.standard.meter(.fnb48, over: .hid)), at: path)
         let port = DeclaredPort(path: path, isRawHID: true, model: .fnb48, name: "bench")
         try await bench.directory.declare(port, wanted: true)
         let id = MeterID.port(host: "pi", path: path)

@@ -76,7 +76,7 @@ struct MeterSettingsRecordTests {
     // MARK: What the model takes
 
     private func failure(_ changes: [String: String?], _ model: ModelName) -> GatewayError? {
-        let profile = MeterCatalogue.driver(for: model)?.profile
+        let profile = MeterCatalogue.standard.driver(for: model)?.profile
         return #expect(throws: GatewayError.self) { try MeterSettings.validated(changes, for: profile) }
     }
 
@@ -114,8 +114,8 @@ struct MeterSettingsRecordTests {
         try settings.apply(.brightness, "4")
         try settings.apply(.screenTimeout, "30")
         try settings.apply(.threshold, "100")
-        let um = try #require(MeterCatalogue.driver(for: .um25c)).profile
-        let tc = try #require(MeterCatalogue.driver(for: .tc66c)).profile
+        let um = try #require(MeterCatalogue.standard.driver(for: .um25c)).profile
+        let tc = try #require(MeterCatalogue.standard.driver(for: .tc66c)).profile
 
         #expect(settings.commands(for: um) == [MeterCommand(.brightness, 4), MeterCommand(.recordThreshold, 100)])
         #expect(settings.commands(for: tc).isEmpty)

@@ -2,6 +2,7 @@ import Gateway
 import GatewayAPI
 import IOPorts
 import LeaseCore
+import MeterCodec
 import MeterModel
 import MeterTestKit
 import RecordingCore

@@ -117,7 +117,7 @@ struct SessionExchangeTests {
         arguments: [ModelName.um24c, .um25c, .um34c, .tc66c, .km003c],
         SimulatorFaults.Kind.allCases)
     func faults_neverMakeAReadingThatTheMeterDidNotMean(model: ModelName, kind: SimulatorFaults.Kind) async throws {
-        host.links.plug(try #require(SimulatorCatalogue.meter(model)), at: .port)
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(model)), at: .port)
         host.links.setFaults(SimulatorFaults(kind, every: 3), at: .port)
         let session = host.session(model)
         let readings = session.readings.subscribe(buffer: 100_000)
@@ -142,7 +142,7 @@ struct SessionExchangeTests {
     }
 
     @Test func meterThatOnlyFails_hasNoDataEver() async throws {
-        host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: .port)
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: .port)
         host.links.setFaults(SimulatorFaults(.wrongCheck), at: .port)
         let session = host.session(.um25c)
         await session.appeared(.of(.um25c))
@@ -367,7 +367,7 @@ struct SessionExchangeTests {
     }
 
     @Test func anotherModelThanExpected_isShown_andTold() async throws {
-        host.links.plug(try #require(SimulatorCatalogue.meter(.um34c)), at: .port)
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um34c)), at: .port)
         let session = host.session(.um25c)
         await session.appeared(.of(.um25c))
         host.loop.advance(by: .seconds(5))

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -12,7 +13,8 @@ struct SessionFarewellTests {
     private let host = VirtualHost()
 
     private func session(_ model: ModelName, over link: LinkAddress) async throws -> DeviceSession {
-        host.links.plug(try #require(SimulatorCatalogue.meter(model, over: link.transport)), at: link.simulatedPath)
+        host.links.plug(
+            try #require(SimulatorCatalogue.standard.meter(model, over: link.transport)), at: link.simulatedPath)
         let session = host.session(model)
         await session.appeared(Sighting(id: .um, model: model, name: nil, link: link))
         host.loop.advance(by: .seconds(3))

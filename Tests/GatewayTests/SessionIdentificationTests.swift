@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -23,7 +24,7 @@ struct SessionIdentificationTests {
             id: .um, model: nil, isWanted: true, settings: MeterSettings(), loop: host.loop, opener: host.links,
             track: host.recorder.track(for: .um), dice: SplitMix64(seed: 7), logger: host.log.logger,
             tell: { discoveries.add($0) })
-        host.links.plug(try #require(SimulatorCatalogue.meter(real, over: .ble)), at: ble.simulatedPath)
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(real, over: .ble)), at: ble.simulatedPath)
         await session.appeared(Sighting(id: .um, model: model, name: "BT-04", link: ble))
         return session
     }
@@ -46,7 +47,7 @@ struct SessionIdentificationTests {
     /// question would clear.
     @Test func fnirsiUnderAnotherName_isAsked_whereItsLinkIsNoUMs() async throws {
         let discoveries = Discoveries()
-        host.links.setFamilies([.fnirsi, .tc66], at: ble.simulatedPath)
+        host.links.setModule(.twoServices, at: ble.simulatedPath)
         let session = try await heard(as: nil, being: .fnb58, discoveries)
         host.loop.advance(by: .seconds(12))
 

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -19,7 +20,7 @@ struct SessionLinksTests {
     private func dualMode() async throws -> DeviceSession {
         let session = host.session(.um25c)
         for link in [ble, spp] {
-            host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: link.simulatedPath)
+            host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: link.simulatedPath)
             await session.appeared(Sighting(id: .um, model: .um25c, name: "UM25C", link: link, rssi: -60))
         }
         return session

@@ -21,8 +21,8 @@ struct SessionLogsTests {
 
     /// Lets time pass until the logs are there, or it is clear that they will not be.
     private func read(
-        _ wish: KM003CLogDownload.Wish, from session: DeviceSession
-    ) async throws -> KM003CLogDownload.Outcome {
+        _ wish: LogWish, from session: DeviceSession
+    ) async throws -> MeterLogs {
         let reading = Task.immediate { try await session.logs(wish) }
         host.loop.advance(by: .seconds(60))
         return try await reading.value

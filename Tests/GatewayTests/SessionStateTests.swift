@@ -136,7 +136,7 @@ struct SessionStateTests {
         #expect(await session.state == "offline")
         #expect(host.links.attempts == 1)
 
-        host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: .port)
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: .port)
         await session.appeared(.of(.um25c))
         host.loop.advance(by: .milliseconds(50))
         let status = await session.status()
@@ -162,7 +162,7 @@ struct SessionStateTests {
         let session = try await host.pluggedIn(.um25c, at: "/dev/ttyUSB0")
         host.loop.advance(by: .seconds(5))
         host.links.unplug("/dev/ttyUSB0")
-        host.links.plug(try #require(SimulatorCatalogue.meter(.um25c)), at: "/dev/ttyUSB1")
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(.um25c)), at: "/dev/ttyUSB1")
         await session.appeared(.of(.um25c, at: "/dev/ttyUSB1"))
         host.loop.advance(by: .seconds(5))
 
@@ -230,7 +230,7 @@ struct SessionStateTests {
     @Test func anotherModelBehindThePort_getsANewLink() async throws {
         let session = try await host.pluggedIn(.um25c)
         host.loop.advance(by: .seconds(5))
-        host.links.plug(try #require(SimulatorCatalogue.meter(.km003c)), at: .port)
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(.km003c)), at: .port)
 
         await session.appeared(.of(.km003c))
         host.loop.advance(by: .seconds(1))

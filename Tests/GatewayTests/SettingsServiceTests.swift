@@ -89,7 +89,8 @@ struct SettingsServiceTests {
 
         let failure = await bench.failure {
             try await $0.set(
-                ["name": "Bench", "brightness": "9"], of: .um, for: MeterCatalogue.driver(for: .um25c)?.profile)
+                ["name": "Bench", "brightness": "9"], of: .um, for: MeterCatalogue.standard.driver(for: .um25c)?.profile
+            )
         }
 
         #expect(failure?.next == "it takes a whole number from 0 to 5")

@@ -115,20 +115,6 @@ struct MeterIDTests {
     }
 }
 
-struct ModelNameTests {
-    @Test func anyCase_isOneModel() {
-        #expect(ModelName("UM25C") == .um25c)
-        #expect(ModelName("Atorch-USB") == .atorchUSB)
-        #expect(ModelName("um25") == nil)
-    }
-
-    /// `status` prints the name in capitals and `capture` writes it down in lower case; `replay` reads that.
-    @Test(arguments: [ModelName.um24c, .um25c, .um34c, .tc66, .tc66c, .fnb48, .fnb48s, .fnb58, .c1, .km002c, .km003c])
-    func displayName_inLowerCase_isTheModelAgain(_ model: ModelName) {
-        #expect(ModelName(model.displayName.lowercased()) == model)
-    }
-}
-
 struct LinkAddressTests {
     private static let radio = RadioLink(
         address: MACAddress(bits: 0x0200_0000_250C), adapter: MACAddress(bits: 0x00AA_0100_0001))

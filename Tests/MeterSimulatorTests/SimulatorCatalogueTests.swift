@@ -5,24 +5,24 @@ import Testing
 
 struct SimulatorCatalogueTests {
     /// Each link that a driver speaks, as (model, transport).
-    static let links = ModelName.allCases.flatMap { model in
-        MeterCatalogue.transports(of: model).map { (model, $0) }
+    static let links = MeterCatalogue.standard.models.flatMap { model in
+        MeterCatalogue.standard.transports(of: model).map { (model, $0) }
     }
 
     @Test func links_areThoseThatTheModelsHave() {
-        #expect(MeterCatalogue.transports(of: .um25c) == [.serial, .ble, .spp])
-        #expect(MeterCatalogue.transports(of: .tc66) == [.serial])
-        #expect(MeterCatalogue.transports(of: .tc66c) == [.serial, .ble])
-        #expect(MeterCatalogue.transports(of: .fnb58) == [.hid, .ble])
-        #expect(MeterCatalogue.transports(of: .km003c) == [.serial, .bulk])
-        #expect(MeterCatalogue.transports(of: .atorchDC) == [.serial, .ble, .spp])
+        #expect(MeterCatalogue.standard.transports(of: .um25c) == [.serial, .ble, .spp])
+        #expect(MeterCatalogue.standard.transports(of: .tc66) == [.serial])
+        #expect(MeterCatalogue.standard.transports(of: .tc66c) == [.serial, .ble])
+        #expect(MeterCatalogue.standard.transports(of: .fnb58) == [.hid, .ble])
+        #expect(MeterCatalogue.standard.transports(of: .km003c) == [.serial, .bulk])
+        #expect(MeterCatalogue.standard.transports(of: .atorchDC) == [.serial, .ble, .spp])
     }
 
     /// Ten seconds of talk in steps of 10 ms, as a session holds it.
     @Test(arguments: Self.links)
     func everyLink_hasASimulator_thatItsDriverReads(_ model: ModelName, _ transport: LinkAddress.Transport) throws {
-        var meter = try #require(SimulatorCatalogue.meter(model, over: transport))
-        var driver = try #require(MeterCatalogue.driver(for: model, over: transport))
+        var meter = try #require(SimulatorCatalogue.standard.meter(model, over: transport))
+        var driver = try #require(MeterCatalogue.standard.driver(for: model, over: transport))
         let period: Duration? =
             switch driver.profile.rhythm {
             case .poll(let interval, _): interval
@@ -63,13 +63,13 @@ struct SimulatorCatalogueTests {
     }
 
     @Test func notifications_areAsLongAsTheLinkTakes() throws {
-        var meter = try #require(SimulatorCatalogue.meter(.um25c, over: .ble, notificationMax: 100))
+        var meter = try #require(SimulatorCatalogue.standard.meter(.um25c, over: .ble, notificationMax: 100))
         #expect(meter.receive([0xF0], at: .zero).map(\.count) == [100, 30])
     }
 
     @Test func linkThatAModelLacks_hasNoSimulator() {
-        #expect(SimulatorCatalogue.meter(.tc66, over: .ble) == nil)
-        #expect(SimulatorCatalogue.meter(.um25c, over: .hid) == nil)
-        #expect(SimulatorCatalogue.meter(.fnb58, over: .serial) == nil)
+        #expect(SimulatorCatalogue.standard.meter(.tc66, over: .ble) == nil)
+        #expect(SimulatorCatalogue.standard.meter(.um25c, over: .hid) == nil)
+        #expect(SimulatorCatalogue.standard.meter(.fnb58, over: .serial) == nil)
     }
 }

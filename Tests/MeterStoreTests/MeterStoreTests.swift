@@ -1,5 +1,6 @@
 import GRDB
 import Gateway
+import MeterCodec
 import MeterModel
 import MeterStore
 import MeterTestKit

@@ -1,4 +1,5 @@
 import Gateway
+import MeterCodec
 import MeterModel
 import MeterStore
 import MeterTestKit

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayAPI
+import MeterCodec
 import MeterModel
 import ProgramKit
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import MeterCodec
 import MeterModel
 import ProgramKit
 import Testing

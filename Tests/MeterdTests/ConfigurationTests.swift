@@ -3,6 +3,7 @@ import Gateway
 import GatewayAPI
 import IOPorts
 import Logging
+import MeterCodec
 import MeterModel
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import MeterCodec
 import MeterModel
 import Testing
 import USBTransport
@@ -8,11 +9,18 @@ struct DeviceTableTests {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "udev/devices.tsv"), encoding: .utf8)
-        #expect(DeviceTable(tsv: text) == .builtIn)
+        // The list is by vendor, the table by family: within each, the order is one.
+        let order = MeterCatalogue.standard.families.map(\.family)
+        let listed = try #require(DeviceTable(tsv: text)).rows
+        let byFamily = order.flatMap { family in listed.filter { $0.model.family == family } }
+        #expect(DeviceTable(rows: byFamily) == .builtIn)
+        #expect(byFamily.count == listed.count)
     }
 
     @Test func noRowOfAnAmbiguousVendor_isWithoutText_butForMetersOwnProducts() {
-        let rows = DeviceTable.builtIn.rows.filter { !DeviceTable.tells(vendor: $0.vendor, product: $0.product) }
+        let rows = DeviceTable.builtIn.rows.filter {
+            !DeviceTable.builtIn.tells(vendor: $0.vendor, product: $0.product)
+        }
         #expect(rows.allSatisfy { $0.match != nil })
         #expect(!rows.isEmpty)
     }

@@ -1,4 +1,5 @@
 import IOPorts
+import MeterCodec
 import MeterModel
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import MeterCodec
 import MeterModel
 import MeterTestKit
 import Testing
@@ -55,7 +56,7 @@ struct UdevRulesTests {
             let claims = lines.filter {
                 $0.contains("ATTRS{idVendor}==\"\(String(repeating: "0", count: 4 - id.count))\(id)\"")
             }
-            let products = DeviceTable.metersOwnProducts[vendor, default: []]
+            let products = DeviceTable.builtIn.metersOwnProducts(of: vendor)
             let own = products.map { "ATTRS{idProduct}==\"\($0.fourHexDigits)\"" }
             #expect(
                 claims.allSatisfy { claim in

@@ -1,5 +1,6 @@
 import IOPorts
 import LinuxIO
+import MeterCodec
 import MeterModel
 import MeterTestKit
 import Testing

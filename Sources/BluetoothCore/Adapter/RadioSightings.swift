@@ -1,3 +1,4 @@
+package import MeterCodec
 package import MeterModel
 
 /// A meter, or what may be one, heard over one adapter and one kind of radio.
@@ -73,7 +74,8 @@ package struct SightingTiming: Hashable, Sendable {
 /// it unless its data has changed.
 package struct RadioSightings: Sendable {
     package let timing: SightingTiming
-    /// Most devices kept. Beyond that only meters find room.
+    private let catalogue: MeterCatalogue
+    /// Devices kept in mind. Once there are so many, only meters find room.
     package static let devicesMax = 4096
     /// Most devices kept that are, or may be, meters.
     package static let metersMax = 256
@@ -115,8 +117,10 @@ package struct RadioSightings: Sendable {
         var contents: [[UInt8]] = []
     }
 
-    package init(timing: SightingTiming = SightingTiming()) {
+    /// - Parameter catalogue: the meters that are told of.
+    package init(timing: SightingTiming = SightingTiming(), of catalogue: MeterCatalogue = .standard) {
         self.timing = timing
+        self.catalogue = catalogue
     }
 
     // MARK: Events
@@ -129,7 +133,7 @@ package struct RadioSightings: Sendable {
         let digest = Self.digest(report.data)
         if let place = places[key] { return heardAgain(place, report, digest, at: now) }
         if places.count >= Self.devicesMax {
-            guard places.count < Self.devicesMax + Self.metersMax, Self.mayBeMeter(report) else {
+            guard places.count < Self.devicesMax + Self.metersMax, mayBeMeter(report) else {
                 noteRefusal(adapter, at: now)
                 return nil
             }
@@ -304,7 +308,7 @@ package struct RadioSightings: Sendable {
             if entry.services.count < AdvertisingData.servicesMax { entry.services.append(service) }
         }
         let verdict = RadioIdentification(
-            name: entry.sighting.name, services: entry.services, kind: report.address.kind)
+            name: entry.sighting.name, services: entry.services, kind: report.address.kind, in: catalogue)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
         // Makes the earlier content count as new when it is heard again, so that it is kept.
@@ -332,9 +336,11 @@ package struct RadioSightings: Sendable {
         return .appeared(entry.sighting)
     }
 
-    private static func mayBeMeter(_ report: DeviceReport) -> Bool {
+    private func mayBeMeter(_ report: DeviceReport) -> Bool {
         let data = AdvertisingData(report.data)
-        return RadioIdentification(name: data.name?.text, services: data.services, kind: report.address.kind) != .none
+        let verdict = RadioIdentification(
+            name: data.name?.text, services: data.services, kind: report.address.kind, in: catalogue)
+        return verdict != .none
     }
 
     private func listened(to sighting: RadioSighting, at now: MonotonicTime) -> ListenedTime.Mark {

@@ -1,6 +1,7 @@
 package import GatewayAPI
 import IOPorts
 import Logging
+import MeterCodec
 import MeterModel
 
 /// Meters with two ids, such as one on a cable and one on a radio.
@@ -36,12 +37,14 @@ extension MeterDirectory {
         }
     }
 
-    /// Records an alias if a radio is the other half of a meter that is here: an Atorch has two addresses, one for LE
-    /// and one for Classic, which differ only in the group bit. The LE address becomes the main id.
+    /// Looks whether a radio is the other half of a meter that is here (`FamilyDescription.hasTwinAddresses`). The LE address
+    /// stays the meter's.
     func findOtherRadio(of id: MeterID, over link: LinkAddress) async {
-        guard case .mac(let address) = id, link.isRadio, known[id]?.model?.family == .atorch else { return }
+        guard case .mac(let address) = id, link.isRadio, let family = known[id]?.model?.family,
+            edges.catalogue[family]?.hasTwinAddresses == true
+        else { return }
         let twin = MeterID.mac(address.groupTwin)
-        guard let other = known[twin], other.model?.family == .atorch, let otherLink = other.link,
+        guard let other = known[twin], other.model?.family == family, let otherLink = other.link,
             otherLink.isRadio, otherLink.transport != link.transport
         else { return }
         let (alias, meter) = link.transport == .spp ? (id, twin) : (twin, id)

@@ -40,7 +40,7 @@ extension DeviceSession {
     private var possibleRadios: [LinkAddress.Transport] {
         let radios: [LinkAddress.Transport] = [.ble, .spp]
         guard let model else { return radios }
-        return radios.filter { MeterCatalogue.driver(for: model, over: $0) != nil }
+        return radios.filter { catalogue.driver(for: model, over: $0) != nil }
     }
 
     /// Whether the meter is wanted, but another host has it. While connected there, it is not heard here.

@@ -1,7 +1,7 @@
 package import GatewayAPI
 package import IOPorts
 package import Logging
-import MeterCodec
+package import MeterCodec
 import MeterModel
 
 /// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
@@ -12,6 +12,8 @@ import MeterModel
 /// everything that belongs to it at once (`addSession`, `drop`). Only the store is waited for.
 package actor MeterDirectory {
     package struct Edges: Sendable {
+        /// The meters that this host knows.
+        package var catalogue: MeterCatalogue
         package var loop: any SessionLoop
         package var opener: any ChannelOpener
         package var ports: any PortSource
@@ -30,11 +32,13 @@ package actor MeterDirectory {
         package var gate: (any LinkGate)?
 
         package init(
-            loop: any SessionLoop, opener: any ChannelOpener, ports: any PortSource,
+            catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
+            ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
             recorder: SampleRecorder, recordings: RecordingService? = nil, hostID: String,
             makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
+            self.catalogue = catalogue
             self.loop = loop
             self.opener = opener
             self.ports = ports
@@ -251,7 +255,7 @@ extension MeterDirectory {
             throw GatewayError(
                 .badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
         }
-        guard let model = ModelName(text) else {
+        guard let model = edges.catalogue.model(named: text) else {
             throw GatewayError(.badRequest, "\"\(text)\" is not a model", next: "the models are \(models)")
         }
         var id: MeterID?
@@ -278,7 +282,7 @@ extension MeterDirectory {
 
     /// A port with a model that has no driver would be tried in vain for ever.
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
-        guard MeterCatalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
+        guard edges.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
         let kind = port.isRawHID ? "a raw HID device" : "a serial port"
         throw GatewayError(
             .badRequest, "a \(port.model.displayName) cannot be read over \(kind) yet",
@@ -286,7 +290,7 @@ extension MeterDirectory {
     }
 
     private func models(over transport: LinkAddress.Transport) -> String {
-        MeterCatalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
+        edges.catalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
     }
 
     /// The port declared for a wanted meter is not taken away by a typing error. A meter known only by its port is the
@@ -356,8 +360,8 @@ extension MeterDirectory {
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, preferred: meter.preferred,
-            lastTransport: meter.link?.transport, settings: settings, loop: edges.loop, opener: edges.opener,
-            track: edges.recorder.track(for: meter.id),
+            lastTransport: meter.link?.transport, settings: settings, catalogue: edges.catalogue, loop: edges.loop,
+            opener: edges.opener, track: edges.recorder.track(for: meter.id),
             recording: edges.recordings?.track(for: meter.id), dice: edges.makeDice(), logger: logger,
             gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session

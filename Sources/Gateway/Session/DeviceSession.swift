@@ -19,6 +19,7 @@ package actor DeviceSession {
     package nonisolated let traffic = Feed<TrafficRecord>()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    nonisolated let catalogue: MeterCatalogue
     nonisolated let loop: any SessionLoop
     private nonisolated let opener: any ChannelOpener
     nonisolated let track: SampleTrack
@@ -66,7 +67,8 @@ package actor DeviceSession {
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
-        lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, loop: any SessionLoop,
+        lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, catalogue: MeterCatalogue = .standard,
+        loop: any SessionLoop,
         opener: any ChannelOpener, track: SampleTrack, recording: RecordingTrack? = nil,
         dice: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
@@ -76,6 +78,7 @@ package actor DeviceSession {
         self.model = model
         self.lastTransport = lastTransport
         self.settings = settings
+        self.catalogue = catalogue
         self.loop = loop
         self.opener = opener
         self.track = track
@@ -86,7 +89,7 @@ package actor DeviceSession {
         claim = LinkClaim(on: id, gate: gate)
         machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: isWanted, asksFirst: gate != nil)
         stateSince = loop.wallNow
-        driver = model.flatMap { MeterCatalogue.driver(for: $0) }
+        driver = model.flatMap { catalogue.driver(for: $0) }
         links.preferred = preferred
         recording?.apply(settings.recordingRules(staleAfter: machine.timing.staleAfter))
     }
@@ -366,11 +369,11 @@ package actor DeviceSession {
     /// The driver for the next link: the model's, or one that finds out the model.
     private func adoptDriver() {
         if let link, link.isRadio, model == nil || doubtsModel {
-            driver = IdentifyingDriver(over: link.transport, suspecting: model)
+            driver = IdentifyingDriver(over: link.transport, suspecting: model, in: catalogue)
         } else if let model {
             driver =
-                if let link { MeterCatalogue.driver(for: model, over: link.transport) } else {
-                    MeterCatalogue.driver(for: model)
+                if let link { catalogue.driver(for: model, over: link.transport) } else {
+                    catalogue.driver(for: model)
                 }
         }
         adoptSettings()
@@ -378,8 +381,9 @@ package actor DeviceSession {
 
     /// An open link may rule out families, and so allow questions that those would take for orders.
     private func narrowQuestions() {
-        guard let asking = driver as? IdentifyingDriver, let families = line.channel?.families else { return }
-        driver = IdentifyingDriver(among: families, guess: asking.profile.model)
+        guard let asking = driver as? IdentifyingDriver, let module = line.channel?.radioModule else { return }
+        driver = IdentifyingDriver(
+            among: catalogue.families(behind: module), guess: asking.profile.model, in: catalogue)
     }
 
     /// Whether to doubt the model. A radio's name may be wrong: if a link used as the model it suggests gave no good
@@ -846,15 +850,16 @@ package actor DeviceSession {
 
     // MARK: Logs of a meter
 
-    /// Reads the catalogue of a KM003C's logs, or one of them.
+    /// Reads the catalogue of a meter's logs, or one of them.
     ///
-    /// - Throws: `notConnected`, `refused` for a model without logs, or while another log is being read, `notFound` for
-    ///   a log that does not exist.
-    package func logs(_ wish: KM003CLogDownload.Wish) async throws(GatewayError) -> KM003CLogDownload.Outcome {
-        guard model?.family == .km003c else {
+    /// - Throws: `notConnected`, `refused` for a model without logs and while another one is read, `notFound` for a log
+    ///   that is not there.
+    package func logs(_ wish: LogWish) async throws(GatewayError) -> MeterLogs {
+        guard let transfer = model.flatMap({ catalogue.logTransfer(wish, from: $0) }) else {
+            let those = catalogue.modelsWithLogs.map(\.displayName).joined(separator: " and ")
             throw GatewayError(
                 .refused, "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and keeps no logs",
-                next: "the models that do are the KM003C and KM002C")
+                next: "the models that do are the \(those)")
         }
         guard line.exchange != nil, line.isUp else {
             throw GatewayError(
@@ -868,7 +873,7 @@ package actor DeviceSession {
             throw GatewayError(.refused, "logs of \(id) are being read already", next: "wait until they are there")
         }
         let result = await withCheckedContinuation { continuation in
-            var begun = LogDownload(KM003CLogDownload(wish, model: model ?? .km003c), continuation)
+            var begun = LogDownload(transfer, continuation)
             let first = begun.start()
             download = begun
             follow(first)
@@ -922,7 +927,7 @@ package actor DeviceSession {
         if let act = download?.paused() { follow(act) }
     }
 
-    private func endDownload(_ result: Result<KM003CLogDownload.Outcome, GatewayError>) {
+    private func endDownload(_ result: Result<MeterLogs, GatewayError>) {
         guard let finished = download.take() else { return }
         if let timer = finished.timer { loop.cancel(timer) }
         finished.outcome.resume(returning: result)

@@ -5,25 +5,25 @@ import MeterModel
 
 /// The download of what a meter recorded by itself: what goes out next, and who waits for it.
 struct LogDownload {
-    typealias Outcome = CheckedContinuation<Result<KM003CLogDownload.Outcome, GatewayError>, Never>
+    typealias Outcome = CheckedContinuation<Result<MeterLogs, GatewayError>, Never>
 
     enum Act {
         /// Wait for the answer, or the rest of it.
         case wait
         /// Send these bytes, if any, and call `paused` after the time unless the whole answer came before.
         case send([UInt8], pause: Duration)
-        case finished(KM003CLogDownload.Outcome)
+        case finished(MeterLogs)
         case failed(TransferFailure)
     }
 
-    private var transfer: KM003CLogDownload
-    /// What is still to be sent before the answer is due.
+    private var transfer: any MeterTransfer<MeterLogs>
+    /// What is still to be sent before the answer.
     private var steps: [Outgoing] = []
     let outcome: Outcome
     /// The timer of the last `send`.
     var timer: LoopTimer?
 
-    init(_ transfer: KM003CLogDownload, _ outcome: Outcome) {
+    init(_ transfer: any MeterTransfer<MeterLogs>, _ outcome: Outcome) {
         self.transfer = transfer
         self.outcome = outcome
     }
@@ -40,7 +40,7 @@ struct LogDownload {
     /// The pause after a step is over, or the answer did not come in time.
     mutating func paused() -> Act { steps.isEmpty ? follow(transfer.answerOverdue()) : nextStep() }
 
-    private mutating func follow(_ step: TransferStep<KM003CLogDownload.Outcome>) -> Act {
+    private mutating func follow(_ step: TransferStep<MeterLogs>) -> Act {
         switch step {
         case .wait: return .wait
         case .send(let steps):

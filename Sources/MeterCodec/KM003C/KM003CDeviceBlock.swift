@@ -25,7 +25,10 @@ package enum KM003CDeviceBlock {
         }
     }
 
-    private static func model(_ raw: UnsafeRawBufferPointer) -> ModelName? { text(raw, 0x10).flatMap { ModelName($0) } }
+    private static func model(_ raw: UnsafeRawBufferPointer) -> ModelName? {
+        let name = text(raw, 0x10)?.lowercased()
+        return KM003CFamily().models.first { $0.rawValue == name }
+    }
 
     /// Texts stand twelve bytes apart; nil for an empty one.
     private static func text(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> String? {

@@ -10,13 +10,6 @@ package import MeterModel
 /// Each step is a request with a number of its own, asked again where no answer comes, and only an answer with that
 /// number counts. The meter measures on meanwhile and forgets nothing.
 package struct KM003CLogDownload: MeterTransfer {
-    package enum Wish: Hashable, Sendable {
-        case device
-        case catalogue
-        /// By its name in the catalogue.
-        case log(named: String)
-    }
-
     package struct Outcome: Hashable, Sendable {
         package var device = DeviceInfo()
         /// Empty where it was not asked for.
@@ -38,7 +31,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     package let answerTimeout = Duration.seconds(2)
     package private(set) var progress = TransferProgress()
-    private let wish: Wish
+    private let wish: LogWish
     private let model: ModelName
     private var decoder = KM003CDecoder(side: .transfer)
     /// What is left to do, the task at hand first; empty before the start and after the end.
@@ -76,7 +69,7 @@ package struct KM003CLogDownload: MeterTransfer {
     ///   - model: by its USB id. Another than a KM002C never sees a second credential: the one that opens a KM002C's logs
     ///     would ask a KM003C for leave to calibrate.
     ///   - lastID: the number of the last request on this link.
-    package init(_ wish: Wish, model: ModelName = .km003c, after lastID: UInt8 = 0) {
+    package init(_ wish: LogWish, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
         self.model = model
         id = lastID

@@ -35,7 +35,12 @@ package struct UMScales: Sendable {
         (0x0963, .um24c), (0x09C9, .um25c), (0x0D4C, .um34c),
     ]
 
-    package static func model(word: UInt16) -> ModelName? { modelWords.first { $0.word == word }?.model }
+    package static func model(word: UInt16) -> ModelName? {
+        words.firstIndex(of: word).map { modelWords[$0].model }
+    }
+
+    /// The words alone, which are looked for at every byte of rubbish.
+    private static let words = modelWords.map(\.word)
 
     /// The bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
     package static let xorPositions = [

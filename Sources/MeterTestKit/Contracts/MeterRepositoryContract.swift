@@ -1,4 +1,5 @@
 package import Gateway
+import MeterCodec
 import MeterModel
 
 /// What every `MeterRepository` promises. Each clause wants an empty one.

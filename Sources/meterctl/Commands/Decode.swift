@@ -10,7 +10,7 @@ struct Decode: ParsableCommand {
         abstract: "Decode raw bytes of a meter, with no hardware and no daemon.",
         discussion:
             "Takes hex (blanks and line ends allowed) or binary, one or more frames. Exit code 1 where no frame "
-            + "is found.\nModels: \(MeterCatalogue.decoderNames.joined(separator: ", "))."
+            + "is found.\nModels: \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))."
     )
 
     @Option(help: "Whose bytes these are.")
@@ -23,10 +23,10 @@ struct Decode: ParsableCommand {
     var unchecked = false
 
     func run() throws {
-        guard var decoder = MeterCatalogue.decoder(named: model, enforcingChecks: !unchecked) else {
+        guard var decoder = MeterCatalogue.standard.decoder(named: model, enforcingChecks: !unchecked) else {
             throw CommandFailure(
                 .usage, "no decoder is called \"\(model)\"",
-                next: "the models are \(MeterCatalogue.decoderNames.joined(separator: ", "))")
+                next: "the models are \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))")
         }
         if unchecked { Terminal.talk("check sums are not enforced") }
         decoder.append(try input())

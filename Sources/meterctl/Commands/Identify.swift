@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import MeterCodec
 import MeterModel
 import ProgramKit
 
@@ -30,8 +31,11 @@ struct Identify: ParsableCommand {
         table.print()
     }
 
-    /// - Throws: `CommandFailure` unless the bytes are JSON with a list of objects.
-    static func verdicts(on bytes: [UInt8], in file: String) throws -> [IdentityVerdict] {
+    /// - Parameter catalogue: the meters that are known.
+    /// - Throws: `CommandFailure` for what is no JSON, or no list of objects.
+    static func verdicts(
+        on bytes: [UInt8], in file: String, by catalogue: MeterCatalogue = .standard
+    ) throws -> [IdentityVerdict] {
         let decoder = JSONDecoder()
         let given: [GivenValue]
         let rows: [IdentityRow]
@@ -47,7 +51,7 @@ struct Identify: ParsableCommand {
                 .error, "\(file) is not a list of what devices say: \(Self.words(for: error))",
                 next: "meterctl identify --help says which keys an object may have")
         }
-        return zip(rows, given).map { IdentityVerdict($0, given: $1) }
+        return zip(rows, given).map { IdentityVerdict($0, given: $1, by: catalogue) }
     }
 
     private static func words(for error: any Error) -> String {

@@ -1,11 +1,12 @@
 import ArgumentParser
 import GatewayAPI
+import MeterCodec
 import MeterModel
 import ProgramKit
 
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What a meter recorded by itself (KM003C, KM002C).",
+        abstract: "What a meter recorded by itself (\(models)).",
         discussion: "Without a name the list, with one its samples as CSV. Nothing is measured meanwhile.")
 
     @OptionGroup var daemon: DaemonOptions
@@ -14,6 +15,8 @@ struct Logs: AsyncParsableCommand {
     var log: String?
     @Flag(help: "JSON on stdout; of a log one object a line.")
     var json = false
+
+    private static let models = MeterCatalogue.standard.modelsWithLogs.map(\.displayName).joined(separator: ", ")
 
     func run() async throws {
         if let log { return try await printSamples(of: log) }

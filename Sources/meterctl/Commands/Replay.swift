@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import GatewayAPI
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import ProgramKit
@@ -26,7 +27,7 @@ struct Replay: AsyncParsableCommand {
             throw CommandFailure(
                 .error, "\(file) holds no message", next: "record while the meter has data: meterctl status")
         }
-        guard let name = (model ?? capture.model).flatMap({ ModelName($0) }) else {
+        guard let name = (model ?? capture.model).flatMap({ MeterCatalogue.standard.model(named: $0) }) else {
             throw CommandFailure(.usage, "\(file) does not say which model it is of", next: "name it with --model")
         }
         Terminal.talk("\(capture.messages.count) messages of a \(name.displayName)")

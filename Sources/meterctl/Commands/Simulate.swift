@@ -60,7 +60,7 @@ struct Simulate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let name = ModelName(model) else {
+        guard let name = MeterCatalogue.standard.model(named: model) else {
             throw CommandFailure(
                 .usage, "\"\(model)\" is not a model",
                 next: "the models are \(Self.models.joined(separator: ", "))")
@@ -72,7 +72,7 @@ struct Simulate: AsyncParsableCommand {
     }
 
     private func simulator(of model: ModelName) throws -> any SimulatedMeter {
-        let transports = MeterCatalogue.transports(of: model)
+        let transports = MeterCatalogue.standard.transports(of: model)
         let transport = try over.map { text in
             guard let transport = LinkAddress.Transport(rawValue: text) else {
                 let all = LinkAddress.Transport.allCases.map(\.rawValue).joined(separator: ", ")
@@ -80,7 +80,7 @@ struct Simulate: AsyncParsableCommand {
             }
             return transport
         }
-        let meter = SimulatorCatalogue.meter(
+        let meter = SimulatorCatalogue.standard.meter(
             model, over: transport, seed: seed, refresh: refresh?.duration, notificationMax: notification)
         guard let meter else {
             throw CommandFailure(
@@ -90,8 +90,8 @@ struct Simulate: AsyncParsableCommand {
         return meter
     }
 
-    /// The models that have a simulator.
-    private static let models = ModelName.allCases.filter { SimulatorCatalogue.meter($0) != nil }.map(\.rawValue)
+    /// Those that have a simulator.
+    private static let models = SimulatorCatalogue.standard.models.map(\.rawValue)
 }
 
 /// Runs a meter on standard input and output until the input ends.
@@ -121,7 +121,7 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     let ownPath = await port.path
     let path = link ?? ownPath ?? ""
     Terminal.line(path)
-    if MeterCatalogue.driver(for: meter.model, over: .serial) != nil {
+    if MeterCatalogue.standard.driver(for: meter.model, over: .serial) != nil {
         Terminal.talk("connect it: meterctl connect \(path) --model \(meter.model.rawValue)")
     } else {
         Terminal.talk("meterd cannot read a \(meter.model.displayName) over a serial port yet")

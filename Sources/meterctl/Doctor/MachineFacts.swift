@@ -1,3 +1,4 @@
+import MeterCodec
 import MeterModel
 import USBTransport
 

@@ -1,5 +1,6 @@
 import Glibc
 import LinuxIO
+import MeterCodec
 import USBTransport
 
 /// Reads `MachineFacts` from the kernel's files.

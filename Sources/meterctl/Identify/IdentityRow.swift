@@ -1,5 +1,6 @@
 import BluetoothCore
 import FoundationEssentials
+import MeterCodec
 import MeterModel
 import USBTransport
 
@@ -118,9 +119,9 @@ extension IdentityRow {
         let shown = shownInterfaces
         var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
         if let shown { nodes.formUnion(shown.compactMap(\.node)) }
-        // A list compiled from what a program uses may lack interfaces; a descriptor does not.
-        if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(DeviceTable.Subsystem.ofInterfaces) }
-        if let only = subsystem.flatMap({ DeviceTable.Subsystem(rawValue: $0) }) { nodes = [only] }
+        // A list that was put together from what a program uses may leave interfaces out; a descriptor does not.
+        if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(USBIdentity.Subsystem.ofInterfaces) }
+        if let only = subsystem.flatMap({ USBIdentity.Subsystem(rawValue: $0) }) { nodes = [only] }
         return USBSelfDescription(
             vendor: vendor, product: pid.flatMap { UInt16($0, radix: 16) }, manufacturerText: manufacturer,
             productText: product ?? by_id, interfaces: shown, nodes: nodes)
@@ -167,7 +168,7 @@ extension IdentityRow {
 }
 
 extension IdentityRow.Interface {
-    fileprivate var node: DeviceTable.Subsystem? {
+    fileprivate var node: USBIdentity.Subsystem? {
         if let driver, ["cdc_acm", "ch341", "cp210x", "ftdi_sio", "pl2303"].contains(driver) { return .tty }
         if driver == "usbhid" { return .hidraw }
         return self.class.flatMap { UInt8($0, radix: 16) }.flatMap { USBSelfDescription.Interface($0).node }

@@ -1,5 +1,6 @@
 import BluetoothCore
 import FoundationEssentials
+import MeterCodec
 import MeterModel
 import USBTransport
 
@@ -30,11 +31,11 @@ struct IdentityVerdict: Encodable, Hashable {
 }
 
 extension IdentityVerdict {
-    init(_ row: IdentityRow, given: GivenValue) {
+    init(_ row: IdentityRow, given: GivenValue, by catalogue: MeterCatalogue) {
         switch row.seenOn {
-        case .usb: self.init(usb: row, given)
-        case .ble: self.init(radio: row, isClassic: false, given)
-        case .classic: self.init(radio: row, isClassic: true, given)
+        case .usb: self.init(usb: row, given, catalogue)
+        case .ble: self.init(radio: row, isClassic: false, given, catalogue)
+        case .classic: self.init(radio: row, isClassic: true, given, catalogue)
         case nil:
             self.init(
                 given: given, transport: "unknown",
@@ -42,13 +43,13 @@ extension IdentityVerdict {
         }
     }
 
-    private init(usb row: IdentityRow, _ given: GivenValue) {
+    private init(usb row: IdentityRow, _ given: GivenValue, _ catalogue: MeterCatalogue) {
         guard let device = row.usbDevice else {
             self.init(
                 given: given, transport: "usb", reason: "its vendor id (vid) is not a hexadecimal number of 16 bits")
             return
         }
-        let found = DeviceTable.builtIn.identify(device)
+        let found = DeviceTable(of: catalogue).identify(device)
         self.init(given: given, transport: "usb", reason: found.sentence(of: device))
         switch found {
         case .meter(let model, let subsystem):
@@ -61,7 +62,7 @@ extension IdentityVerdict {
         }
     }
 
-    private init(radio row: IdentityRow, isClassic: Bool, _ given: GivenValue) {
+    private init(radio row: IdentityRow, isClassic: Bool, _ given: GivenValue, _ catalogue: MeterCatalogue) {
         let transport = isClassic ? LinkAddress.Transport.spp.rawValue : LinkAddress.Transport.ble.rawValue
         self.init(given: given, transport: transport, reason: "")
         let address = row.radioAddress(isClassic: isClassic)
@@ -71,13 +72,13 @@ extension IdentityVerdict {
             return
         }
         let kind = address?.kind ?? (isClassic ? .classic : .lePublic)
-        switch RadioIdentification(name: name, services: row.services, kind: kind) {
+        switch RadioIdentification(name: name, services: row.services, kind: kind, in: catalogue) {
         case .meter(let model):
             self.model = model
             maker = model.maker
             reason = "by its name, \(name ?? "")"
         case .perhaps:
-            maker = RadioIdentification.maker(named: name ?? "")
+            maker = RadioIdentification.maker(named: name ?? "", in: catalogue)
             reason =
                 maker == nil
                 ? "its services are those of modules in meters and in many other things; connecting finds out"

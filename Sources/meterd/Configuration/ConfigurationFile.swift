@@ -2,6 +2,7 @@ import BluetoothCore
 import GatewayServer
 import IOPorts
 import LeaseCore
+import MeterCodec
 import MeterModel
 import ServerKit
 import TOMLKit
@@ -196,10 +197,12 @@ struct ConfigurationFile {
                 "\(path): a [[port]] has no path",
                 next: "give it the device, for example path = \"/dev/rfcomm0\" or hidraw = \"/dev/hidraw3\"")
         }
-        guard let modelText = try string("model", in: port, "port."), let model = ModelName(modelText) else {
+        guard let modelText = try string("model", in: port, "port."),
+            let model = MeterCatalogue.standard.model(named: modelText)
+        else {
             throw ConfigurationError(
                 "\(path): the [[port]] \(devicePath) names no model that is known",
-                next: "the models are \(ModelName.allCases.map(\.rawValue).joined(separator: ", "))")
+                next: "the models are \(MeterCatalogue.standard.models.map(\.rawValue).joined(separator: ", "))")
         }
         var id: MeterID?
         if let text = try string("id", in: port, "port.") {

@@ -1,4 +1,5 @@
 import BluetoothCore
+import MeterCodec
 import MeterModel
 import Testing
 

@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import IOPorts
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -36,7 +37,7 @@ struct DirectoryBench {
 
     /// Plugs a simulated meter in; the watcher tells of it.
     func plugIn(_ model: ModelName, id: MeterID = .um, at path: String = .port, name: String? = nil) async throws {
-        host.links.plug(try #require(SimulatorCatalogue.meter(model)), at: path)
+        host.links.plug(try #require(SimulatorCatalogue.standard.meter(model)), at: path)
         await directory.take(.appeared(.of(model, id: id, at: path, name: name)))
     }
 

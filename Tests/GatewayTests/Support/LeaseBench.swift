@@ -1,6 +1,7 @@
 import Gateway
 import GatewayAPI
 import LeaseCore
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit

@@ -2,6 +2,7 @@ import Gateway
 import GatewayAPI
 import IOPorts
 import Logging
+import MeterCodec
 import MeterModel
 import MeterSimulator
 import MeterTestKit
@@ -38,7 +39,7 @@ struct VirtualHost {
         _ model: ModelName, id: MeterID = .um, at path: String = .port, isWanted: Bool = true,
         settings: [String: String] = [:], gate: (any LinkGate)? = nil
     ) async throws -> DeviceSession {
-        links.plug(try #require(SimulatorCatalogue.meter(model)), at: path)
+        links.plug(try #require(SimulatorCatalogue.standard.meter(model)), at: path)
         let session = session(model, id: id, isWanted: isWanted, settings: settings, gate: gate)
         await session.appeared(.of(model, id: id, at: path))
         return session

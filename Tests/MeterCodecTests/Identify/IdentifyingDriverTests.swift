@@ -48,7 +48,7 @@ struct IdentifyingDriverTests {
         _ transport: LinkAddress.Transport, _ suspected: ModelName?, _ model: ModelName, _ second: Int
     ) throws {
         var driver = try #require(IdentifyingDriver(over: transport, suspecting: suspected))
-        var meter = SimulatorCatalogue.meter(model, over: transport)
+        var meter = SimulatorCatalogue.standard.meter(model, over: transport)
 
         let talk = talk(&driver, with: &meter)
 
@@ -62,7 +62,7 @@ struct IdentifyingDriverTests {
     @Test func meter_isFound_whoseFirstAnswersAreLost() throws {
         for kind in SimulatorFaults.Kind.allCases {
             var driver = try #require(IdentifyingDriver(over: .ble))
-            var meter = SimulatorCatalogue.meter(.tc66c, over: .ble)
+            var meter = SimulatorCatalogue.standard.meter(.tc66c, over: .ble)
             meter?.faults = SimulatorFaults(kind, every: 1)
             #expect(talk(&driver, with: &meter, seconds: 7).identified == (kind == .shifted ? [.tc66c] : []), "\(kind)")
 
@@ -81,8 +81,8 @@ struct IdentifyingDriverTests {
 
     @Test func newLink_beginsAnew() throws {
         var driver = try #require(IdentifyingDriver(over: .spp))
-        var first = SimulatorCatalogue.meter(.um25c, over: .spp)
-        var second = SimulatorCatalogue.meter(.um34c, over: .spp)
+        var first = SimulatorCatalogue.standard.meter(.um25c, over: .spp)
+        var second = SimulatorCatalogue.standard.meter(.um34c, over: .spp)
         #expect(talk(&driver, with: &first).identified == [.um25c])
         #expect(talk(&driver, with: &second).identified == [.um34c])
     }
@@ -90,7 +90,7 @@ struct IdentifyingDriverTests {
     /// Whatever may be there, nothing that is sent is an order to it: AA 81 00 F4 would clear a UM meter's group, and
     /// AA 82 00 A7 would choose another.
     @Test func questions_areNobodysOrders() {
-        let families = MeterFamily.allCases
+        let families = MeterCatalogue.standard.families.map(\.family)
         for mask in 1..<(1 << families.count) {
             let among = Set(families.indices.filter { mask & 1 << $0 != 0 }.map { families[$0] })
             var driver = IdentifyingDriver(among: among, guess: .um25c)

@@ -1,3 +1,4 @@
+import MeterCodec
 import MeterModel
 
 /// The blocks of real meters that are public and unedited, byte for byte.

@@ -9,7 +9,9 @@ extension FuzzTarget {
     /// The first byte says who may be there, the second the length of the pieces, 1 to 64.
     private static func runIdentify(_ input: [UInt8]) {
         guard input.count >= 2 else { return }
-        let families = MeterFamily.allCases.enumerated().filter { input[0] & 1 << $0.offset != 0 }.map(\.element)
+        let families = MeterCatalogue.standard.families.map(\.family).enumerated().filter {
+            input[0] & 1 << $0.offset != 0
+        }.map(\.element)
         var driver = IdentifyingDriver(among: Set(families), guess: .um25c)
         var found: [ModelName] = []
         promise(driver.opening().isEmpty, "it listens first")
@@ -40,7 +42,7 @@ extension FuzzTarget {
     /// one byte FF there is silence.
     private static func runDownload(_ input: [UInt8]) {
         guard input.count >= 2 else { return }
-        let wishes: [KM003CLogDownload.Wish] = [.device, .catalogue, .log(named: "A01.d"), .log(named: "A02.d")]
+        let wishes: [LogWish] = [.device, .catalogue, .log(named: "A01.d"), .log(named: "A02.d")]
         var transfer = KM003CLogDownload(
             wishes[Int(input[0]) % wishes.count], model: input[0] & 0x80 != 0 ? .km002c : .km003c)
         var ends = 0

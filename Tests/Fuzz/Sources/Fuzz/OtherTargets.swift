@@ -118,7 +118,10 @@ extension FuzzTarget {
         promise(Hex.decode(Hex.encode(input)) == input, "hex keeps bytes")
         if let mac = MACAddress(text) { promise(MACAddress(mac.description) == mac, "an address reads what it prints") }
         if let id = MeterID(text) { promise(MeterID(id.description) == id, "an id reads what it prints") }
-        if let name = ModelName(text) { promise(ModelName(name.rawValue) == name, "a model reads what it prints") }
+        let models = MeterCatalogue.standard
+        if let name = models.model(named: text) {
+            promise(models.model(named: name.rawValue) == name, "a model reads what it prints")
+        }
         if let duration = Duration(shortText: text) { promise(duration >= .zero, "a time is not negative") }
         let words = input.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let stamp = WallTime(millisecondsSince1970: Int64(bitPattern: words)).description

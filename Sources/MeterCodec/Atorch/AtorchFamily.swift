@@ -1,0 +1,79 @@
+package import MeterModel
+
+extension MeterFamily {
+    package static let atorch = MeterFamily("atorch", of: .atorch)
+}
+
+extension ModelName {
+    /// An Atorch that pushes type 3 reports: a USB meter (UD18, UD24, J7-C).
+    package static let atorchUSB = ModelName("atorch-usb", of: .atorch, displayName: "Atorch USB")
+    /// An Atorch that pushes type 2 reports: a DC meter or load (DT24, DL24).
+    package static let atorchDC = ModelName("atorch-dc", of: .atorch, displayName: "Atorch DC")
+    /// An Atorch that pushes type 1 reports: an AC meter (AT24, S1).
+    package static let atorchAC = ModelName("atorch-ac", of: .atorch, displayName: "Atorch AC")
+}
+
+/// Atorch's meters (Docs/Protocols/Atorch.md).
+package struct AtorchFamily: FamilyDescription {
+    package init() {}
+
+    package var family: MeterFamily { .atorch }
+    package var models: [ModelName] { [.atorchUSB, .atorchDC, .atorchAC] }
+
+    package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        switch transport {
+        case .serial, .ble, .spp: AtorchDriver(model: model)
+        case .hid, .bulk: nil
+        }
+    }
+
+    package var decoders: [NamedDecoder] { [NamedDecoder("atorch") { AtorchDecoder(enforcesCheck: $0) }] }
+
+    package func model(named name: AdvertisedName) -> ModelName? {
+        if name.radio == .ble {
+            switch name.text {
+            // One of the two names that a CW20 has (patman15/aiobmsble cw20_bms.py).
+            case "ATORCH-CW20": return .atorchDC
+            // A module's own name; with this service beside it a J7-H's (devanlai/webvoltmeter REVERSE.md).
+            case "JDY-19": return name.services.contains(0xFEE7) ? .atorchUSB : nil
+            default: break
+            }
+        }
+        // A DT24PW puts a blank before its ending (syssi/esphome-atorch-dl24 issue 61).
+        let text = name.text.filter { $0 != " " }
+        guard isMakersName(text) else { return nil }
+        return Self.prefixes.first { prefix, _ in
+            text.hasPrefix(prefix) && text.dropFirst(prefix.count).first?.isNumber == false
+        }?.model
+    }
+
+    /// By what each kind reports (Docs/Protocols/Atorch.md#reports).
+    private static let prefixes: [(prefix: String, model: ModelName)] = [
+        ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
+        ("UT18", .atorchUSB), ("UC96", .atorchUSB),
+        ("AT24", .atorchAC), ("S1", .atorchAC),
+        ("DT24", .atorchDC), ("DT3010", .atorchDC), ("DL24", .atorchDC), ("BW150", .atorchDC), ("CW20", .atorchDC),
+    ]
+
+    /// Atorch names end in the kind of radio (Docs/Identities.md#over-the-air).
+    package func isMakersName(_ name: String) -> Bool {
+        ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
+    }
+
+    /// Over Classic, the serial port that meters have is most other things', too; the ending is not.
+    package var makersNameRadio: LinkAddress.Transport? { .spp }
+
+    package var radioModules: Set<RadioModule> { [.oneService] }
+
+    /// It pushes a report a second by itself.
+    package var radioQuestion: RadioQuestion? {
+        RadioQuestion(makeDecoder: { AtorchDecoder() }) { frame, unproved in
+            guard case .atorchReport(let report) = frame else { return nil }
+            // Without its check byte the shape alone speaks for it, which chance may have once.
+            unproved += 1
+            return report.checkMatches || unproved > 1 ? report.model : nil
+        }
+    }
+
+    package var hasTwinAddresses: Bool { true }
+}

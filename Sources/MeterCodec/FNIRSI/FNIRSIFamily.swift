@@ -1,0 +1,103 @@
+package import MeterModel
+
+extension MeterFamily {
+    package static let fnirsi = MeterFamily("fnirsi", of: .fnirsi)
+}
+
+extension ModelName {
+    package static let fnb38 = ModelName("fnb38", of: .fnirsi)
+    package static let fnb48 = ModelName("fnb48", of: .fnirsi)
+    package static let fnb48s = ModelName("fnb48s", of: .fnirsi)
+    package static let fnb58 = ModelName("fnb58", of: .fnirsi)
+    package static let c1 = ModelName("c1", of: .fnirsi)
+    /// An FNB-C2: the USB ids of an FNB58, and another set of interfaces.
+    package static let fnbC2 = ModelName("fnb-c2", of: .fnirsi)
+}
+
+/// FNIRSI's meters (Docs/Protocols/FNIRSI.md). Docs/Identities.md has each device's own words.
+package struct FNIRSIFamily: FamilyDescription {
+    package init() {}
+
+    package var family: MeterFamily { .fnirsi }
+    package var models: [ModelName] { [.fnb38, .fnb48, .fnb48s, .fnb58, .c1, .fnbC2] }
+
+    package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        switch transport {
+        case .hid: FNIRSIUSBDriver(model: model)
+        case .ble: FNIRSIBLEDriver(model: model)
+        case .serial, .spp, .bulk: nil
+        }
+    }
+
+    package var decoders: [NamedDecoder] {
+        [
+            NamedDecoder("fnirsi-usb") { FNIRSIUSBDecoder(enforcesCheck: $0) },
+            NamedDecoder("fnirsi-ble") { FNIRSIBLEDecoder(enforcesCheck: $0) },
+        ]
+    }
+
+    package var usbDevices: [USBIdentity] {
+        [
+            USBIdentity(0x0483, 0x003A, .hidraw, .fnb48),
+            USBIdentity(0x0483, 0x003B, .hidraw, .c1),
+            USBIdentity(0x2E3C, 0x0049, .hidraw, .fnb48s),
+            USBIdentity(0x2E3C, 0x5558, .hidraw, .fnb58),
+            USBIdentity(0x2E3C, 0x5558, .hidraw, layout: .init(has: [0x02], lacks: [0x08]), .fnbC2),
+            USBIdentity(0x2E3C, 0x5555, .hidraw, .fnb58),
+            USBIdentity(0x0483, 0x0039, .hidraw, match: "FNB-38", .fnb38),
+        ]
+    }
+
+    /// The text of the two own products is `USB Tester`.
+    package var usbMaker: USBMaker? { USBMaker(.fnirsi, word: "fnirsi", ownProducts: [0x0483: [0x003A, 0x003B]]) }
+
+    /// Model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air), the model also as `FNB-58`
+    /// (maxim75/fnb58 cli.py). The digits of a serial number may be hexadecimal, `FNB58-0517A0` (maxim75/fnb58
+    /// README.md).
+    package func model(named advertised: AdvertisedName) -> ModelName? {
+        guard advertised.radio == .ble else { return nil }
+        let name = advertised.text.hasPrefix("FNB-") ? "FNB" + advertised.text.dropFirst(4) : advertised.text
+        guard let dash = name.firstIndex(of: "-") else {
+            // C1 alone is too short to mean a meter.
+            return name.hasPrefix("FNB") ? Self.names[name] : nil
+        }
+        let model = Self.names[String(name[..<dash])]
+        let serial = name[name.index(after: dash)...]
+        let isSerial = serial.allSatisfy { $0.isASCII && (model == .c1 ? $0.isNumber : $0.isHexDigit) }
+        return !serial.isEmpty && isSerial ? model : nil
+    }
+
+    private static let names: [String: ModelName] = [
+        "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "FNB38": .fnb38, "C1": .c1,
+    ]
+
+    /// `FNIRSI`, then anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of that maker's, and nobody says which.
+    package func isMakersName(_ name: String) -> Bool { name.hasPrefix("FNIRSI") }
+
+    package var makersNameRadio: LinkAddress.Transport? { .ble }
+
+    package var radioModules: Set<RadioModule> { [.twoServices] }
+
+    /// AA 81 00 F4 ends in the byte that makes a UM meter clear its data group.
+    package var radioQuestion: RadioQuestion? {
+        RadioQuestion(
+            steps: [FNIRSIBLECommand.info.bytes, []], isOrderTo: [.um], makeDecoder: { FNIRSIBLEDecoder() },
+            judge: { frame, _ in if case .fnirsiBLE(let frame) = frame { frame.modelOverRadio } else { nil } })
+    }
+}
+
+extension FNIRSIBLEFrame {
+    /// What an info frame says over the radio; nil for another frame. 48 is an FNB48S, the one of that number whose
+    /// frames are known, and may be one of its brothers, which are read alike.
+    fileprivate var modelOverRadio: ModelName? {
+        guard let code = modelCode else { return nil }
+        switch code {
+        case 58: return .fnb58
+        case 48: return .fnb48s
+        // Both by the maker's own program (CapnBry/fnb48-web).
+        case 38: return .fnb38
+        case 9: return .c1
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package import MeterModel
+
+extension MeterFamily {
+    package static let tc66 = MeterFamily("tc66", of: .rdtech)
+}
+
+extension ModelName {
+    package static let tc66 = ModelName("tc66", of: .tc66)
+    /// A TC66 with a radio.
+    package static let tc66c = ModelName("tc66c", of: .tc66)
+}
+
+/// TC66 and TC66C (Docs/Protocols/TC66.md).
+package struct TC66Family: FamilyDescription {
+    package init() {}
+
+    package var family: MeterFamily { .tc66 }
+    package var models: [ModelName] { [.tc66, .tc66c] }
+
+    package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        switch transport {
+        case .serial: TC66Driver(model: model)
+        // A TC66 without the C has no radio.
+        case .ble where model == .tc66c: TC66Driver(model: model, over: .ble)
+        case .ble, .spp, .hid, .bulk: nil
+        }
+    }
+
+    package var decoders: [NamedDecoder] {
+        ["tc66", "tc66c"].map { name in NamedDecoder(name) { TC66Decoder(enforcesChecks: $0) } }
+    }
+
+    /// TC66 and TC66C alike, under GigaDevice's vendor id.
+    package var usbDevices: [USBIdentity] { [USBIdentity(0x28E9, nil, .tty, match: "RuiDeng", .tc66)] }
+
+    package func model(named name: AdvertisedName) -> ModelName? {
+        name.radio == .ble && ["TC66C", "BT24-M"].contains(name.text) ? .tc66c : nil
+    }
+
+    /// The second up to firmware 1.14.
+    package var radioModules: Set<RadioModule> { [.oneService, .twoServices] }
+
+    package var radioQuestion: RadioQuestion? {
+        RadioQuestion(steps: [TC66Request.values.bytes(over: .ble), []], makeDecoder: { TC66Decoder() }) { frame, _ in
+            // It calls itself TC66 and has a radio.
+            if case .tc66(.block) = frame { .tc66c } else { nil }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import MeterModel
+
+extension MeterFamily {
+    /// RuiDeng's meters with a radio, and an A3-B, which speaks as they do.
+    package static let um = MeterFamily("um", of: .rdtech)
+}
+
+extension ModelName {
+    package static let um24c = ModelName("um24c", of: .um)
+    package static let um25c = ModelName("um25c", of: .um)
+    package static let um34c = ModelName("um34c", of: .um)
+    /// An A3-B: a UM24C's blocks in another housing, and its own way of asking for them over LE.
+    package static let a3b = ModelName("a3-b", of: .um)
+}
+
+/// The UM meters (Docs/Protocols/UM.md).
+package struct UMFamily: FamilyDescription {
+    package init() {}
+
+    package var family: MeterFamily { .um }
+    package var models: [ModelName] { [.um24c, .um25c, .um34c, .a3b] }
+
+    package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
+        switch transport {
+        case .serial, .ble, .spp: UMDriver(model: model, over: transport)
+        case .hid, .bulk: nil
+        }
+    }
+
+    package var decoders: [NamedDecoder] {
+        ["um24c", "um25c", "um34c", "um"].map { name in NamedDecoder(name) { UMDecoder(enforcesTrailer: $0) } }
+    }
+
+    package func model(named name: AdvertisedName) -> ModelName? { Self.names[name.text] }
+
+    package var radioModules: Set<RadioModule> { [.oneService] }
+
+    package var radioQuestion: RadioQuestion? {
+        RadioQuestion(steps: [[0xF0]], makeDecoder: { UMDecoder() }) { frame, _ in
+            if case .um(let block) = frame { block.modelName } else { nil }
+        }
+    }
+
+    /// An A3-B calls itself by what it does (moormaster/python3-um24c-ble; dernasherbrezon.github.io), with either radio.
+    private static let names: [String: ModelName] = [
+        "UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c, "E-TEST BLE": .a3b, "E-TEST SPP": .a3b,
+    ]
+}

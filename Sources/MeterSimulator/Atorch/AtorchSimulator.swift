@@ -1,0 +1,14 @@
+import MeterCodec
+package import MeterModel
+
+package struct AtorchSimulator: FamilySimulator {
+    package init() {}
+
+    package var family: MeterFamily { .atorch }
+
+    package func meter(
+        _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
+    ) -> any SimulatedMeter {
+        SimulatedAtorch(model: model, period: options.refresh ?? .seconds(1), seed: options.seed)
+    }
+}

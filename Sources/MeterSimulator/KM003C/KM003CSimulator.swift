@@ -1,0 +1,18 @@
+import MeterCodec
+package import MeterModel
+
+package struct KM003CSimulator: FamilySimulator {
+    package init() {}
+
+    package var family: MeterFamily { .km003c }
+
+    package func meter(
+        _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
+    ) -> any SimulatedMeter {
+        SimulatedKM003C(
+            model: model, load: ElectricalLoad(seed: options.seed), refresh: options.refresh ?? .milliseconds(500))
+    }
+
+    /// Docs/Protocols/KM003C.md#where-a-message-ends
+    package var echoedIDOffset: Int? { 1 }
+}

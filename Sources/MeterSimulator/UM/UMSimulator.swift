@@ -1,0 +1,16 @@
+import MeterCodec
+package import MeterModel
+
+package struct UMSimulator: FamilySimulator {
+    package init() {}
+
+    package var family: MeterFamily { .um }
+
+    package func meter(
+        _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
+    ) -> any SimulatedMeter {
+        SimulatedUM(
+            model: model, over: transport, load: ElectricalLoad(seed: options.seed),
+            refresh: options.refresh ?? .milliseconds(500))
+    }
+}

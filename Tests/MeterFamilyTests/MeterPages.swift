@@ -1,0 +1,40 @@
+import Foundation
+import MeterCodec
+import MeterModel
+
+/// The pages that people read about their meters (Docs/Meters), beside what the drivers say.
+struct MeterPages {
+    let folder: URL
+    let catalogue: MeterCatalogue
+
+    static let standard = MeterPages(
+        folder: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Docs/Meters"),
+        catalogue: .standard)
+
+    func page(_ name: String) throws -> String {
+        try String(contentsOf: folder.appending(path: "\(name).md"), encoding: .utf8)
+    }
+
+    /// A family's page is called as the family is, in capitals; Atorch's as the maker writes it.
+    func name(of family: MeterFamily) -> String { family == .atorch ? "Atorch" : family.rawValue.uppercased() }
+
+    func page(of family: MeterFamily) throws -> String { try page(name(of: family)) }
+
+    func rules(of family: MeterFamily) -> [MeterProfile.CommandRule] {
+        catalogue.models.filter { $0.family == family }
+            .compactMap { catalogue.driver(for: $0) }.flatMap(\.profile.commands)
+    }
+
+    /// A command as it stands on a page, or the setting that sends it.
+    static func names(of kind: MeterCommand.Kind) -> [String] {
+        let setting = kind == .recordThreshold ? "threshold" : kind.rawValue
+        return ["`\(kind.rawValue)`", "`\(kind.rawValue) ", " \(kind.rawValue)`", "`\(setting)="]
+    }
+
+    /// The line of a family in the list of all; nil where it has none.
+    func line(of family: MeterFamily) throws -> Substring? {
+        let link = "](\(name(of: family)).md)"
+        return try page("README").split(separator: "\n").first { $0.contains(link) }
+    }
+}

@@ -85,8 +85,20 @@ package final class VirtualLoop: SessionLoop {
     /// Moves time on, running every timer that falls due on the way, also those set meanwhile.
     package func advance(by duration: Duration) {
         let end = now + duration
-        while let body = takeTimer(dueBy: end) { run(.body(body)) }
+        while let body = takeTimer(dueBy: end) { runToItsEnd(body) }
         state.withLock { $0.now = max($0.now, end) }
+    }
+
+    /// Runs a timer, and waits for it where another thread has the loop just now: what the timer sets may be due, too.
+    private func runToItsEnd(_ body: @escaping @Sendable () -> Void) {
+        guard state.withLock({ $0.drainer.map { $0 != Thread.current } ?? false }) else { return run(.body(body)) }
+        let end = DispatchSemaphore(value: 0)
+        run(
+            .body {
+                body()
+                end.signal()
+            })
+        end.wait()
     }
 
     /// Runs `body` on the loop.

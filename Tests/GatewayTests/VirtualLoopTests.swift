@@ -1,0 +1,43 @@
+import MeterModel
+import MeterTestKit
+import Synchronization
+import Testing
+
+/// The loop that the tests of this target lean on.
+struct VirtualLoopTests {
+    @Test func advance_waitsForItsTimers_whereAnotherThreadHasTheLoop() async throws {
+        let loop = VirtualLoop()
+        let isTaken = Atomic(false)
+        let second = Atomic(false)
+        _ = loop.schedule(at: .origin + .seconds(1)) {
+            // Due as well, as it is set by a timer that ran before.
+            _ = loop.schedule(at: .origin + .seconds(2)) { second.store(true, ordering: .releasing) }
+        }
+        let other = Task {
+            loop.perform {
+                isTaken.store(true, ordering: .releasing)
+                // Until the other thread has handed its timer over, and for a while longer.
+                while loop.pendingTimers > 0 {}
+                for _ in 0..<100_000 { _ = loop.now }
+            }
+        }
+        try await eventually("the loop is busy") { isTaken.load(ordering: .acquiring) }
+
+        loop.advance(by: .seconds(3))
+
+        let hasRun = second.load(ordering: .acquiring)
+        #expect(hasRun)
+        await other.value
+    }
+
+    @Test func advance_doesNotWait_onItsOwnThread() {
+        let loop = VirtualLoop()
+        let ran = Atomic(false)
+        _ = loop.schedule(at: .origin + .seconds(1)) { ran.store(true, ordering: .releasing) }
+
+        loop.perform { loop.advance(by: .seconds(2)) }
+
+        let hasRun = ran.load(ordering: .acquiring)
+        #expect(hasRun)
+    }
+}

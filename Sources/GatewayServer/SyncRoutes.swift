@@ -42,7 +42,7 @@ package struct SyncRoutes: RouteGroup {
             try await Response.lines(of: try await joined().events.subscribe(buffer: 4096), for: request) { item in
                 SyncEventLine(
                     number: item.value.number, uptime_ms: item.value.time.sinceOrigin.milliseconds,
-                    time: item.value.wall.map { "\($0)" }, event: "\(item.value.event)",
+                    time: item.value.wall.map { "\($0)" }, event: item.value.text,
                     missed: item.missed > 0 ? item.missed : nil)
             }
         }

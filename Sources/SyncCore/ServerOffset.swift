@@ -40,3 +40,28 @@ package struct ServerOffset: Hashable, Sendable {
 
     private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 }
+
+/// The cloud's clock, and what the store knows of it.
+struct CloudClock: Hashable, Sendable {
+    private(set) var offset: ServerOffset?
+    /// As the store was told; nil before that.
+    private var told: Duration?
+
+    mutating func measure(_ sample: ClockSample, at now: MonotonicTime) {
+        let measured = ServerOffset(sample, at: now)
+        if offset?.isOutdone(by: measured) ?? true { offset = measured }
+    }
+
+    mutating func storeWasTold(_ offset: Duration) { told = offset }
+
+    /// The store is to be told again.
+    mutating func startOver() { told = nil }
+
+    /// What the store is to be told: an offset that is not within `step` of the one that it has.
+    func news(beyond step: Duration) -> Duration? {
+        guard let offset = offset?.offset else { return nil }
+        guard let told else { return offset }
+        let difference = offset - told
+        return difference > step || difference < .zero - step ? offset : nil
+    }
+}

@@ -19,7 +19,7 @@ package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     case cleanUp
 }
 
-/// One thing to be done, by the cloud or by the store. At most one is under way; its end is told by the event named
+/// One thing to be done, by the cloud or by the store. At most one is under way; its end is told by the input named
 /// with it, or by `cloudFailed` or `storeFailed`.
 package enum SyncOperation: Hashable, Sendable {
     /// `SyncRepository.progress`; `progressRead`.
@@ -63,6 +63,16 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
+    /// Stores what the cloud already did or said: part of the present page, also of a run that was cancelled.
+    var completesStep: Bool {
+        switch self {
+        case .settle, .restamp, .apply: true
+        case .readProgress, .checkAccount, .createZone, .adopt, .correct, .readBatch, .push, .retryHeldBack,
+            .beginRefetch, .fetch, .cleanUp:
+            false
+        }
+    }
+
     /// Whether the cloud does it; otherwise the store.
     package var isExchange: Bool {
         switch self {
@@ -84,6 +94,8 @@ package enum SyncEffect: Hashable, Sendable {
     case closeEvents
     /// A run is over.
     case announce(SyncResult)
+    /// The session halted while there was no run whose result would say so.
+    case announceHalt(SyncHalt)
     /// For those who watch, and for the log.
     case log(SyncEntry)
 }

@@ -16,7 +16,7 @@ package struct SyncRun: Hashable, Sendable {
     package let isFull: Bool
     /// Under way. At most one.
     package internal(set) var operation: SyncOperation?
-    /// nil until read, and again after something changed it as a whole.
+    /// Read at the beginning, and again after something changed it as a whole.
     package internal(set) var progress: SyncProgress?
     /// Types still to be read, in their order; the first is the one that is being read.
     package internal(set) var remaining: [RecordType]
@@ -34,7 +34,7 @@ package struct SyncRun: Hashable, Sendable {
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: HeldBack
-    /// Why the cloud had no room for something; nil means it had.
+    /// Why the cloud had no room for something, if it had none.
     var refusal: SyncFailure?
 
     /// What one run may do only a few times (`SyncTiming.repairsMax`).
@@ -67,13 +67,4 @@ package struct SyncRun: Hashable, Sendable {
         SyncResult(
             run: number, trigger: trigger, startedAt: startedAt, duration: now - startedAt, counts: counts, end: end)
     }
-}
-
-/// The event stream, as far as the session knows.
-package enum SyncStream: Hashable, Sendable {
-    case closed
-    case opening(since: MonotonicTime)
-    case open(since: MonotonicTime, lastHeard: MonotonicTime)
-    /// It broke, and is opened again then.
-    case waiting(retryAt: MonotonicTime)
 }

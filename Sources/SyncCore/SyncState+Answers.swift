@@ -3,6 +3,29 @@ import SettingsCore
 
 /// Ends of operations. An answer that nobody waits for changes nothing.
 extension SyncState {
+    mutating func applyAnswer(_ answer: SyncInput, at now: MonotonicTime) {
+        switch answer {
+        case .progressRead(let progress): progressRead(progress)
+        case .accountChecked(let account, let sample): accountChecked(account, sample, at: now)
+        case .zoneCreated: zoneCreated()
+        case .adopted: adopted()
+        case .corrected: corrected()
+        case .batchRead(let batch): batchRead(batch)
+        case .pushed(let outcome, let sample): pushed(outcome, sample, at: now)
+        case .settled(let merge): settled(merge)
+        case .heldBackRetried(let count): heldBackRetried(count)
+        case .restamped: restamped()
+        case .refetchBegun: refetchBegun()
+        case .pageFetched(let page): pageFetched(page)
+        case .applied(let merge): applied(merge)
+        case .cleanedUp: cleanedUp(at: now)
+        // What fails while an operation is under way is a verdict, and these are no answers.
+        case .cloudFailed, .storeFailed, .started, .stopRequested, .cancelRequested, .resumed, .triggered, .woke,
+            .streamOpened, .streamHeard, .streamBroke, .remoteChanged:
+            break
+        }
+    }
+
     /// Takes an operation as done, if it is the one under way.
     private mutating func finish(_ isAnswered: (SyncOperation) -> Bool) -> SyncOperation? {
         guard let operation = run?.operation, isAnswered(operation) else { return nil }
@@ -10,30 +33,28 @@ extension SyncState {
         return operation
     }
 
-    mutating func progressRead(_ progress: SyncProgress) {
+    private mutating func progressRead(_ progress: SyncProgress) {
         guard finish({ $0 == .readProgress }) != nil else { return }
         lastProgress = progress
         withRun { $0.progress = progress }
         lookAtHeldBack(progress)
     }
 
-    mutating func accountChecked(_ account: CloudAccount, _ sample: ClockSample, at now: MonotonicTime) {
+    private mutating func accountChecked(_ account: CloudAccount, _ sample: ClockSample, at now: MonotonicTime) {
         guard finish({ $0 == .checkAccount }) != nil else { return }
-        self.account = account
-        accountAt = sample.localTime
-        isZoneMissing = false
-        measure(sample, at: now)
+        self.account = .known(account, at: sample.localTime)
+        clock.measure(sample, at: now)
     }
 
-    mutating func zoneCreated() {
+    private mutating func zoneCreated() {
         guard finish({ if case .createZone = $0 { true } else { false } }) != nil else { return }
-        forgetAccount()
+        account = .unknown
     }
 
-    mutating func adopted() {
+    private mutating func adopted() {
         guard case .adopt(let zone, _) = finish({ if case .adopt = $0 { true } else { false } }) else { return }
-        account?.epoch = zone.epoch
-        parts = []
+        account.replaceStore(epoch: zone.epoch)
+        outbox.forgetParts()
         withRun {
             $0.repairs.epoch += 1
             $0.progress = nil
@@ -42,14 +63,14 @@ extension SyncState {
         }
     }
 
-    mutating func corrected() {
+    private mutating func corrected() {
         guard case .correct(let offset) = finish({ if case .correct = $0 { true } else { false } }) else { return }
-        toldOffset = offset
+        clock.storeWasTold(offset)
         // Their stamps may be others by now.
-        parts = []
+        outbox.forgetParts()
     }
 
-    mutating func batchRead(_ batch: OutboxBatch?) {
+    private mutating func batchRead(_ batch: OutboxBatch?) {
         guard finish({ if case .readBatch = $0 { true } else { false } }) != nil else { return }
         let putOff = run?.putOff ?? [:]
         let records = batch?.records.filter { putOff[$0.key] == nil } ?? []
@@ -65,16 +86,15 @@ extension SyncState {
         }
     }
 
-    mutating func pushed(_ outcome: PushOutcome, _ sample: ClockSample, at now: MonotonicTime) {
+    private mutating func pushed(_ outcome: PushOutcome, _ sample: ClockSample, at now: MonotonicTime) {
         guard case .push(let batch) = finish({ if case .push = $0 { true } else { false } }) else { return }
         counters.batches += 1
-        measure(sample, at: now)
+        clock.measure(sample, at: now)
         let decided = outcome.results.filter { $0.isDecided(in: batch) }
         let tooLarge = Set(outcome.results.filter { $0.isTooLarge(in: batch) }.map(\.key))
         noteRefusals(outcome)
-        if parts.first == batch { parts.removeFirst() }
-        parts.insert(
-            contentsOf: batch.records.filter { tooLarge.contains($0.key) }.map { OutboxBatch(records: [$0]) }, at: 0)
+        outbox.split(
+            batch, into: batch.records.filter { tooLarge.contains($0.key) }.map { OutboxBatch(records: [$0]) })
         let putOff = outcome.results.filter(\.isPutOff)
         let isSkewed = outcome.results.contains { $0.failure?.kind == .clockSkew }
         var following: [SyncOperation] = []
@@ -88,7 +108,7 @@ extension SyncState {
         }
     }
 
-    mutating func settled(_ merge: MergeOutcome) {
+    private mutating func settled(_ merge: MergeOutcome) {
         guard case .settle(_, let outcome) = finish({ if case .settle = $0 { true } else { false } }) else {
             return
         }
@@ -113,16 +133,16 @@ extension SyncState {
         finish { if case .retryHeldBack = $0 { true } else { false } } != nil
     }
 
-    mutating func restamped() {
+    private mutating func restamped() {
         guard finish({ if case .restamp = $0 { true } else { false } }) != nil else { return }
-        parts = []
+        outbox.forgetParts()
         withRun {
             $0.repairs.restamp += 1
             $0.isOutboxEmpty = false
         }
     }
 
-    mutating func refetchBegun() {
+    private mutating func refetchBegun() {
         guard case .beginRefetch(let type) = finish({ if case .beginRefetch = $0 { true } else { false } }) else {
             return
         }
@@ -133,13 +153,13 @@ extension SyncState {
         }
     }
 
-    mutating func pageFetched(_ page: ChangesPage) {
+    private mutating func pageFetched(_ page: ChangesPage) {
         guard finish({ if case .fetch(page.type, _, _) = $0 { true } else { false } }) != nil else { return }
         counters.pages += 1
         withRun { $0.following = [.apply(page)] }
     }
 
-    mutating func applied(_ merge: MergeOutcome) {
+    private mutating func applied(_ merge: MergeOutcome) {
         guard case .apply(let page) = finish({ if case .apply = $0 { true } else { false } }) else { return }
         if !merge.changed.isEmpty { counters.refreshVersion += 1 }
         counters.parked += UInt64(max(0, merge.parked))
@@ -158,14 +178,9 @@ extension SyncState {
         }
     }
 
-    mutating func cleanedUp(at now: MonotonicTime) {
+    private mutating func cleanedUp(at now: MonotonicTime) {
         guard finish({ $0 == .cleanUp }) != nil else { return }
         lastCleanUp = now
-    }
-
-    private mutating func measure(_ sample: ClockSample, at now: MonotonicTime) {
-        let measured = ServerOffset(sample, at: now)
-        if serverOffset?.isOutdone(by: measured) ?? true { serverOffset = measured }
     }
 
     var restamping: SyncOperation { .restamp(clockOffset: serverOffset?.offset ?? .zero) }

@@ -20,7 +20,7 @@ package struct SyncStatus: Hashable, Sendable {
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
     /// nil means the cloud has room for all that was told.
-    package var fullness: SyncState.Fullness?
+    package var fullness: Fullness?
     /// nil before the first.
     package var lastResult: SyncResult?
     package var stream: SyncStream
@@ -55,34 +55,36 @@ package struct SyncQueue: Hashable, Sendable {
 extension SyncMachine {
     package var status: SyncStatus {
         let progress = state.run?.progress ?? state.lastProgress
-        let unread = state.unread.union(state.run?.remaining ?? [])
+        let unread = state.schedule.unread.union(state.run?.remaining ?? [])
         return SyncStatus(
             zone: state.zone, mode: state.mode,
             queue: SyncQueue(
                 pending: progress.pending, heldBack: progress.heldBack, parked: progress.parked,
-                parts: state.parts.count,
-                putOff: state.run.map { state.putOff.merging($0.putOff) { $1 } } ?? state.putOff,
+                parts: state.outbox.parts.count,
+                putOff: state.run.map { state.outbox.putOff.merging($0.putOff) { $1 } } ?? state.outbox.putOff,
                 unread: RecordType.known.filter(unread.contains), refetching: progress.refetching),
             counters: state.counters, lastSyncError: state.lastSyncError, failures: state.failures,
-            nextRetry: state.retry?.at, nextPoll: state.phase == .idle ? state.nextPoll : nil, halt: state.halt,
-            fullness: state.fullness, lastResult: state.lastResult, stream: state.stream, lastPush: state.lastPush,
-            serverOffset: state.serverOffset, epoch: progress.epoch, isAgainWanted: state.again != nil,
+            nextRetry: state.schedule.retry?.at, nextPoll: state.phase == .idle ? state.nextPoll : nil,
+            halt: state.halt,
+            fullness: state.fullness, lastResult: state.lastResult, stream: state.stream.state,
+            lastPush: state.stream.lastPush,
+            serverOffset: state.serverOffset, epoch: progress.epoch, isAgainWanted: state.schedule.again != nil,
             isCancelling: state.run?.ending != nil)
     }
 }
 
 extension SyncState {
-    package var mode: SyncMode {
+    var mode: SyncMode {
         switch phase {
         case .stopped: .stopped
-        case .idle: retry == nil ? .idle : .waiting
+        case .idle: schedule.retry == nil ? .idle : .waiting
         case .halted: .halted
         // A run with nothing under way waits for the stream.
         case .running(let run): run.operation?.mode ?? .subscribe
         }
     }
 
-    package var halt: SyncHalt? {
+    var halt: SyncHalt? {
         if case .halted(let halt) = phase { halt } else { nil }
     }
 }

@@ -225,7 +225,7 @@ actor CloudMember: CloudJoining {
             group.addTask { await active.keeper.run() }
             group.addTask {
                 for await word in words {
-                    guard case .accountChecked(let account, _) = word.value.event else { continue }
+                    guard case .accountChecked(let account, _)? = word.value.input else { continue }
                     await self.heard(account, of: active)
                 }
             }

@@ -267,7 +267,7 @@ struct SyncEngineTests {
         try await bench.running(engine) { _ = try await $0.next() }
 
         var lines: [String] = []
-        for await item in events { lines.append(item.value.description) }
+        for await item in events { lines.append("\(item.value.number) \(item.value.text)") }
         #expect(lines.first == "1 started")
         #expect(lines.contains { $0.hasSuffix("account checked: zone home, store e1") })
         #expect(lines.enumerated().allSatisfy { $1.hasPrefix("\($0 + 1) ") })

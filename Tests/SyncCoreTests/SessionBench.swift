@@ -24,8 +24,8 @@ struct SessionBench {
     var state: SyncState { machine.state }
     var status: SyncStatus { machine.status }
 
-    mutating func send(_ event: SyncEvent, sourceLocation: SourceLocation = #_sourceLocation) {
-        for effect in machine.handle(event, at: now, dice: dice) {
+    mutating func send(_ input: SyncInput, sourceLocation: SourceLocation = #_sourceLocation) {
+        for effect in machine.handle(input, at: now, dice: dice) {
             switch effect {
             case .perform(let next):
                 #expect(operation == nil, "two operations at once", sourceLocation: sourceLocation)
@@ -34,6 +34,7 @@ struct SessionBench {
             case .openEvents: streamsOpened += 1
             case .closeEvents: streamsClosed += 1
             case .announce(let result): results.append(result)
+            case .announceHalt: break
             case .log(let entry):
                 #expect(entry.number == UInt64(entries.count + 1), sourceLocation: sourceLocation)
                 entries.append(entry)
@@ -45,7 +46,7 @@ struct SessionBench {
     private var isStale: Bool { operation == nil }
 
     /// Ends the operation that is under way.
-    mutating func answer(_ event: SyncEvent, sourceLocation: SourceLocation = #_sourceLocation) {
+    mutating func answer(_ event: SyncInput, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(operation != nil, "nothing is under way", sourceLocation: sourceLocation)
         operation = nil
         send(event, sourceLocation: sourceLocation)
@@ -155,7 +156,7 @@ extension ChangesPage {
 
 extension SyncOperation {
     /// How it ends where nothing is new and nothing fails.
-    func emptyAnswer(at now: MonotonicTime) -> SyncEvent {
+    func emptyAnswer(at now: MonotonicTime) -> SyncInput {
         switch self {
         case .readProgress:
             .progressRead(SyncProgress(epoch: "e1", zone: "zone home", zoneName: "home", tokens: .all("t0")))

@@ -24,7 +24,7 @@ struct SyncWalkTests {
             bench = SessionBench(timing: timing)
         }
 
-        mutating func send(_ event: SyncEvent) {
+        mutating func send(_ event: SyncInput) {
             bench.dice = dice.next()
             let before = bench.status
             let runs = bench.results.count
@@ -32,7 +32,7 @@ struct SyncWalkTests {
             watch(before, newResults: bench.results[runs...])
         }
 
-        mutating func answer(_ event: SyncEvent) {
+        mutating func answer(_ event: SyncInput) {
             bench.dice = dice.next()
             let before = bench.status
             let runs = bench.results.count

@@ -47,7 +47,7 @@ struct WalkWorld {
     }
 
     /// Does what a cloud and a store would do.
-    mutating func perform(_ operation: SyncOperation, pageMax: Int, at now: MonotonicTime) -> SyncEvent {
+    mutating func perform(_ operation: SyncOperation, pageMax: Int, at now: MonotonicTime) -> SyncInput {
         switch operation {
         case .readProgress:
             var progress = SyncProgress(
@@ -92,7 +92,7 @@ struct WalkWorld {
         }
     }
 
-    private func fetch(_ type: RecordType, _ since: String?, _ limit: Int) -> SyncEvent {
+    private func fetch(_ type: RecordType, _ since: String?, _ limit: Int) -> SyncInput {
         if since != nil, expired.contains(type) || adopted != epoch {
             return .cloudFailed(SyncFailure(.changeTokenExpired(epoch: "\(epoch)"), "expired"))
         }
@@ -104,7 +104,7 @@ struct WalkWorld {
                 moreComing: end < cloud[type, default: 0], epoch: "\(epoch)"))
     }
 
-    private mutating func push(_ batch: OutboxBatch, at now: MonotonicTime) -> SyncEvent {
+    private mutating func push(_ batch: OutboxBatch, at now: MonotonicTime) -> SyncInput {
         let numbers = batch.records.map(Self.number)
         guard poison.isDisjoint(with: numbers) else {
             return .cloudFailed(SyncFailure(.limitExceeded, "too large"))
@@ -116,7 +116,7 @@ struct WalkWorld {
         return .pushed(.taking(batch, refusing: failures), .exact(at: now))
     }
 
-    private mutating func settle(_ outcome: PushOutcome) -> SyncEvent {
+    private mutating func settle(_ outcome: PushOutcome) -> SyncInput {
         let decided = Set(outcome.results.map { Self.number($0.key) })
         let full = outcome.results.filter { $0.failure?.kind == .quotaExceeded }.map { Self.number($0.key) }
         heldBack += full.filter { !heldBack.contains($0) }

@@ -17,7 +17,7 @@ extension SyncEngine {
     }
 
     /// Once when the cloud has no more room, and once when it has again.
-    nonisolated func logFullness(_ now: SyncState.Fullness?, before: inout SyncState.Fullness?) {
+    nonisolated func logFullness(_ now: Fullness?, before: inout Fullness?) {
         if let now, before == nil {
             logger.warning(
                 "the cloud has no room for more: changes wait here, and are tried again now and then",
@@ -86,15 +86,9 @@ extension SyncEngine {
             ])
     }
 
-    /// A halt that no run tells of: the event stream was refused while there was nothing to do.
-    nonisolated func logIdleHalt(_ effects: [SyncEffect]) {
-        for case .log(let entry) in effects {
-            guard case .halted(let halt) = entry.event, !effects.contains(where: \.isAnnouncement) else { continue }
-            logger.error("sync halted", metadata: ["cause": "\(halt.failure)", "advice": "\(halt.advice)"])
-        }
+    /// - Parameter run: what is known of the run that halted; empty where none was under way.
+    nonisolated func logHalt(_ halt: SyncHalt, _ run: Logger.Metadata = [:]) {
+        let why: Logger.Metadata = ["cause": "\(halt.failure)", "advice": "\(halt.advice)"]
+        logger.error("sync halted", metadata: why.merging(run) { $1 })
     }
-}
-
-extension SyncEffect {
-    fileprivate var isAnnouncement: Bool { if case .announce = self { true } else { false } }
 }

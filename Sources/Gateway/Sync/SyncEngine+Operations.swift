@@ -6,7 +6,7 @@ import SyncCore
 
 /// One operation, from its beginning to the event that tells its end.
 extension SyncEngine {
-    nonisolated func exchange(_ operation: SyncOperation) async -> SyncEvent {
+    nonisolated func exchange(_ operation: SyncOperation) async -> SyncInput {
         do throws(SyncFailure) {
             switch operation {
             case .checkAccount:
@@ -31,7 +31,7 @@ extension SyncEngine {
         }
     }
 
-    nonisolated func store(_ operation: SyncOperation) async -> SyncEvent {
+    nonisolated func store(_ operation: SyncOperation) async -> SyncInput {
         let repository = edges.repository
         do {
             switch operation {
@@ -118,7 +118,7 @@ extension SyncEngine {
         }
     }
 
-    private static func meaning(of event: CloudEvent) -> SyncEvent {
+    private static func meaning(of event: CloudEvent) -> SyncInput {
         switch event {
         case .opened: .streamOpened
         case .changed(let types, let host): .remoteChanged(types: types, host: host)

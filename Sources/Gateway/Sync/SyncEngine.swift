@@ -52,9 +52,9 @@ package actor SyncEngine {
     }
 
     enum Input: Sendable {
-        case event(SyncEvent)
+        case session(SyncInput)
         /// Of the stream with this number.
-        case stream(Int, SyncEvent)
+        case stream(Int, SyncInput)
         case network(NetworkPath)
         case alarm
         /// Stopping took too long.
@@ -83,7 +83,7 @@ package actor SyncEngine {
     private var stream: Interruption?
     private var streamNumber = 0
     /// As the log has it.
-    private var fullness: SyncState.Fullness?
+    private var fullness: Fullness?
     /// Those who asked for a run and wait for its result.
     private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
 
@@ -126,7 +126,7 @@ package actor SyncEngine {
     package func stop(within limit: Duration = .seconds(5)) {
         guard !isStopping, !isOver else { return }
         isStopping = true
-        inbox.yield(.event(.stopRequested))
+        inbox.yield(.session(.stopRequested))
         stopTimer = edges.loop.schedule(at: edges.loop.now + limit) { [inbox] in inbox.yield(.stopIsDue) }
     }
 
@@ -143,13 +143,13 @@ package actor SyncEngine {
     // MARK: What people and other parts ask
 
     /// Something happened that is worth a run. Returns at once.
-    package nonisolated func trigger(_ trigger: SyncTrigger) { inbox.yield(.event(.triggered(trigger))) }
+    package nonisolated func trigger(_ trigger: SyncTrigger) { inbox.yield(.session(.triggered(trigger))) }
 
     /// What halted the session was fixed.
-    package nonisolated func resume() { inbox.yield(.event(.resumed)) }
+    package nonisolated func resume() { inbox.yield(.session(.resumed)) }
 
     /// Ends the present run after its page. Without one nothing happens.
-    package nonisolated func cancel() { inbox.yield(.event(.cancelRequested)) }
+    package nonisolated func cancel() { inbox.yield(.session(.cancelRequested)) }
 
     /// Asks for a run of everything and waits for its end, whatever that is.
     ///
@@ -183,10 +183,10 @@ package actor SyncEngine {
 
     private func take(_ input: Input, _ group: inout DiscardingTaskGroup) {
         switch input {
-        case .event(let event): send(event, &group)
-        case .stream(let number, let event):
+        case .session(let input): send(input, &group)
+        case .stream(let number, let input):
             // A stream that was let go of may still have had something to say.
-            if number == streamNumber, stream != nil { send(event, &group) }
+            if number == streamNumber, stream != nil { send(input, &group) }
         case .network(let path):
             debounce.pathChanged(to: path, at: edges.loop.now, dice: dice.next())
             arm()
@@ -198,10 +198,8 @@ package actor SyncEngine {
         }
     }
 
-    private func send(_ event: SyncEvent, _ group: inout DiscardingTaskGroup) {
-        let effects = machine.handle(event, at: edges.loop.now, dice: dice.next())
-        logIdleHalt(effects)
-        for effect in effects {
+    private func send(_ input: SyncInput, _ group: inout DiscardingTaskGroup) {
+        for effect in machine.handle(input, at: edges.loop.now, dice: dice.next()) {
             switch effect {
             case .perform(let operation): perform(operation, &group)
             case .openEvents: openEvents(&group)
@@ -209,9 +207,10 @@ package actor SyncEngine {
                 stream?.interrupt()
                 stream = nil
             case .announce(let result): announce(result, &group)
+            case .announceHalt(let halt): logHalt(halt)
             case .log(var entry):
                 entry.wall = edges.loop.wallNow
-                logger.trace("sync event", metadata: ["number": "\(entry.number)", "event": "\(entry.event)"])
+                logger.trace("sync event", metadata: ["number": "\(entry.number)", "event": "\(entry.text)"])
                 events.yield(entry)
             }
         }
@@ -220,13 +219,13 @@ package actor SyncEngine {
 
     private func perform(_ operation: SyncOperation, _ group: inout DiscardingTaskGroup) {
         guard operation.isExchange else {
-            group.addTask { self.inbox.yield(.event(await self.store(operation))) }
+            group.addTask { self.inbox.yield(.session(await self.store(operation))) }
             return
         }
         let interruption = Interruption()
         exchange = interruption
         group.addTask {
-            await interruption.limit { self.inbox.yield(.event(await self.exchange(operation))) }
+            await interruption.limit { self.inbox.yield(.session(await self.exchange(operation))) }
         }
     }
 
@@ -269,10 +268,9 @@ package actor SyncEngine {
         case .failed(let failure):
             // The first of many says it; the others are for those who look closer.
             let level: Logger.Level = machine.state.failures == 1 ? .warning : .debug
-            logger.log(level: level, "sync run failed", metadata: metadata.adding("cause", "\(failure)"))
+            logger.log(level: level, "sync run failed", metadata: metadata.merging(["cause": "\(failure)"]) { $1 })
         case .halted(let halt):
-            let cause = metadata.adding("cause", "\(halt.failure)")
-            logger.error("sync halted", metadata: cause.adding("advice", "\(halt.advice)"))
+            logHalt(halt, metadata)
         }
         if total.parked > 0 { logger.warning("records were set aside", metadata: metadata) }
     }
@@ -299,11 +297,5 @@ package struct SyncReport: Hashable, Sendable {
         self.network = network
         self.nextWake = nextWake
         self.now = now
-    }
-}
-
-extension Logger.Metadata {
-    fileprivate func adding(_ key: String, _ value: Logger.MetadataValue) -> Self {
-        merging([key: value]) { $1 }
     }
 }

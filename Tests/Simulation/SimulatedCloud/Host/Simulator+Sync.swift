@@ -5,9 +5,9 @@ import SyncCore
 
 /// The sync engine of a host: the machine, its store and its stream.
 extension Simulator {
-    mutating func sync(_ index: Int, _ event: SyncEvent) {
+    mutating func sync(_ index: Int, _ input: SyncInput) {
         let moment = hosts[index].clock.now(at: now)
-        for effect in hosts[index].sync.handle(event, at: moment, dice: dice.next()) {
+        for effect in hosts[index].sync.handle(input, at: moment, dice: dice.next()) {
             switch effect {
             case .perform(let operation): begin(index, operation)
             case .openEvents:
@@ -18,7 +18,7 @@ extension Simulator {
                 if let stream = hosts[index].stream { send(.closeStream(stream), from: index) }
                 hosts[index].stream = nil
             case .announce(let result): announce(index, result)
-            case .log: break
+            case .announceHalt, .log: break
             }
         }
     }

@@ -1,20 +1,20 @@
 package import MeterModel
 
-/// What the cloud has no room for. The store holds it back, so that everything behind it is told; some of it is tried again
-/// now and then, and all of it as soon as something of that is taken.
-extension SyncState {
-    package struct Fullness: Hashable, Sendable {
-        /// What the cloud said last.
-        package var failure: SyncFailure
-        package var since: MonotonicTime
-        /// Runs in a row in which it had no room.
-        package var runs: Int
-        /// When some of what is held back is tried again, unless a person asks before.
-        package var retryAt: MonotonicTime
-    }
+/// The cloud has no room for something that this host has to tell. The store holds it back, so that everything behind it is
+/// told; some of it is tried again now and then, and all of it as soon as something of that is taken.
+package struct Fullness: Hashable, Sendable {
+    /// What the cloud said last.
+    package var failure: SyncFailure
+    package var since: MonotonicTime
+    /// Runs in a row in which it had no room.
+    package var runs: Int
+    /// When some of what is held back is tried again, unless a person asks before.
+    package var retryAt: MonotonicTime
+}
 
+extension SyncState {
     /// nil while another run is wanted anyway.
-    var nextRetryOfHeldBack: MonotonicTime? { again == nil ? fullness?.retryAt : nil }
+    var nextRetryOfHeldBack: MonotonicTime? { schedule.again == nil ? fullness?.retryAt : nil }
 
     /// Whether a run that begins tries again what is held back.
     mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.HeldBack {
@@ -84,7 +84,7 @@ extension SyncState {
 
 extension SyncRun {
     /// What a run does about what is held back.
-    package enum HeldBack: Hashable, Sendable {
+    enum HeldBack: Hashable, Sendable {
         /// Nothing, or nothing more.
         case left
         /// Some of it is to be tried once everything else is told.

@@ -1,0 +1,81 @@
+package import MeterModel
+package import SettingsCore
+
+/// A page of changes as the cloud gave it.
+package struct ChangesPage: Hashable, Sendable {
+    package var type: RecordType
+    package var records: [Record]
+    /// Where the next page begins. Opaque.
+    package var token: String
+    package var moreComing: Bool
+    /// Of the cloud's store.
+    package var epoch: String
+    /// The zone's identity; nil from a cloud that has none.
+    package var zoneID: String?
+
+    package init(
+        type: RecordType, records: [Record], token: String, moreComing: Bool, epoch: String, zoneID: String? = nil
+    ) {
+        self.type = type
+        self.records = records
+        self.token = token
+        self.moreComing = moreComing
+        self.epoch = epoch
+        self.zoneID = zoneID
+    }
+}
+
+/// What the cloud said to one record of a batch.
+package struct PushResult: Hashable, Sendable {
+    package var key: RecordKey
+    /// nil means taken.
+    package var failure: SyncFailure?
+    /// The record as the cloud has it now, where it is not the one that was sent.
+    package var merged: Record?
+
+    package init(key: RecordKey, failure: SyncFailure? = nil, merged: Record? = nil) {
+        self.key = key
+        self.failure = failure
+        self.merged = merged
+    }
+}
+
+/// The answer to a batch.
+package struct PushOutcome: Hashable, Sendable {
+    package var results: [PushResult]
+    /// The cloud's wall clock when it answered, milliseconds since 1970.
+    package var serverTime: UInt64
+
+    package init(results: [PushResult], serverTime: UInt64) {
+        self.results = results
+        self.serverTime = serverTime
+    }
+}
+
+/// Who the cloud thinks we are.
+package struct CloudAccount: Hashable, Sendable {
+    package var zone: String
+    package var host: HostID
+    package var hostName: String
+    package var serverTime: UInt64
+    package var epoch: String
+    /// `keep` or `strict`, as text: the lease part knows what it means.
+    package var policy: String
+    /// The zone's identity; nil from a cloud that has none.
+    package var zoneID: String?
+
+    package init(
+        zone: String, host: HostID, hostName: String, serverTime: UInt64, epoch: String, policy: String,
+        zoneID: String? = nil
+    ) {
+        self.zone = zone
+        self.host = host
+        self.hostName = hostName
+        self.serverTime = serverTime
+        self.epoch = epoch
+        self.policy = policy
+        self.zoneID = zoneID
+    }
+
+    var syncZone: SyncZone { SyncZone(id: zoneID, name: zone, epoch: epoch, serverTime: serverTime) }
+}

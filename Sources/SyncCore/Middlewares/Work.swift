@@ -1,0 +1,45 @@
+import MeterModel
+import SettingsCore
+
+extension SyncState {
+    /// Tells what waits in the outbox and reads what changed, one batch and one page in turn, then cleans up.
+    ///
+    /// - Throws: why the run is over for now.
+    func work(_ run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
+        guard let progress = run.progress else { return .perform(.readProgress) }
+        if let needed = entryNeeded() { return try adopt(needed.zone, needed.entry, run) }
+        if let offset = clock.news(beyond: timing.clockStep) { return .perform(.correct(clockOffset: offset)) }
+        if turn == .modify || run.remaining.isEmpty, let next = modify(run) { return next }
+        if let type = run.remaining.first {
+            return .perform(.fetch(type, since: progress.tokens[type], limit: run.pageRecordsMax))
+        }
+        let isCleanUpDue = lastCleanUp.map { now - $0 >= timing.cleanUpInterval } ?? true
+        return isCleanUpDue ? .perform(.cleanUp) : .finish(.complete)
+    }
+
+    /// About what one alias takes as it travels.
+    private static let putOffBytes = 512
+
+    private func adopt(_ zone: SyncZone, _ entry: ZoneEntry, _ run: SyncRun) throws(SyncFailure) -> SyncStep {
+        guard run.repairs.epoch < timing.repairsMax else {
+            throw SyncFailure(
+                .other, "the local store did not take the cloud's zone \(zone.name) of the store \(zone.epoch)")
+        }
+        return .perform(.adopt(zone, entry))
+    }
+
+    private func modify(_ run: SyncRun) -> SyncStep? {
+        if let part = outbox.parts.first { return .perform(.push(part)) }
+        guard !run.isOutboxEmpty else {
+            return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: timing.fullRecordsMax)) : nil
+        }
+        // Everything is read and something changed since: a run that only tells would never come to it.
+        if run.remaining.isEmpty, !schedule.unread.isEmpty { return .finish(.partial) }
+        // What was put off is read too, and left out.
+        let count = run.putOff.count
+        return .perform(
+            .readBatch(
+                recordsMax: timing.batchRecordsMax + count,
+                bytesMax: timing.batchBytesMax + count * Self.putOffBytes))
+    }
+}

@@ -1,0 +1,46 @@
+import MeterModel
+package import SettingsCore
+
+/// Some of what this host has to tell: for each record only its pending properties, in the order of `RecordType.known`
+/// and oldest first. Confirmed by stamp, so a change made while the batch is under way stays pending.
+package struct OutboxBatch: Hashable, Sendable {
+    package var records: [Record]
+
+    package init(records: [Record]) { self.records = records }
+}
+
+/// What of the outbox goes another way than in its order.
+struct OutboxQueue: Hashable, Sendable {
+    /// Halves of a batch that was too large, the first to be sent next. Kept across runs, so that a retry goes on where
+    /// it was.
+    private(set) var parts: [OutboxBatch] = []
+    /// What the cloud could not take yet, as the last run that told it was answered. It waits in the outbox.
+    private(set) var putOff: [RecordKey: SyncFailure] = [:]
+    /// When that is told again, unless a run comes before.
+    private(set) var putOffUntil: MonotonicTime?
+
+    mutating func split(_ batch: OutboxBatch, into halves: [OutboxBatch]) {
+        remove(batch)
+        parts.insert(contentsOf: halves, at: 0)
+    }
+
+    mutating func remove(_ batch: OutboxBatch) {
+        if parts.first == batch { parts.removeFirst() }
+    }
+
+    /// The outbox holds something else by now, or with other stamps.
+    mutating func forgetParts() { parts = [] }
+
+    /// - Parameter isComplete: a run that ended early did not come to all that was put off before.
+    mutating func runEnded(_ putOff: [RecordKey: SyncFailure], isComplete: Bool, retryAt: MonotonicTime) {
+        self.putOff = isComplete ? putOff : self.putOff.merging(putOff) { $1 }
+        putOffUntil = self.putOff.isEmpty ? nil : retryAt
+    }
+
+    /// - Returns: whether what was put off is due.
+    mutating func wake(at now: MonotonicTime) -> Bool {
+        guard let until = putOffUntil, now >= until else { return false }
+        putOffUntil = nil
+        return true
+    }
+}

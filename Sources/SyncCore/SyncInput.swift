@@ -1,0 +1,103 @@
+package import MeterModel
+package import SettingsCore
+
+/// Why a run was asked for.
+package enum SyncTrigger: String, Hashable, Sendable {
+    case started
+    /// By a person. Waits for nothing, and ends a halt.
+    case asked
+    /// Something waits in the outbox.
+    case localChange
+    case remoteChange
+    /// The event stream is open, and what happened before is unknown.
+    case streamOpened
+    /// The network is back and stayed (`NetworkDebounce`), or the cloud answers others again that it did not answer.
+    case networkGained
+    case poll
+    case retry
+    case resumed
+}
+
+/// What comes in from the world.
+package enum SyncInput: Hashable, Sendable {
+    // MARK: People, the host and time
+
+    case started
+    /// Leaving the cloud, or shutting down: as cancelling, and nothing begins afterwards.
+    case stopRequested
+    /// The present page completes; what is done stays done.
+    case cancelRequested
+    /// What halted the session was fixed.
+    case resumed
+    case triggered(SyncTrigger)
+    /// Time passed. Harmless at any moment.
+    case woke
+
+    // MARK: The event stream
+
+    case streamOpened
+    /// It lives: a ping, or something that does not concern the session.
+    case streamHeard
+    case streamBroke(SyncFailure)
+    /// Without a host: by several of them.
+    case remoteChanged(types: [RecordType], host: HostID?)
+
+    // MARK: Ends of operations
+
+    case progressRead(SyncProgress)
+    case accountChecked(CloudAccount, ClockSample)
+    case zoneCreated
+    case adopted
+    case corrected
+    /// Without a batch: the outbox is empty.
+    case batchRead(OutboxBatch?)
+    case pushed(PushOutcome, ClockSample)
+    case settled(MergeOutcome)
+    /// So many records that were held back wait again.
+    case heldBackRetried(Int)
+    case restamped
+    case refetchBegun
+    case pageFetched(ChangesPage)
+    case applied(MergeOutcome)
+    case cleanedUp
+    case cloudFailed(SyncFailure)
+    /// The store's words.
+    case storeFailed(String)
+}
+
+/// For people, `meterctl sync events`.
+extension SyncInput: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .started: "started"
+        case .stopRequested: "stop requested"
+        case .cancelRequested: "cancel requested"
+        case .resumed: "resumed"
+        case .triggered(let trigger): "triggered: \(trigger.rawValue)"
+        case .woke: "woke"
+        case .streamOpened: "event stream opened"
+        case .streamHeard: "event stream heard"
+        case .streamBroke(let failure): "event stream broke: \(failure)"
+        case .remoteChanged(let types, let host):
+            "changed by \(host.map { "\($0)" } ?? "several hosts"): \(types.map(\.rawValue).joined(separator: " "))"
+        case .progressRead(let progress): "progress read: \(progress.pending) to tell"
+        case .accountChecked(let account, _): "account checked: zone \(account.zone), store \(account.epoch)"
+        case .zoneCreated: "zone created"
+        case .adopted: "store adopted"
+        case .corrected: "clock offset told to the store"
+        case .batchRead(let batch): batch.map { "batch read: \($0.records.count) records" } ?? "outbox empty"
+        case .pushed(let outcome, _): "pushed: \(outcome.results.count) answers"
+        case .settled(let merge): "settled: \(merge.changed.count) changed here"
+        case .heldBackRetried(let count): "\(count) records that were held back wait again"
+        case .restamped: "outbox stamped anew"
+        case .refetchBegun: "reading anew begun"
+        case .pageFetched(let page):
+            "page fetched: \(page.records.count) of \(page.type.rawValue)\(page.moreComing ? ", more coming" : "")"
+        case .applied(let merge):
+            "page stored: \(merge.changed.count) changed, \(merge.unchanged) unchanged, \(merge.parked) parked"
+        case .cleanedUp: "cleaned up"
+        case .cloudFailed(let failure): "cloud failed: \(failure)"
+        case .storeFailed(let message): "store failed: \(message)"
+        }
+    }
+}

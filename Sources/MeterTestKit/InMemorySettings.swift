@@ -9,12 +9,17 @@ package actor InMemorySettings: SettingsRepository {
     var state: State
     /// What every call throws that writes; nil means nothing.
     private var failure: StoreError?
+    /// What the next reading of a record waits for.
+    private var held: (@Sendable () async -> Void)?
 
     /// - Parameter host: the one that everything is stamped with.
     package init(host: HostID = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)) { state = State(host: host) }
 
     /// From now on every call that writes throws `error`; nil ends that.
     package func failWrites(with error: StoreError?) { failure = error }
+
+    /// The next reading of a record comes back late: what it found stays the same while it waits.
+    package func holdNextReading(_ wait: @escaping @Sendable () async -> Void) { held = wait }
 
     /// Puts a record where it is, without looking at its name: as an older version left it.
     package func plant(_ record: Record) { state.records[record.key] = record }
@@ -24,7 +29,14 @@ package actor InMemorySettings: SettingsRepository {
 
     package func hostIdentity() -> HostID { state.clock.host }
 
-    package func record(_ key: RecordKey) -> Record? { state.records[key] }
+    package func record(_ key: RecordKey) async -> Record? {
+        let record = state.records[key]
+        if let wait = held {
+            held = nil
+            await wait()
+        }
+        return record
+    }
 
     package func records(of type: RecordType) -> [Record] {
         state.records.values.filter { $0.key.type == type }.sorted { $0.key.name.utf8Precedes($1.key.name) }

@@ -452,6 +452,28 @@ struct MeterDirectoryTests {
         #expect(try await bench.directory.session("attic").id == .um)
     }
 
+    @Test func readingOfSettings_thatComesBackLate_changesNothing() async throws {
+        try await bench.directory.restore()
+        try await bench.plugIn(.um25c)
+        let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+        let (wait, release) = AsyncStream.makeStream(of: Never.self)
+        await settings.holdNextReading {
+            isHeld.finish()
+            for await _ in wait {}
+        }
+
+        async let first: Void = bench.receive(["poll-interval": .int(2000)])
+        for await _ in held {}
+        bench.host.loop.advance(by: .seconds(1))
+        #expect(try await bench.directory.set(["poll-interval": "3s"], for: "\(MeterID.um)") == ["poll-interval": "3s"])
+        #expect(try await bench.status().poll_interval_ms == 3000)
+        release.finish()
+        try await first
+
+        #expect(try await bench.status().poll_interval_ms == 3000)
+        #expect(await bench.settings.refreshVersion == 2)
+    }
+
     @Test func settingOfAMeter_thatIsNotHere_waitsForIt() async throws {
         try await bench.directory.restore()
         try await bench.receive(["brightness": .int(1)])

@@ -95,7 +95,7 @@ struct MeterSettingsTests {
         (.temperatureUnit, "K", "it takes C or F, as the meter's own menu is set"),
     ])
     func illegalValue_saysWhatIsLegal(_ key: MeterSettings.Key, _ value: String, _ next: String) {
-        let error = #expect(throws: GatewayError.self) { try MeterSettings.validated([key.rawValue: value], for: nil) }
+        let error = #expect(throws: GatewayError.self) { try MeterSettings.values(of: [key.rawValue: value], for: nil) }
 
         #expect(error?.code == .badRequest)
         #expect(error?.message == "\(key.rawValue) cannot be \"\(value)\"")
@@ -103,7 +103,7 @@ struct MeterSettingsTests {
     }
 
     @Test func unknownKey_isNamed_withThoseThatExist() {
-        let error = #expect(throws: GatewayError.self) { try MeterSettings.validated(["colour": "red"], for: nil) }
+        let error = #expect(throws: GatewayError.self) { try MeterSettings.values(of: ["colour": "red"], for: nil) }
 
         #expect(error?.message == "no setting is called colour")
         #expect(

@@ -25,12 +25,12 @@ struct MeterSettingsRecordTests {
     func text_isKeptAsItsType_andShownInOneForm(
         _ key: MeterSettings.Key, _ text: String, _ value: SettingValue, _ shown: String
     ) throws {
-        let kept = try MeterSettings.value(of: text, for: key)
-        let texts = MeterSettings.texts(of: record([key.rawValue: kept]))
+        let kept = try MeterSettings.values(of: [key.rawValue: text], for: nil)[key]
+        let texts = MeterSettings.texts(of: record([key.rawValue: try #require(kept)]))
 
         #expect(kept == value)
         #expect(texts == [key.rawValue: shown])
-        #expect(try MeterSettings.value(of: shown, for: key) == value)
+        #expect(try MeterSettings.values(of: [key.rawValue: shown], for: nil)[key] == value)
     }
 
     @Test func texts_ofAnEarlierVersion_areRead() {
@@ -77,7 +77,7 @@ struct MeterSettingsRecordTests {
 
     private func failure(_ changes: [String: String?], _ model: ModelName) -> GatewayError? {
         let profile = MeterCatalogue.standard.driver(for: model)?.profile
-        return #expect(throws: GatewayError.self) { try MeterSettings.validated(changes, for: profile) }
+        return #expect(throws: GatewayError.self) { try MeterSettings.values(of: changes, for: profile) }
     }
 
     @Test func number_isRefused_withWhatTheModelTakes() {
@@ -100,13 +100,13 @@ struct MeterSettingsRecordTests {
 
     @Test(arguments: ["-1", "1.5", "bright", "", "100000", "０"])
     func number_isRefused_whereItIsNone(_ text: String) {
-        let error = #expect(throws: GatewayError.self) { try MeterSettings.validated(["brightness": text], for: nil) }
+        let error = #expect(throws: GatewayError.self) { try MeterSettings.values(of: ["brightness": text], for: nil) }
 
         #expect(error?.next == "it takes a whole number from 0 to 99999")
     }
 
     @Test func number_isTaken_whereTheModelIsNotKnownYet() throws {
-        #expect(try MeterSettings.validated(["brightness": "77"], for: nil) == ["brightness": "77"])
+        #expect(try MeterSettings.values(of: ["brightness": "77"], for: nil) == [.brightness: .int(77)])
     }
 
     @Test func commands_areThoseOfTheModel() throws {

@@ -43,7 +43,7 @@ struct PassersByTests {
             await bench.directory.take(.appeared(sighting))
             passed.append(WeakSession(try await bench.directory.session("\(sighting.id)")))
             await bench.directory.take(.heard(sighting.id, sighting.link, rssi: -90))
-            await bench.directory.settingsChanged(of: [sighting.id])
+            await bench.directory.hear(SettingsNews(of: [sighting.id]))
             if number == 0 { #expect(try await Lists(of: self) != before) }
             await bench.directory.take(.vanished(sighting))
             // A list that grows is found before the rest takes long because of it.

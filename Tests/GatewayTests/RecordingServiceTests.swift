@@ -335,7 +335,7 @@ struct RecordingSettingsTests {
         try settings.apply(.recordAbove, text)
 
         #expect(settings.recordAbove == amperes)
-        #expect(try MeterSettings.value(of: text, for: .recordAbove) == .double(amperes))
+        #expect(try MeterSettings.values(of: ["record-above": text], for: nil)[.recordAbove] == .double(amperes))
         #expect(MeterSettings(stored: ["record-above": "\(amperes)"]).recordAbove == amperes)
     }
 

@@ -12,7 +12,7 @@ import Testing
 private final class SettingsBench: Sendable {
     let repository = InMemorySettings()
     let log = LogBook()
-    let observer = Observer()
+    let listener = Listener()
     let service: SettingsService
 
     init() async {
@@ -20,7 +20,7 @@ private final class SettingsBench: Sendable {
             repository: repository,
             now: { HostMoment(wall: WallTime(millisecondsSince1970: 1_795_000_000_000), sinceBoot: .origin) },
             logger: log.logger)
-        await service.tell(observer)
+        await service.subscribe { [listener] in listener.hear($0) }
     }
 
     /// What a page of the cloud brings.
@@ -38,12 +38,11 @@ private final class SettingsBench: Sendable {
         }
     }
 
-    final class Observer: SettingsObserver {
+    final class Listener: Sendable {
         private let heard = Mutex<[[MeterID]]>([])
         var meters: [[MeterID]] { heard.withLock { $0 } }
 
-        func settingsChanged(of meters: [MeterID]) async { heard.withLock { $0.append(meters) } }
-        func aliasesChanged() async {}
+        func hear(_ news: SettingsNews) { heard.withLock { $0.append(news.meters) } }
     }
 }
 
@@ -68,7 +67,7 @@ struct SettingsServiceTests {
         let texts = try await bench.service.set(["name": "Bench", "poll-interval": "2s"], of: .um, for: nil)
 
         #expect(texts == ["name": "Bench", "poll-interval": "2s"])
-        #expect(try await bench.service.settings(of: .um).pollInterval == .seconds(2))
+        #expect(try await bench.service.read(.um).settings.pollInterval == .seconds(2))
         #expect(try await bench.service.texts(of: .tc).isEmpty)
     }
 
@@ -175,14 +174,14 @@ struct SettingsServiceTests {
         #expect(try await bench.service.meters().allSatisfy { $0.name == "old" })
     }
 
-    @Test func observer_isToldOfMeters_andOfNothingElse() async throws {
+    @Test func listener_hearsOfMeters_andOfNothingElse() async throws {
         let bench = await SettingsBench()
 
         try await bench.receive(remote(["name": .string("Desk")], at: later))
         try await bench.receive(remote(["name": .string("pi")], at: later, of: "\(elsewhere)", type: .host))
         try await bench.receive(remote(["name": .string("x")], at: later, of: "no meter"))
 
-        #expect(bench.observer.meters == [[.um]])
+        #expect(bench.listener.meters == [[.um]])
     }
 
     @Test func recordUnderAnOlderName_isTheMeters() async throws {
@@ -191,7 +190,7 @@ struct SettingsServiceTests {
         try await bench.receive(remote(["name": .string("Desk")], at: later, of: "02000000250c"))
 
         #expect(try await bench.service.texts(of: .um) == ["name": "Desk"])
-        #expect(bench.observer.meters == [[.um]])
+        #expect(bench.listener.meters == [[.um]])
     }
 
     // MARK: History

@@ -58,7 +58,7 @@ extension MeterDirectory {
         }
     }
 
-    package func aliasesChanged() async {
+    func aliasesChanged() async {
         do {
             let before = aliases
             aliases = try await readAliases()

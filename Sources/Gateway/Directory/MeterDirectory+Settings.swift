@@ -1,6 +1,5 @@
 import GatewayAPI
 import Logging
-import MeterCodec
 package import MeterModel
 
 /// Settings of meters, whether those are here or known only from other hosts.
@@ -22,9 +21,9 @@ extension MeterDirectory {
     {
         let id = try await meter(reference)
         let profile = await sessions[id]?.profile
-        let valid = try MeterSettings.validated(changes, for: profile)
-        if let name = valid["name"] ?? nil { try await checkUnique(name, for: id) }
-        return try await edges.settings.set(valid, of: id, for: profile)
+        return try await edges.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
+            try await self.checkUnique(name, for: id)
+        }
     }
 
     /// What people call each meter of this host.
@@ -46,17 +45,19 @@ extension MeterDirectory {
             throw GatewayError(.badRequest, "\(other.id) is called \"\(name)\" already", next: "choose another name")
         }
     }
-}
 
-/// Settings changed here or on another host reach their meters at once.
-extension MeterDirectory: SettingsObserver {
-    package func settingsChanged(of meters: [MeterID]) async {
-        for meter in meters { await adoptSettings(of: meter) }
+    // MARK: What changed
+
+    /// Settings that changed, here or on another host, reach their meters at once.
+    package func hear(_ news: SettingsNews) async {
+        for meter in news.meters where sessions[meter] != nil { await adoptSettings(of: meter, news.read[meter]) }
+        if news.aliasesChanged { await aliasesChanged() }
     }
 
-    private func adoptSettings(of meter: MeterID) async {
+    private func adoptSettings(of meter: MeterID, _ read: StoredSettings?) async {
         do {
-            try await sessions[meter]?.readSettings { [edges] in try await edges.settings.settings(of: meter) }
+            let stored = if let read { read } else { try await edges.settings.read(meter) }
+            await sessions[meter]?.adopt(stored)
         } catch {
             logger.error("settings not read", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
         }

@@ -69,7 +69,7 @@ extension MeterDirectory {
         } catch {
             try checkRunning()
             logger.error("settings not read", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
-            return try addSession(for: meter, settings: MeterSettings())
+            return try addSession(for: meter)
         }
     }
 }

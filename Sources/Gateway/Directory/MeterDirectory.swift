@@ -85,7 +85,7 @@ package actor MeterDirectory {
 
     /// Restores what was known and wanted before a restart. To be called once, before `run`.
     package func restore() async throws {
-        await edges.settings.tell(self)
+        await edges.settings.subscribe { [weak self] in await self?.hear($0) }
         former = try await edges.repository.formerIDs()
         aliases = try await readAliases()
         for meter in try await edges.repository.meters() where aliases[meter.id] == nil {
@@ -352,15 +352,16 @@ extension MeterDirectory {
     }
 
     func makeSession(for meter: KnownMeter) async throws -> DeviceSession {
-        try addSession(for: meter, settings: try await edges.settings.settings(of: meter.id))
+        try addSession(for: meter, settings: try await edges.settings.read(meter.id))
     }
 
-    func addSession(for meter: KnownMeter, settings: MeterSettings) throws(GatewayError) -> DeviceSession {
+    func addSession(for meter: KnownMeter, settings: StoredSettings? = nil) throws(GatewayError) -> DeviceSession {
         try checkRunning()
         if let session = sessions[meter.id] { return session }
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, preferred: meter.preferred,
-            lastTransport: meter.link?.transport, settings: settings, catalogue: edges.catalogue, loop: edges.loop,
+            lastTransport: meter.link?.transport, settings: settings?.settings ?? MeterSettings(),
+            settingsNumber: settings?.number ?? 0, catalogue: edges.catalogue, loop: edges.loop,
             opener: edges.opener, track: edges.recorder.track(for: meter.id),
             recording: edges.recordings?.track(for: meter.id), dice: edges.makeDice(), logger: logger,
             gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })

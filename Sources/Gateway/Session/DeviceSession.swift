@@ -37,8 +37,8 @@ package actor DeviceSession {
     private(set) var deviceName: String?
     private(set) var driver: (any MeterDriver)?
     private(set) var settings: MeterSettings
-    /// Number of times the settings were reported as changed.
-    private var settingsChanges = 0
+    /// Of the reading that they are from (`StoredSettings.number`).
+    private var settingsNumber: UInt64
 
     /// The links that lead to the meter now.
     private(set) var links = LinkChoice()
@@ -67,9 +67,9 @@ package actor DeviceSession {
 
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
-        lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, catalogue: MeterCatalogue = .standard,
-        loop: any SessionLoop,
-        opener: any ChannelOpener, track: SampleTrack, recording: RecordingTrack? = nil,
+        lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, settingsNumber: UInt64 = 0,
+        catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleTrack,
+        recording: RecordingTrack? = nil,
         dice: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
@@ -78,6 +78,7 @@ package actor DeviceSession {
         self.model = model
         self.lastTransport = lastTransport
         self.settings = settings
+        self.settingsNumber = settingsNumber
         self.catalogue = catalogue
         self.loop = loop
         self.opener = opener
@@ -143,15 +144,12 @@ package actor DeviceSession {
         waits.endAll(with: .disconnected)
     }
 
-    /// The settings changed, here or on another host: reads them again until no further change arrives during the read.
-    /// Of two concurrent reads, the older may finish last.
-    func readSettings(_ read: @Sendable () async throws -> MeterSettings) async throws {
-        settingsChanges += 1
-        var seen: Int?
-        while seen != settingsChanges {
-            seen = settingsChanges
-            apply(try await read())
-        }
+    /// Settings changed, here or on another host. Of two readings under way the older one may come back last, and then
+    /// says nothing new.
+    func adopt(_ stored: StoredSettings) {
+        guard stored.number > settingsNumber else { return }
+        settingsNumber = stored.number
+        apply(stored.settings)
     }
 
     package func apply(_ settings: MeterSettings) {

@@ -1,4 +1,3 @@
-import GatewayAPI
 package import MeterModel
 package import SettingsCore
 
@@ -32,22 +31,21 @@ extension MeterSettings {
         }
     }
 
-    /// How a legal text is kept.
-    ///
-    /// - Throws: `badRequest` for a text that is not legal.
-    package static func value(of text: String, for key: Key) throws(GatewayError) -> SettingValue {
-        var probe = MeterSettings()
-        try probe.apply(key, text)
-        switch key {
-        case .name, .notes: return .string(text)
-        case .pollInterval: return probe.pollInterval.map { .int($0.milliseconds) } ?? .null
-        case .staleAfter: return probe.staleAfter.map { .int($0.milliseconds) } ?? .null
-        case .recordHold: return probe.recordHold.map { .int($0.milliseconds) } ?? .null
-        case .recordGap: return probe.recordGap.map { .int($0.milliseconds) } ?? .null
-        case .recordAbove: return probe.recordAbove.map { .double($0) } ?? .null
-        case .temperatureUnit: return .string(text.uppercased())
+    /// How what is set is kept.
+    func value(of key: Key) -> SettingValue {
+        func time(_ duration: Duration?) -> SettingValue { duration.map { .int($0.milliseconds) } ?? .null }
+        func text(_ text: String?) -> SettingValue { text.map { .string($0) } ?? .null }
+        return switch key {
+        case .name: text(name)
+        case .notes: text(notes)
+        case .pollInterval: time(pollInterval)
+        case .staleAfter: time(staleAfter)
+        case .recordHold: time(recordHold)
+        case .recordGap: time(recordGap)
+        case .recordAbove: recordAbove.map { .double($0) } ?? .null
+        case .temperatureUnit: .string(temperatureUnit == .fahrenheit ? "F" : "C")
         case .screenTimeout, .brightness, .threshold:
-            return key.command.flatMap { probe.numbers[$0] }.map { .int(Int64($0)) } ?? .null
+            key.command.flatMap { numbers[$0] }.map { .int(Int64($0)) } ?? .null
         }
     }
 }

@@ -1,6 +1,7 @@
 import GatewayAPI
 package import MeterCodec
 package import MeterModel
+package import SettingsCore
 
 /// What a person can set for a meter, as this version understands it.
 package struct MeterSettings: Hashable, Sendable {
@@ -99,29 +100,33 @@ package struct MeterSettings: Hashable, Sendable {
         }
     }
 
-    /// Checks changes from outside and gives back what the store is to write.
+    /// Reads what a person asks for.
     ///
     /// - Parameter profile: the model's abilities; nil means not known yet, so whatever some model takes is legal.
+    /// - Returns: what the store is to keep; null takes a setting back to its default.
     /// - Throws: `badRequest`, naming the first key or value that is not legal, and what is.
-    package static func validated(
-        _ changes: [String: String?], for profile: MeterProfile?
-    ) throws(GatewayError) -> [String: String?] {
+    package static func values(
+        of changes: [String: String?], for profile: MeterProfile?
+    ) throws(GatewayError) -> [Key: SettingValue] {
         var probe = MeterSettings()
+        var values: [Key: SettingValue] = [:]
         for (text, value) in changes.sorted(by: { $0.key < $1.key }) {
             guard let key = Key(rawValue: text) else {
                 let keys = Key.allCases.map(\.rawValue).joined(separator: ", ")
                 throw GatewayError(.badRequest, "no setting is called \(text)", next: "the settings are \(keys)")
             }
-            guard let value else { continue }
-            try probe.apply(key, value)
-            if let profile { try probe.check(key, value, for: profile) }
+            if let value {
+                try probe.apply(key, value)
+                if let profile { try probe.check(key, value, for: profile) }
+            }
+            values[key] = value == nil ? .null : probe.value(of: key)
         }
         if let interval = probe.pollInterval, case .poll(_, let shortest)? = profile?.rhythm, interval < shortest {
             throw GatewayError(
                 .badRequest, "poll-interval is shorter than this model can answer",
                 next: "the shortest is \(shortest.milliseconds)ms")
         }
-        return changes
+        return values
     }
 
     private static func isLegal(name: String) -> Bool {

@@ -5,14 +5,7 @@ package import MeterModel
 import SettingsCore
 package import SyncCore
 
-/// Is told when settings of meters are not what they were, whoever changed them.
-package protocol SettingsObserver: AnyObject, Sendable {
-    func settingsChanged(of meters: [MeterID]) async
-    /// Another name for a meter was learned, here or by another host.
-    func aliasesChanged() async
-}
-
-/// The settings of all meters: sets and gets what people ask for, and passes on what changed, here or on another host.
+/// The settings of all meters: reads what people ask for, stores it, and passes on what changed, here or on another host.
 ///
 /// Whoever merges records from elsewhere says so with `merged`; so a setting that was changed on another host reaches
 /// the meter that is connected here at once.
@@ -27,7 +20,9 @@ package actor SettingsService {
     let repository: any SettingsRepository
     let now: @Sendable () -> HostMoment
     private let logger: Logger
-    private weak var observer: (any SettingsObserver)?
+    private var listeners: [@Sendable (SettingsNews) async -> Void] = []
+    /// Of settings, so far.
+    private var readings: UInt64 = 0
 
     /// - Parameter now: the host's two clocks.
     package init(repository: any SettingsRepository, now: @escaping @Sendable () -> HostMoment, logger: Logger) {
@@ -36,48 +31,64 @@ package actor SettingsService {
         self.logger = logger
     }
 
-    /// From now on `observer` is told. It is not kept alive.
-    package func tell(_ observer: any SettingsObserver) { self.observer = observer }
+    /// From now on `listener` hears of each change. Whoever changes something waits until it has taken that in.
+    package func subscribe(_ listener: @escaping @Sendable (SettingsNews) async -> Void) { listeners.append(listener) }
 
     // MARK: Meters
 
-    package func settings(of meter: MeterID) async throws(GatewayError) -> MeterSettings {
-        MeterSettings(record: try await record(of: meter))
+    /// What is set for a meter now.
+    package func read(_ meter: MeterID) async throws(GatewayError) -> StoredSettings {
+        readings += 1
+        let number = readings
+        return StoredSettings(try await record(of: meter), number: number)
     }
 
     /// What is set for a meter, as people type it.
     package func texts(of meter: MeterID) async throws(GatewayError) -> [String: String] {
-        MeterSettings.texts(of: try await record(of: meter))
+        try await read(meter).texts
     }
 
     /// Sets what a person asks for; nil takes a setting back to its default. All of it or, where something is not
     /// legal, nothing.
     ///
-    /// - Parameter profile: the model's abilities, nil while it is not known.
+    /// - Parameters:
+    ///   - profile: the model's abilities, nil while it is not known.
+    ///   - checkName: has a say in what the meter may be called; asked once everything is known to be legal.
     /// - Returns: what is set now.
     package func set(
-        _ changes: [String: String?], of meter: MeterID, for profile: MeterProfile?
+        _ changes: [String: String?], of meter: MeterID, for profile: MeterProfile?,
+        checkName: @Sendable (String) async throws(GatewayError) -> Void = { _ in }
     ) async throws(GatewayError) -> [String: String] {
-        let key = RecordKey.settings(of: meter)
-        let legal = try MeterSettings.validated(changes, for: profile)
+        let values = try MeterSettings.values(of: changes, for: profile)
+        if case .string(let name)? = values[.name] { try await checkName(name) }
         let present = try await record(of: meter)
-        var writes: [SettingChange] = []
-        for (name, text) in legal.sorted(by: { $0.key < $1.key }) {
-            guard let setting = MeterSettings.Key(rawValue: name) else { continue }
+        let writes = values.sorted { $0.key.rawValue < $1.key.rawValue }
             // What was never set is not taken back: that would be news to every host.
-            if text == nil, present?.properties[name] == nil { continue }
-            let value = if let text { try MeterSettings.value(of: text, for: setting) } else { SettingValue.null }
-            writes.append(SettingChange(key: key, property: name, value: value))
+            .filter { $0.value != .null || present?.properties[$0.key.rawValue] != nil }
+            .map { SettingChange(key: .settings(of: meter), property: $0.key.rawValue, value: $0.value) }
+        guard !writes.isEmpty else { return MeterSettings.texts(of: present) }
+        let moment = now()
+        let outcome = try await asking("writing the settings of \(meter)") { [repository] in
+            try await repository.write(writes, at: moment)
         }
-        if !writes.isEmpty {
-            let (changes, moment) = (writes, now())
-            await wrote(
-                try await asking("writing the settings of \(meter)") { [repository] in
-                    try await repository.write(changes, at: moment)
-                })
-            logger.info("settings changed", metadata: ["meter.id": "\(meter)", "keys": "\(legal.keys.sorted())"])
+        // It is written: those who listen hear of it even where it cannot be read again.
+        do throws(GatewayError) {
+            let stored = try await read(meter)
+            await wrote(outcome, of: meter, values, stored)
+            return stored.texts
+        } catch {
+            await wrote(outcome, of: meter, values, nil)
+            throw error
         }
-        return try await texts(of: meter)
+    }
+
+    private func wrote(
+        _ outcome: MergeOutcome, of meter: MeterID, _ values: [MeterSettings.Key: SettingValue],
+        _ stored: StoredSettings?
+    ) async {
+        await wrote(outcome, read: stored.map { [meter: $0] } ?? [:])
+        let keys = values.keys.map(\.rawValue).sorted()
+        logger.info("settings changed", metadata: ["meter.id": "\(meter)", "keys": "\(keys)"])
     }
 
     /// Forgets all settings of a meter, on every host.
@@ -121,10 +132,12 @@ package actor SettingsService {
     // MARK: What changed
 
     /// Records were written here, by a person or by the rebuild.
-    func wrote(_ outcome: MergeOutcome) async {
+    ///
+    /// - Parameter read: what is set now, as far as it was read since.
+    func wrote(_ outcome: MergeOutcome, read: [MeterID: StoredSettings] = [:]) async {
         guard !outcome.changed.isEmpty else { return }
         localChanges.yield(refreshVersion + 1)
-        await merged(outcome)
+        await changed(outcome.changed, read: read)
     }
 
     /// What was parked is back, and waits to be sent.
@@ -134,17 +147,21 @@ package actor SettingsService {
     }
 
     /// Records were merged that came from the cloud: from a page, or from a batch's answer.
-    package func merged(_ outcome: MergeOutcome) async {
-        guard !outcome.changed.isEmpty else { return }
+    package func merged(_ outcome: MergeOutcome) async { await changed(outcome.changed, read: [:]) }
+
+    private func changed(_ keys: [RecordKey], read: [MeterID: StoredSettings]) async {
+        guard !keys.isEmpty else { return }
         refreshVersion += 1
         refreshes.yield(refreshVersion)
         var meters: [MeterID] = []
-        for key in outcome.changed where key.type == .deviceSettings {
+        for key in keys where key.type == .deviceSettings {
             guard let meter = MeterID(key.name), !meters.contains(meter) else { continue }
             meters.append(meter)
         }
-        if !meters.isEmpty { await observer?.settingsChanged(of: meters) }
-        if outcome.changed.contains(where: { $0.type == .meterAlias }) { await observer?.aliasesChanged() }
+        let news = SettingsNews(
+            of: meters, read: read, aliasesChanged: keys.contains { $0.type == .meterAlias })
+        guard !news.meters.isEmpty || news.aliasesChanged else { return }
+        for listener in listeners { await listener(news) }
     }
 
     // MARK: This host

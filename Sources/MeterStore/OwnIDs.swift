@@ -16,13 +16,15 @@ enum OwnIDs {
         let others = texts.compactMap { MeterID($0) }.filter { $0.givenBy.map { HostID($0) != host } ?? false }
         guard !others.isEmpty else { return }
         try db.inDurableTransaction { db in
-            var ledger = try SettingsLedger(db, learned: nil, boot: nil)
-            for old in others { try adopt(old, as: old.given(by: host), db, &ledger) }
-            try ledger.save()
+            var transaction = try SettingsTransaction(db, learned: nil, boot: nil)
+            for old in others { try adopt(old, as: old.given(by: host), db, &transaction) }
+            try transaction.save()
         }
     }
 
-    private static func adopt(_ old: MeterID, as new: MeterID, _ db: Database, _ ledger: inout SettingsLedger) throws {
+    private static func adopt(_ old: MeterID, as new: MeterID, _ db: Database, _ transaction: inout SettingsTransaction)
+        throws
+    {
         let both: StatementArguments = [new.description, old.description]
         guard try Int.fetchOne(db, sql: "SELECT 1 FROM meter WHERE id = ?", arguments: [new.description]) == nil else {
             // The port was known under two names. What was read under the older one stays under it.
@@ -35,14 +37,14 @@ enum OwnIDs {
         try db.execute(sql: "UPDATE former_id SET id = ? WHERE id = ?", arguments: both)
         try db.execute(sql: "INSERT OR REPLACE INTO former_id (id, former) VALUES (?, ?)", arguments: both)
         for type in [RecordType.deviceSettings, .meterAlias] {
-            guard let record = try ledger.record(RecordKey(type: type, name: old.description)),
+            guard let record = try transaction.record(RecordKey(type: type, name: old.description)),
                 !record.properties.isEmpty
             else { continue }
             let key = RecordKey(type: type, name: new.description)
-            let present = try ledger.record(key) ?? Record(key: key)
+            let present = try transaction.record(key) ?? Record(key: key)
             let merge = present.merging(Record(key: key, properties: record.properties))
-            try ledger.store(merge)
-            try ledger.tell(merge)
+            try transaction.store(merge)
+            try transaction.tell(merge)
         }
     }
 }

@@ -11,36 +11,36 @@ extension MeterStore {
     package func rebuildStep(
         recordsMax: Int, at now: WallTime
     ) async throws(StoreError) -> (progress: RebuildProgress, changed: [RecordKey]) {
-        try await changeSettings(learned: now) { ledger in
-            var progress = try RebuildProgress(ledger.db)
+        try await changeSettings(learned: now) { transaction in
+            var progress = try RebuildProgress(transaction.db)
             guard !progress.isComplete else { return (progress, []) }
-            let keys = try ledger.keys(after: progress.cursor, limit: max(recordsMax, 1))
+            let keys = try transaction.keys(after: progress.cursor, limit: max(recordsMax, 1))
             var changed: [RecordKey] = []
             for key in keys {
                 progress.cursor = key
                 progress.scanned += 1
-                guard key.normalised != key, let fold = try ledger.fold(key) else { continue }
+                guard key.normalised != key, let fold = try transaction.fold(key) else { continue }
                 progress.folded += 1
-                try ledger.store(fold)
+                try transaction.store(fold)
                 changed += [fold.loser, fold.canonical].filter { !$0.isEmpty }.map(\.after.key)
             }
             progress.isComplete = keys.count < max(recordsMax, 1)
-            try progress.save(ledger.db)
+            try progress.save(transaction.db)
             return (progress, changed)
         }
     }
 
     package func rebuildReport() async throws(StoreError) -> RebuildReport {
-        try await settings { ledger in
+        try await settings { transaction in
             var report = RebuildReport()
             var cursor: RecordKey?
             while true {
-                let keys = try ledger.keys(after: cursor, limit: 1000)
+                let keys = try transaction.keys(after: cursor, limit: 1000)
                 guard let last = keys.last else { return report }
                 cursor = last
                 report.scanned += keys.count
                 for key in keys where key.normalised != key {
-                    guard let fold = try ledger.fold(key) else { continue }
+                    guard let fold = try transaction.fold(key) else { continue }
                     report.folded += 1
                     if report.examples.count < RebuildReport.examplesMax { report.examples.append(.init(fold)) }
                 }
@@ -49,7 +49,7 @@ extension MeterStore {
     }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// The next keys of the scan, which goes by type and then by name.
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []

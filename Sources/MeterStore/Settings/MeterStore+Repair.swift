@@ -9,7 +9,7 @@ import Synchronization
 
 extension MeterStore {
     package func restamp(from physical: UInt64) async throws(StoreError) {
-        try await changeSettings { ledger in try ledger.restamp(from: physical) }
+        try await changeSettings { transaction in try transaction.restamp(from: physical) }
     }
 
     package func correct(clockOffset: Duration, at moment: HostMoment) async throws(StoreError) {
@@ -18,24 +18,24 @@ extension MeterStore {
         // Most often nothing is to be done, and then the disk is not waited for.
         let boot = boot
         guard boot != nil, try await access("read", { db in try now.isNews(to: db, boot: boot) }) else { return }
-        try await changeSettings { ledger in try ledger.correct(now) }
+        try await changeSettings { transaction in try transaction.correct(now) }
     }
 
     package func cleanUp(now: WallTime) async throws(StoreError) {
-        try await changeSettings { ledger in
+        try await changeSettings { transaction in
             let old = now + .seconds(-90 * 86_400)
-            try ledger.db.execute(
+            try transaction.db.execute(
                 sql: """
                     DELETE FROM history WHERE learned_ms < ?1
                         AND \(StoreSchema.isUndoubted(from: "learned_ms", to: "learned_ms", cutoff: "?1"))
                     """, arguments: [old.millisecondsSince1970])
-            try ledger.db.execute(
+            try transaction.db.execute(
                 sql: """
                     DELETE FROM history WHERE id <= (
-                        SELECT id FROM history ORDER BY id DESC LIMIT 1 OFFSET \(SettingsLedger.historyMax))
+                        SELECT id FROM history ORDER BY id DESC LIMIT 1 OFFSET \(SettingsTransaction.historyMax))
                     """)
             let expired = now + .seconds(-180 * 86_400)
-            try ledger.db.execute(
+            try transaction.db.execute(
                 sql: """
                     DELETE FROM record WHERE deletion_learned_ms < ?1 AND deleted_ms < ?1
                         AND \(StoreSchema.isUndoubted(
@@ -47,7 +47,7 @@ extension MeterStore {
     }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// Every property and every deletion waits to be sent, where it does not already.
     func queueEverything() throws {
         try queueAll(where: "1", [])
@@ -86,7 +86,7 @@ extension SettingsLedger {
 
 // MARK: - A wrong clock
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// Gives what waits with a time that is not yet a time of now, and takes the clock down.
     mutating func restamp(from physical: UInt64) throws {
         // Half of what the cloud allows: what lies between may have been accepted by an answer that got lost.

@@ -13,7 +13,7 @@ extension MeterStore: SettingsRepository {
     }
 
     package func record(_ key: RecordKey) async throws(StoreError) -> Record? {
-        try await settings { ledger in try ledger.record(key) }
+        try await settings { transaction in try transaction.record(key) }
     }
 
     package func records(of type: RecordType) async throws(StoreError) -> [Record] {
@@ -53,10 +53,10 @@ extension MeterStore: SettingsRepository {
     package func write(_ changes: [SettingChange], at moment: HostMoment) async throws(StoreError) -> MergeOutcome {
         let physical = physicalTime(at: moment)
         let path = path
-        return try await changeSettings(learned: moment.wall) { ledger in
+        return try await changeSettings(learned: moment.wall) { transaction in
             var outcome = MergeOutcome()
             for change in changes {
-                let key = try ledger.write(change, physical: physical, sinceBoot: moment.sinceBoot, path: path)
+                let key = try transaction.write(change, physical: physical, sinceBoot: moment.sinceBoot, path: path)
                 if !outcome.changed.contains(key) { outcome.changed.append(key) }
             }
             return outcome
@@ -65,15 +65,15 @@ extension MeterStore: SettingsRepository {
 
     package func delete(_ key: RecordKey, at moment: HostMoment) async throws(StoreError) -> MergeOutcome {
         let physical = physicalTime(at: moment)
-        return try await changeSettings(learned: moment.wall) { ledger in
-            guard let before = try ledger.record(key), !before.properties.isEmpty else {
+        return try await changeSettings(learned: moment.wall) { transaction in
+            guard let before = try transaction.record(key), !before.properties.isEmpty else {
                 return MergeOutcome(unchanged: 1)
             }
-            if let newest = before.newestStamp { ledger.host.clock.observe(newest) }
-            let deletion = Deletion(stamp: ledger.host.clock.tick(physical: physical))
+            if let newest = before.newestStamp { transaction.host.clock.observe(newest) }
+            let deletion = Deletion(stamp: transaction.host.clock.tick(physical: physical))
             let merge = before.merging(Record(key: key, deletion: deletion))
-            try ledger.store(merge)
-            try ledger.tell(merge, written: moment.sinceBoot)
+            try transaction.store(merge)
+            try transaction.tell(merge, written: moment.sinceBoot)
             return MergeOutcome(changed: [key])
         }
     }
@@ -95,7 +95,7 @@ extension MeterStore: SettingsRepository {
     }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// Writes one property as this host's.
     ///
     /// - Returns: the key that it is stored under.
@@ -135,27 +135,27 @@ extension HistoryEntry {
 // MARK: - Access
 
 extension MeterStore {
-    /// Reads settings. What `body` does to the ledger's clock is not kept.
+    /// Reads settings. What `body` does to the transaction's clock is not kept.
     func settings<Value: Sendable>(
-        _ body: @escaping @Sendable (inout SettingsLedger) throws -> Value
+        _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         let boot = boot
         return try await access("read") { db in
-            var ledger = try SettingsLedger(db, learned: nil, boot: boot)
-            return try body(&ledger)
+            var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
+            return try body(&transaction)
         }
     }
 
     /// Changes settings in one transaction, which the disk has when this returns.
     func changeSettings<Value: Sendable>(
-        learned: WallTime? = nil, _ body: @escaping @Sendable (inout SettingsLedger) throws -> Value
+        learned: WallTime? = nil, _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         let (boot, learned) = (boot, learned ?? calendar?())
         return try await access("written") { db in
             try db.inDurableTransaction { db in
-                var ledger = try SettingsLedger(db, learned: learned, boot: boot)
-                let value = try body(&ledger)
-                try ledger.save()
+                var transaction = try SettingsTransaction(db, learned: learned, boot: boot)
+                let value = try body(&transaction)
+                try transaction.save()
                 return value
             }
         }

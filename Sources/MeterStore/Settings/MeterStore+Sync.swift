@@ -22,7 +22,7 @@ extension MeterStore: SyncRepository {
                 progress.tokens[type] = token
             }
             progress.pending = try Int.fetchOne(db, sql: "SELECT count(*) FROM outbox") ?? 0
-            progress.heldBack = try SettingsLedger.heldBackCount(db)
+            progress.heldBack = try SettingsTransaction.heldBackCount(db)
             progress.parked = try Int.fetchOne(db, sql: "SELECT count(*) FROM parked") ?? 0
             progress.parked += try Int.fetchOne(db, sql: "SELECT count(*) FROM aside") ?? 0
             return progress
@@ -33,24 +33,24 @@ extension MeterStore: SyncRepository {
         let boot = boot
         // Not durable: that an entry was told is only of use to this run.
         return try await transaction { db in
-            var ledger = try SettingsLedger(db, learned: nil, boot: boot)
-            return try ledger.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax)
+            var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
+            return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax)
         }
     }
 
     package func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws(StoreError) -> MergeOutcome {
-        try await changeSettings { ledger in
+        try await changeSettings { transaction in
             var result = MergeOutcome()
             let sent = Dictionary(batch.records.map { ($0.key, $0) }) { $0.merged(with: $1) }
             for answer in outcome.results {
                 guard let record = sent[answer.key] else { continue }
                 if let failure = answer.failure {
                     let isAlone = batch.records.count == 1
-                    if try ledger.refuse(record, failure, isAlone: isAlone) { result.parked += 1 }
+                    if try transaction.refuse(record, failure, isAlone: isAlone) { result.parked += 1 }
                 } else {
-                    try ledger.accept(record)
+                    try transaction.accept(record)
                 }
-                if let merged = answer.merged { try ledger.take(merged, into: &result) }
+                if let merged = answer.merged { try transaction.take(merged, into: &result) }
             }
             return result
         }
@@ -58,35 +58,35 @@ extension MeterStore: SyncRepository {
 
     package func apply(_ page: ChangesPage) async throws(StoreError) -> MergeOutcome {
         let path = path
-        return try await changeSettings { ledger in
-            if let epoch = ledger.host.epoch, epoch != page.epoch {
+        return try await changeSettings { transaction in
+            if let epoch = transaction.host.epoch, epoch != page.epoch {
                 throw StoreError(
                     .system,
                     "a page of the cloud's store \(page.epoch) cannot be merged into \(path), which follows \(epoch): "
                         + "it has to be adopted first")
             }
-            try ledger.checkZone(of: page, path: path)
-            ledger.host.epoch = page.epoch
+            try transaction.checkZone(of: page, path: path)
+            transaction.host.epoch = page.epoch
             var result = MergeOutcome()
-            let refetch = try ledger.refetch(of: page.type)
+            let refetch = try transaction.refetch(of: page.type)
             for record in page.records {
-                if refetch != nil { try ledger.setAsideWhatIsNotListed(record, into: &result) }
-                try ledger.take(record, into: &result)
-                try ledger.confirm(by: record)
+                if refetch != nil { try transaction.setAsideWhatIsNotListed(record, into: &result) }
+                try transaction.take(record, into: &result)
+                try transaction.confirm(by: record)
             }
-            try ledger.advance(page, refetch: refetch, into: &result)
+            try transaction.advance(page, refetch: refetch, into: &result)
             return result
         }
     }
 
     package func beginRefetch(of type: RecordType) async throws(StoreError) {
-        try await changeSettings { ledger in try ledger.beginRefetch(of: type) }
+        try await changeSettings { transaction in try transaction.beginRefetch(of: type) }
     }
 }
 
 // MARK: - What the cloud answered
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// A page of another zone would be stored under this one's tokens.
     func checkZone(of page: ChangesPage, path: String) throws {
         guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
@@ -142,9 +142,9 @@ extension SettingsLedger {
             result.parked += 1
             return
         }
-        var ledger = self
-        let ingest = try Ingest(record) { try ledger.record($0) }
-        self = ledger
+        var transaction = self
+        let ingest = try Ingest(record) { try transaction.record($0) }
+        self = transaction
         for merge in ingest.merges { try store(merge) }
         let mergesToTell = ingest.mergesToTell
         // What the cloud refused it need not be told at each page again.

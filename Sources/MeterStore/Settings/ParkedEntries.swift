@@ -9,35 +9,36 @@ import struct SettingsCore.Record
 
 extension MeterStore {
     package func parked(limit: Int) async throws(StoreError) -> [ParkedEntry] {
-        try await settings { ledger in
-            let entries = try ledger.parkedEntries(limit: max(limit, 0)) + ledger.asideEntries(limit: max(limit, 0))
+        try await settings { transaction in
+            let entries =
+                try transaction.parkedEntries(limit: max(limit, 0)) + transaction.asideEntries(limit: max(limit, 0))
             return Array(entries.sorted { $0.at > $1.at }.prefix(max(limit, 0)))
         }
     }
 
     package func restoreParked(_ id: String) async throws(StoreError) -> ParkedRestore {
         guard let number = ParkedNumber(id) else { return .unknown }
-        return try await changeSettings { ledger in
+        return try await changeSettings { transaction in
             switch number.list {
-            case .aside: try ledger.restoreAside(number.number) ?? .unknown
-            case .parked: try ledger.retryParked(number.number) ?? .unknown
+            case .aside: try transaction.restoreAside(number.number) ?? .unknown
+            case .parked: try transaction.retryParked(number.number) ?? .unknown
             }
         }
     }
 
     package func dropParked(_ id: String) async throws(StoreError) -> Bool {
         guard let number = ParkedNumber(id) else { return false }
-        return try await changeSettings { ledger in
-            try ledger.db.execute(
+        return try await changeSettings { transaction in
+            try transaction.db.execute(
                 sql: "DELETE FROM \(number.list == .aside ? "aside" : "parked") WHERE id = ?",
                 arguments: [number.number])
-            return ledger.db.changesCount > 0
+            return transaction.db.changesCount > 0
         }
     }
 
     package func ageParked(to confirmed: WallTime) async throws(StoreError) -> Int {
-        try await changeSettings { ledger in
-            let db = ledger.db
+        try await changeSettings { transaction in
+            let db = transaction.db
             try db.execute(
                 sql: "UPDATE aside SET aged_from_ms = ? WHERE aged_from_ms IS NULL",
                 arguments: [confirmed.millisecondsSince1970])
@@ -46,7 +47,7 @@ extension MeterStore {
                 sql: """
                     DELETE FROM aside WHERE aged_from_ms < ? AND NOT EXISTS (
                         SELECT 1 FROM aside_register WHERE aside_register.aside = aside.id AND stamp_host = ?)
-                    """, arguments: [old.millisecondsSince1970, ledger.host.id.description])
+                    """, arguments: [old.millisecondsSince1970, transaction.host.id.description])
             let dropped = db.changesCount
             let expired = confirmed + (.zero - ZoneEntry.absenceMax)
             try db.execute(
@@ -72,7 +73,7 @@ private struct ParkedNumber {
     }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     fileprivate func parkedEntries(limit: Int) throws -> [ParkedEntry] {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, origin, reason, raw, learned_ms FROM parked ORDER BY id DESC LIMIT ?",

@@ -47,19 +47,19 @@ extension MeterStore {
     ///
     /// - Returns: how many properties wait now that did not.
     package func retryParked() async throws(StoreError) -> Int {
-        try await changeSettings { ledger in
-            let names = try Row.fetchAll(ledger.db, sql: "SELECT type, name FROM parked WHERE origin = 'push'")
+        try await changeSettings { transaction in
+            let names = try Row.fetchAll(transaction.db, sql: "SELECT type, name FROM parked WHERE origin = 'push'")
             var count = 0
             for name in names {
-                count += try ledger.queueAll(of: RecordKey(type: RecordType(rawValue: name[0]), name: name[1]))
+                count += try transaction.queueAll(of: RecordKey(type: RecordType(rawValue: name[0]), name: name[1]))
             }
-            try ledger.db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
+            try transaction.db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
             return count
         }
     }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// Sets a record aside, together with what was set aside of it before.
     mutating func park(_ record: Record, _ origin: ParkedRecord.Origin, because reason: String) throws {
         hasParked = true

@@ -31,7 +31,7 @@ struct OutboxEntry {
     func isMovable(in boot: String?) -> Bool { boot != nil && self.boot == boot && sinceBoot != nil && !isTold }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// Takes out whatever waits of a property; '' for the deletion.
     func drop(_ property: String, of row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run([row, property])

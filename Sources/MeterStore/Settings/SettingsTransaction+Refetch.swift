@@ -9,7 +9,7 @@ import struct SettingsCore.Record
 // all that it has. What it does not send was deleted long ago, or forgotten: nobody knows, so nothing is deleted. It is set
 // aside, but for what waits to be sent or was refused, which is this host's own word still.
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// The number of the refetch that is under way, nil for none.
     mutating func refetch(of type: RecordType) throws -> Int64? {
         if let known = refetches[type] { return known }

@@ -9,7 +9,7 @@ import struct SettingsCore.Record
 // What a zone did not list, or what was others' in the zone before: kept where it disturbs nobody, until the cloud lists
 // it again, a person says what becomes of it, or it is old.
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// - Parameter zone: where it stood; '' where that is not known.
     func putAside(
         _ property: String, _ register: Register, of key: RecordKey, because reason: String, zone: String,

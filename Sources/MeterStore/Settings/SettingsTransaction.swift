@@ -9,7 +9,7 @@ import struct SettingsCore.Record
 ///
 /// Made at the beginning of a transaction and saved at its end, so that the clock's high-water mark is stored with what
 /// used it.
-struct SettingsLedger {
+struct SettingsTransaction {
     let db: Database
     var host: HostRow
     /// When this host learns of what the transaction writes, by its own calendar.
@@ -48,7 +48,7 @@ struct SettingsLedger {
 
 // MARK: - Records
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// nil where there is none.
     mutating func row(of key: RecordKey) throws -> Int64? {
         if let row = rows[key] { return row }
@@ -161,7 +161,7 @@ extension SettingsLedger {
 
 // MARK: - History
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// Kept for each property.
     static let historyPerProperty = 100
     /// Kept of all, at a clean-up.

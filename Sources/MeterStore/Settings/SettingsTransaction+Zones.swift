@@ -8,11 +8,11 @@ import struct SettingsCore.Record
 
 extension MeterStore {
     package func adopt(_ zone: SyncZone, _ entry: ZoneEntry) async throws(StoreError) {
-        try await changeSettings { ledger in try ledger.enter(zone, entry) }
+        try await changeSettings { transaction in try transaction.enter(zone, entry) }
     }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// See `SyncRepository.adopt`.
     mutating func enter(_ zone: SyncZone, _ entry: ZoneEntry) throws {
         var membership = try MembershipRow(db)

@@ -5,7 +5,7 @@ import SyncCore
 
 import struct SettingsCore.Record
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// See `SyncRepository.nextBatch`. A record that is too long for a batch is told in parts, the oldest first.
     mutating func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
         var records: [Record] = []

@@ -37,7 +37,7 @@ extension MeterStore {
     }
 }
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// It stays in the outbox, and everything behind it is told.
     func holdBack(_ row: Int64) throws {
         // What was written meanwhile, or came from the cloud, may be all that waits now, or nothing may.

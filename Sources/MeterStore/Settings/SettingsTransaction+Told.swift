@@ -10,7 +10,7 @@ import struct SettingsCore.Record
 // timelines). So what was told is remembered until the cloud lists it, and told once more where a reading that began after
 // the answer ends without it.
 
-extension SettingsLedger {
+extension SettingsTransaction {
     /// The cloud took what waited of a property ('' for the deletion) with this stamp.
     func remember(told property: String, of row: Int64, _ stamp: Stamp) throws {
         let statement = try db.cachedStatement(

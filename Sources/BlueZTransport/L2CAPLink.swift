@@ -10,5 +10,5 @@ struct L2CAPLink: RadioDescriptorLink {
     var transport: LinkAddress.Transport { .ble }
     var framing: Framing { .packets }
 
-    func connect() throws(Errno) -> any LinkEnd { ATTSocket(descriptor: try sockets.connectATT(link)) }
+    func connect() throws(Errno) -> any LinkEndpoint { ATTSocket(descriptor: try sockets.connectATT(link)) }
 }

@@ -11,5 +11,5 @@ struct RFCOMMLink: RadioDescriptorLink {
     var transport: LinkAddress.Transport { .spp }
     var framing: Framing { .stream }
 
-    func connect() throws(Errno) -> any LinkEnd { try sockets.connectRFCOMM(link, channel: channel) }
+    func connect() throws(Errno) -> any LinkEndpoint { try sockets.connectRFCOMM(link, channel: channel) }
 }

@@ -8,7 +8,7 @@ protocol RadioDescriptorLink: DescriptorLink {
     var transport: LinkAddress.Transport { get }
     var connectLimit: Duration { get }
     /// A socket that is connected or connecting.
-    func connect() throws(Errno) -> any LinkEnd
+    func connect() throws(Errno) -> any LinkEndpoint
 }
 
 extension RadioDescriptorLink {

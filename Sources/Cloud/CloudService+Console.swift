@@ -37,13 +37,13 @@ extension CloudService {
     }
 
     /// - Parameter type: nil for all.
-    package func records(in zone: String, type: String?) async throws(CloudFailure) -> [Record] {
+    package func records(in zone: String, type: String?) async throws(CloudFailure) -> [SyncRecord] {
         try await ask { try await engine.records(in: zone, type: type.map { RecordType(rawValue: $0) }) }
     }
 
     package func record(
         type: String, name: String, in zone: String
-    ) async throws(CloudFailure) -> Record? {
+    ) async throws(CloudFailure) -> SyncRecord? {
         let key = RecordKey(type: RecordType(rawValue: type), name: name).normalised
         return try await ask { try await engine.record(key, in: zone) }
     }

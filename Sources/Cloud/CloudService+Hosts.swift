@@ -78,7 +78,7 @@ extension CloudService {
     }
 
     func newCredential(_ kind: Credential.Kind, label: String, hash: [UInt8], in zone: String) -> Credential {
-        let digits = String(throwDice() >> 32, radix: 16)
+        let digits = String(nextRandom() >> 32, radix: 16)
         let id = String(repeating: "0", count: 8 - digits.count) + digits
         return Credential(id: id, hash: hash, zone: zone, kind: kind, label: label, createdAt: clock.wallNow())
     }

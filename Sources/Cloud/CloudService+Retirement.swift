@@ -96,7 +96,7 @@ extension CloudService {
     ///
     /// - Returns: the record as it was.
     /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that somebody holds.
-    package func deleteRecord(type: String, name: String, in zone: String) async throws(CloudFailure) -> Record {
+    package func deleteRecord(type: String, name: String, in zone: String) async throws(CloudFailure) -> SyncRecord {
         guard let stored = try await record(type: type, name: name, in: zone), !stored.isTombstone else {
             throw CloudFailure(.notFound, "the zone \(zone) has no record \(type) \"\(name)\"")
         }
@@ -105,7 +105,7 @@ extension CloudService {
         let later = newest < UInt64.max ? newest + 1 : newest
         let stamp = Stamp(
             milliseconds: max(UInt64(clamping: now.millisecondsSince1970), later), counter: 0, host: .nobody)
-        let tombstone = Record(key: stored.key, deletion: Deletion(stamp: stamp))
+        let tombstone = SyncRecord(key: stored.key, deletion: Deletion(stamp: stamp))
         let outcomes = try await ask {
             try await engine.modify([tombstone], in: zone, now: now, leaseTime: clock.now())
         }

@@ -17,18 +17,18 @@ package final class CloudService: Sendable {
     let logger: Logger
     let hub = EventHub()
     let queues = LeaseQueues()
-    private let dice: Mutex<any RandomNumberGenerator & Sendable>
+    private let rng: Mutex<any RandomNumberGenerator & Sendable>
     private let identity: Mutex<ReplicaID>
     let saidThatTheStoreWentBack = Atomic(false)
 
     package init(
-        engine: any CloudEngine, clock: CloudClock, dice: any RandomNumberGenerator & Sendable, logger: Logger
+        engine: any CloudEngine, clock: CloudClock, rng: any RandomNumberGenerator & Sendable, logger: Logger
     ) {
         self.engine = engine
         self.clock = clock
-        var dice = dice
-        identity = Mutex(ReplicaID(using: &dice))
-        self.dice = Mutex(dice)
+        var rng = rng
+        identity = Mutex(ReplicaID(using: &rng))
+        self.rng = Mutex(rng)
         self.logger = logger
     }
 
@@ -85,14 +85,14 @@ package final class CloudService: Sendable {
     /// Number of open event streams, in all zones, for the metrics.
     package var listenerCount: Int { hub.listenerCount }
 
-    func throwDice() -> UInt64 { dice.withLock { $0.next() } }
+    func nextRandom() -> UInt64 { rng.withLock { $0.next() } }
 
     /// The id of this copy of the cloud, under which hosts wait through it.
     var copy: ReplicaID { identity.withLock { $0 } }
 
     /// Takes a new id, because the others have given this copy up.
     func becomeAnother() {
-        let next = dice.withLock { ReplicaID(using: &$0) }
+        let next = rng.withLock { ReplicaID(using: &$0) }
         identity.withLock { $0 = next }
     }
 }

@@ -5,15 +5,15 @@ import SettingsCore
 /// The records of one request being processed: which were refused at once, what to store for the others, and the
 /// results, in the order of the request.
 struct RecordBatch {
-    let records: [Record]
+    let records: [SyncRecord]
     private(set) var results: [ModifyAnswer.Result]
     /// What to store for each record. Nil if it was refused, or has been answered already.
-    private var stores: [[Record]?]
+    private var stores: [[SyncRecord]?]
     /// What remains under an older form of a name, stored only once its contents are stored under the canonical one.
-    private var leftovers: [Int: Record] = [:]
+    private var leftovers: [Int: SyncRecord] = [:]
     private(set) var hasFolds = false
 
-    init(_ records: [Record]) {
+    init(_ records: [SyncRecord]) {
         self.records = records
         results = records.map { ModifyAnswer.Result(type: $0.key.type.rawValue, name: $0.key.name) }
         stores = records.map { [$0] }
@@ -22,7 +22,7 @@ struct RecordBatch {
         }
     }
 
-    private static func fault(of record: Record) -> String? {
+    private static func fault(of record: SyncRecord) -> String? {
         if let fault = record.fault { return fault.description }
         if record.properties.isEmpty, record.deletion == nil {
             return "the record \(record.key.name) has neither properties nor a deletion"
@@ -35,7 +35,7 @@ struct RecordBatch {
 
     /// A recording is named `<host>/…` and written by that host alone (rule 7). Others may pass on what it wrote, as
     /// they do after a restore, and anybody may delete it. Its lease may be long over, which is no reason to refuse it.
-    private static func recordingFault(of record: Record) -> String? {
+    private static func recordingFault(of record: SyncRecord) -> String? {
         let name = record.key.name
         guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
             return "\"\(name)\" cannot name a recording; a name begins with its host's id and a slash"
@@ -55,7 +55,7 @@ struct RecordBatch {
     }
 
     /// Stores nothing for this record, and answers with what is stored.
-    mutating func answer(_ index: Int, with stored: Record?) {
+    mutating func answer(_ index: Int, with stored: SyncRecord?) {
         stores[index] = nil
         tell(stored, at: index)
     }
@@ -64,7 +64,7 @@ struct RecordBatch {
     ///
     /// What is stored may change before this is stored: merging is commutative, so the hosts' own folding still gives
     /// the same result.
-    mutating func fold(_ index: Int, current: (RecordKey) -> Record?) {
+    mutating func fold(_ index: Int, current: (RecordKey) -> SyncRecord?) {
         let ingest = Ingest(records[index], current: current)
         guard ingest.fold != nil else { return }
         hasFolds = true
@@ -74,13 +74,13 @@ struct RecordBatch {
     }
 
     /// The records to send to the engine, each with the index of the record that it came from.
-    var toStore: (records: [Record], places: [Int]) {
+    var toStore: (records: [SyncRecord], places: [Int]) {
         let pairs = stores.enumerated().flatMap { index, records in (records ?? []).map { ($0, index) } }
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
     /// The records to send to the engine after `toStore`, without those refused then.
-    var toStoreAfter: (records: [Record], places: [Int]) {
+    var toStoreAfter: (records: [SyncRecord], places: [Int]) {
         let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
         return (kept.map(\.value), kept.map(\.key))
     }
@@ -123,12 +123,12 @@ struct RecordBatch {
         return changed
     }
 
-    private mutating func tell(_ stored: Record?, at index: Int) {
+    private mutating func tell(_ stored: SyncRecord?, at index: Int) {
         guard let stored, stored.key == records[index].key, stored != records[index] else { return }
         results[index].merged = stored
     }
 
-    private static func words(for excess: QuotaExcess, of record: Record, in zone: String) -> String {
+    private static func words(for excess: QuotaExcess, of record: SyncRecord, in zone: String) -> String {
         let (unit, option) = excess.resource == .bytes ? ("bytes", "megabytes") : ("records", "records")
         let who = excess.isHostsShare ? "this host's share of the zone \(zone)" : "the zone \(zone)"
         let flag = excess.isHostsShare ? "--host-\(option)" : "--max-\(option)"
@@ -138,7 +138,7 @@ struct RecordBatch {
             + "metercloud zone set \(zone) \(flag) N"
     }
 
-    private static func skew(of record: Record, now: WallTime) -> String {
+    private static func skew(of record: SyncRecord, now: WallTime) -> String {
         let newest = Int64(clamping: record.newestStamp?.milliseconds ?? 0)
         let ahead = Double(newest - now.millisecondsSince1970) / 1000
         return "\(record.key.name) was stamped \(ahead) s ahead of the cloud's clock; "

@@ -7,7 +7,7 @@ package enum RecordIntake: Hashable, Sendable {
     /// There was nothing new in it.
     case unchanged
     /// Store this record under the zone's next sequence, and update the zone's usage, in the same step.
-    case changed(Record, usage: ZoneUsage)
+    case changed(SyncRecord, usage: ZoneUsage)
     case clockSkew
     case tooManyProperties
     case quotaExceeded(QuotaExcess)
@@ -17,7 +17,8 @@ package enum RecordIntake: Hashable, Sendable {
     ///     caller raises it with each record that it stores (`newestMilliseconds`).
     ///   - usage: of the zone, including everything stored before.
     package static func decide(
-        _ incoming: Record, onto stored: Record?, now: WallTime, accepted: UInt64, usage: ZoneUsage, quota: ZoneQuota
+        _ incoming: SyncRecord, onto stored: SyncRecord?, now: WallTime, accepted: UInt64, usage: ZoneUsage,
+        quota: ZoneQuota
     ) -> RecordIntake {
         // There is nothing to store and nothing to refuse.
         guard let newest = incoming.newestStamp else { return .unchanged }
@@ -32,11 +33,11 @@ package enum RecordIntake: Hashable, Sendable {
     }
 
     /// The least value of `accepted` after `record` was stored.
-    package static func newestMilliseconds(of record: Record) -> UInt64 { record.newestStamp?.milliseconds ?? 0 }
+    package static func newestMilliseconds(of record: SyncRecord) -> UInt64 { record.newestStamp?.milliseconds ?? 0 }
 
     /// The first value of the date from which a record's age as a tombstone counts: never, until a confirmed calendar
     /// has dated it. Nil if the record is not a tombstone.
-    package static func tombstoneTime(of record: Record) -> WallTime? { record.isTombstone ? undated : nil }
+    package static func tombstoneTime(of record: SyncRecord) -> WallTime? { record.isTombstone ? undated : nil }
 
     /// The date of a tombstone that no confirmed calendar has dated yet: it never reaches any age.
     package static let undated = WallTime(millisecondsSince1970: .max)

@@ -100,7 +100,7 @@ extension ModifyAnswer: RecordsBody {
 
 extension RecordText {
     /// The beginning of a body whose first field is `records`, up to the list's end.
-    fileprivate static func list(_ records: [Record]) -> [UInt8] {
+    fileprivate static func list(_ records: [SyncRecord]) -> [UInt8] {
         var text: [UInt8] = []
         // About the size of a record with a handful of properties.
         text.reserveCapacity(records.count * 640)
@@ -118,9 +118,9 @@ extension RecordText {
 
 extension RecordReader {
     /// Reads what `RecordText.list` wrote, followed by `next`.
-    fileprivate mutating func list(_ next: StaticString) -> [Record]? {
+    fileprivate mutating func list(_ next: StaticString) -> [SyncRecord]? {
         guard skip(#"{"records":["#) else { return nil }
-        var records: [Record] = []
+        var records: [SyncRecord] = []
         while !skip("]") {
             guard records.isEmpty || skip(","), let record = record() else { return nil }
             records.append(record)

@@ -1,13 +1,13 @@
 import MeterModel
 package import SettingsCore
 
-/// A record as the JSON that is sent (`Record: Codable`), written without an encoder: a page has hundreds of records,
+/// A record as the JSON that is sent (`SyncRecord: Codable`), written without an encoder: a page has hundreds of records,
 /// each with many stamps, and a general encoder would take most of the request's time.
 ///
-/// `Record(text:)` reads what `write` wrote, and nothing else. Any other JSON, however valid, is left to a decoder.
+/// `SyncRecord(text:)` reads what `write` wrote, and nothing else. Any other JSON, however valid, is left to a decoder.
 package enum RecordText {
     /// Appends one record. A double that is not finite, which `SettingValue.isStorable` refuses, becomes null.
-    package static func write(_ record: Record, to text: inout [UInt8]) {
+    package static func write(_ record: SyncRecord, to text: inout [UInt8]) {
         text.append(#"{"type":"#)
         write(record.key.type.rawValue, to: &text)
         text.append(#","name":"#)
@@ -118,10 +118,10 @@ extension [UInt8] {
     mutating func append(_ text: String) { append(contentsOf: text.utf8) }
 }
 
-extension Record {
+extension SyncRecord {
     /// Reads exactly what `RecordText.write` writes. Nil for anything else.
     package init?(text: some Collection<UInt8>) {
-        let record: Record?? = text.withContiguousStorageIfAvailable { bytes in
+        let record: SyncRecord?? = text.withContiguousStorageIfAvailable { bytes in
             var reader = RecordReader(bytes)
             let record = reader.record()
             return reader.isAtEnd ? record : nil
@@ -140,7 +140,7 @@ struct RecordReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    mutating func record() -> Record? {
+    mutating func record() -> SyncRecord? {
         guard skip(#"{"type":"#), let type = string(), skip(#","name":"#), let name = string(),
             skip(#","properties":{"#)
         else { return nil }
@@ -165,7 +165,7 @@ struct RecordReader {
             guard skip("}") else { return nil }
         }
         guard skip("}") else { return nil }
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: RecordType(rawValue: type), name: name), properties: properties, deletion: deletion)
     }
 

@@ -78,9 +78,9 @@ package enum CloudLimits {
 
 /// `POST …/records/modify`.
 package struct ModifyRequest: Codable, Hashable, Sendable {
-    package var records: [Record]
+    package var records: [SyncRecord]
 
-    package init(records: [Record]) { self.records = records }
+    package init(records: [SyncRecord]) { self.records = records }
 }
 
 /// One result for each record, in the order of the request.
@@ -91,9 +91,9 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
         /// Why this record was refused; null if it was accepted.
         package var error: CloudErrorBody.Content?
         /// The merged record, if it differs from the one sent.
-        package var merged: Record?
+        package var merged: SyncRecord?
 
-        package init(type: String, name: String, error: CloudErrorBody.Content? = nil, merged: Record? = nil) {
+        package init(type: String, name: String, error: CloudErrorBody.Content? = nil, merged: SyncRecord? = nil) {
             self.type = type
             self.name = name
             self.error = error
@@ -113,7 +113,7 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
 
 /// `GET …/changes?type=&since=&limit=`.
 package struct ChangesBody: Codable, Hashable, Sendable {
-    package var records: [Record]
+    package var records: [SyncRecord]
     /// The token from which the next page begins.
     package var changeToken: String
     package var moreComing: Bool
@@ -121,7 +121,7 @@ package struct ChangesBody: Codable, Hashable, Sendable {
     /// The zone's identity, as in `AccountBody`.
     package var zoneID: String?
 
-    package init(records: [Record], changeToken: String, moreComing: Bool, epoch: String, zoneID: String? = nil) {
+    package init(records: [SyncRecord], changeToken: String, moreComing: Bool, epoch: String, zoneID: String? = nil) {
         self.records = records
         self.changeToken = changeToken
         self.moreComing = moreComing

@@ -3,11 +3,11 @@ package import CloudAPI
 package import MeterModel
 package import SettingsCore
 
-package import struct SettingsCore.Record
+package import struct SettingsCore.SyncRecord
 
 extension EtcdCloudEngine {
     package func modify(
-        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+        _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome] {
         try await finish { [self] in
             try await check(zone)
@@ -51,7 +51,7 @@ extension EtcdCloudEngine {
         var places = overflow ? [] : found.ranges[1].entries
         let moreComing = places.count > limit
         if moreComing { places.removeLast(places.count - limit) }
-        let records: [Record]
+        let records: [SyncRecord]
         do throws(EtcdError) {
             records = try await read(places, of: type, in: zone, at: found.revision)
         } catch {
@@ -75,8 +75,8 @@ extension EtcdCloudEngine {
     /// The records at these places in the feed, as of that revision.
     private func read(
         _ places: [EtcdEntry], of type: RecordType, in zone: String, at revision: Int64
-    ) async throws(EtcdError) -> [Record] {
-        var records: [Record] = []
+    ) async throws(EtcdError) -> [SyncRecord] {
+        var records: [SyncRecord] = []
         var left = places[...]
         while !left.isEmpty {
             var ranges: [EtcdRange] = []
@@ -99,18 +99,18 @@ extension EtcdCloudEngine {
 
     private static let recordsPerRead = 100
 
-    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+    package func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord? {
         try await finish { [self] in
             try await check(zone)
             return try await reads.entry(keys.record(key, in: zone)).map { entry in try StoredRecord(entry).record }
         }
     }
 
-    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+    package func records(in zone: String, type: RecordType?) async throws -> [SyncRecord] {
         try await finish { [self] in
             try await check(zone)
             let prefix = type.map { keys.records(in: zone, type: $0) } ?? keys.records(in: zone)
-            var records: [Record] = []
+            var records: [SyncRecord] = []
             try await client.readAll(EtcdRange(prefix: prefix)) { entry in
                 records.append(try StoredRecord(entry).record)
             }

@@ -6,7 +6,7 @@ import Synchronization
 
 extension EtcdCloudEngine {
     package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
-        let id = id ?? dice.withLock { Zone.ID(using: &$0) }
+        let id = id ?? rng.withLock { Zone.ID(using: &$0) }
         return try await finish { [self] in
             var transaction = EtcdTransaction(compares: [EtcdCompare(key: keys.zone(name), revision: 0)])
             transaction.success = [

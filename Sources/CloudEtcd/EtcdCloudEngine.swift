@@ -30,26 +30,26 @@ package final class EtcdCloudEngine: CloudEngine {
     /// This copy's name in what it writes.
     let writer: String
     private let knownZones = Mutex(KnownZones())
-    let dice: Mutex<any RandomNumberGenerator & Sendable>
+    let rng: Mutex<any RandomNumberGenerator & Sendable>
     let limits: Mutex<LeaseLimits>
     let heads = HeadCache()
     private let changes = Atomic<UInt64>(0)
 
     /// Connects, and creates the epoch of a new store.
     ///
-    /// - Parameter dice: for this copy's name, the epoch of a new store, the identities of zones, and the marks on
+    /// - Parameter rng: for this copy's name, the epoch of a new store, the identities of zones, and the marks on
     ///   their timelines.
     package static func open(
-        _ settings: EtcdSettings, clock: CloudClock, dice: inout some RandomNumberGenerator & Sendable, logger: Logger
+        _ settings: EtcdSettings, clock: CloudClock, rng: inout some RandomNumberGenerator & Sendable, logger: Logger
     ) async throws(EtcdError) -> EtcdCloudEngine {
         let client = try EtcdClient(settings, clock: clock, logger: logger)
         let keys = StoreKeys(prefix: settings.prefix)
-        let (writer, newEpoch) = (UniqueID<Never>(using: &dice), UniqueID<Never>(using: &dice))
+        let (writer, newEpoch) = (UniqueID<Never>(using: &rng), UniqueID<Never>(using: &rng))
         do throws(EtcdError) {
             let start = try await StoreStart(client: client, keys: keys, newEpoch: newEpoch.description)
             return EtcdCloudEngine(
                 client: client, keys: keys, clock: clock, logger: logger, writer: writer.description, start: start,
-                dice: dice)
+                rng: rng)
         } catch {
             await client.shutdown()
             throw error
@@ -58,9 +58,9 @@ package final class EtcdCloudEngine: CloudEngine {
 
     private init(
         client: EtcdClient, keys: StoreKeys, clock: CloudClock, logger: Logger, writer: String, start: StoreStart,
-        dice: any RandomNumberGenerator & Sendable
+        rng: any RandomNumberGenerator & Sendable
     ) {
-        self.dice = Mutex(dice)
+        self.rng = Mutex(rng)
         self.client = client
         self.keys = keys
         self.clock = clock
@@ -76,7 +76,7 @@ package final class EtcdCloudEngine: CloudEngine {
             work: work, now: clock.now)
         recordDesk = RecordBatcher(
             client: client, keys: keys, heads: heads, leases: sights, aliases: aliases, writer: writer, work: work,
-            dice: dice, now: clock.now)
+            rng: rng, now: clock.now)
     }
 
     /// A unique name for one change.

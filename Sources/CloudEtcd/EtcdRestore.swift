@@ -20,9 +20,9 @@ package struct EtcdRestore: Hashable, Sendable {
     /// - Parameter now: this machine's calendar.
     /// - Throws: `badSetting` if there is no cloud in it.
     package static func run(
-        on engine: EtcdCloudEngine, at now: WallTime, dice: inout some RandomNumberGenerator
+        on engine: EtcdCloudEngine, at now: WallTime, rng: inout some RandomNumberGenerator
     ) async throws -> EtcdRestore {
-        let epoch = UniqueID<Never>(using: &dice).description
+        let epoch = UniqueID<Never>(using: &rng).description
         let keys = engine.keys
         let found = try await engine.client.read([EtcdRange(key: keys.epoch), EtcdRange(key: keys.tokenFloor)]).ranges
         let zones = try await engine.zones()

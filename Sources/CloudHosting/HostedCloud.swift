@@ -25,16 +25,16 @@ package struct HostedCloud: Sendable {
     /// - Throws: `locked` while another process has it.
     package init(folder: CloudFolder, logger: Logger) throws(CloudStoreError) {
         let clock = CloudClock.system
-        var dice = SystemRandomNumberGenerator()
-        let engine = try SQLiteCloudEngine.open(directory: folder.path, now: clock.now(), dice: &dice)
+        var rng = SystemRandomNumberGenerator()
+        let engine = try SQLiteCloudEngine.open(directory: folder.path, now: clock.now(), rng: &rng)
         self.init(folder: folder, store: FileStore(sqlite: engine), clock: clock, logger: logger)
     }
 
     /// One copy of a cloud over etcd. The folder belongs to this copy, and must exist.
     package init(folder: CloudFolder, etcd settings: EtcdSettings, logger: Logger) async throws(EtcdError) {
         let clock = CloudClock.system
-        var dice = SystemRandomNumberGenerator()
-        let engine = try await EtcdCloudEngine.open(settings, clock: clock, dice: &dice, logger: logger)
+        var rng = SystemRandomNumberGenerator()
+        let engine = try await EtcdCloudEngine.open(settings, clock: clock, rng: &rng, logger: logger)
         self.init(folder: folder, store: EtcdStore(etcd: engine), clock: clock, logger: logger)
     }
 
@@ -44,7 +44,7 @@ package struct HostedCloud: Sendable {
         self.clock = clock
         self.logger = logger
         service = CloudService(
-            engine: store.engine, clock: clock, dice: SystemRandomNumberGenerator(), logger: logger)
+            engine: store.engine, clock: clock, rng: SystemRandomNumberGenerator(), logger: logger)
         console = Console(service: service, makeToken: Self.makeToken) { path in
             try await store.backup(to: path, at: clock.wallNow())
         }
@@ -145,7 +145,7 @@ package struct HostedCloud: Sendable {
     }
 
     @Sendable private static func makeToken() -> BearerToken {
-        var dice = SystemRandomNumberGenerator()
-        return BearerToken(using: &dice)
+        var rng = SystemRandomNumberGenerator()
+        return BearerToken(using: &rng)
     }
 }

@@ -73,8 +73,8 @@ package struct ConsoleUsage: Codable, Hashable, Sendable {
 package enum ConsoleAnswer: Codable, Hashable, Sendable {
     case zone(ConsoleZone)
     case zones([ConsoleZone])
-    case record(Record)
-    case records([Record])
+    case record(SyncRecord)
+    case records([SyncRecord])
     case host(HostBody)
     case hosts([HostBody])
     case lease(LeaseBody)

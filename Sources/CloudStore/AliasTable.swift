@@ -3,8 +3,6 @@ import GRDB
 import LeaseCore
 import SettingsCore
 
-import struct SettingsCore.Record
-
 /// The tables of the aliases that are in force.
 enum AliasTable {
     /// Aliases by the zone's row.

@@ -29,12 +29,12 @@ package struct CloudRestore: Hashable, Sendable {
     ///   do not matter: a host may have joined under a calendar that was years ahead.
     package static func run(
         from backup: String, into directory: String, at now: WallTime, ignoresClock: Bool = false,
-        dice: inout some RandomNumberGenerator
+        rng: inout some RandomNumberGenerator
     ) throws(CloudStoreError) -> CloudRestore {
         let lock = try DirectoryLock(directory)
         defer { lock.release() }
         let files = DataDirectory(directory)
-        let epoch = UniqueID<Never>(using: &dice).description
+        let epoch = UniqueID<Never>(using: &rng).description
         var report: CloudRestore
         do {
             report = try copy(backup, to: files.restored, epoch: epoch, at: now, ignoresClock: ignoresClock)

@@ -5,15 +5,13 @@ import GRDB
 import MeterModel
 import SettingsCore
 
-import struct SettingsCore.Record
-
 /// A record in its table.
 enum RecordRow {
     static let purgeStep = 1000
 
     struct Stored {
         var id: Int64
-        var record: Record
+        var record: SyncRecord
     }
 
     static func fetch(_ key: RecordKey, in zone: Int64, _ db: Database) throws -> Stored? {
@@ -25,7 +23,7 @@ enum RecordRow {
 
     static func page(
         of type: RecordType, in zone: Int64, after sequence: UInt64, limit: Int, _ db: Database
-    ) throws -> [(record: Record, sequence: UInt64)] {
+    ) throws -> [(record: SyncRecord, sequence: UInt64)] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT type, name, sequence, body FROM record
@@ -33,7 +31,7 @@ enum RecordRow {
                 """)
         let rows = try Row.fetchCursor(
             statement, arguments: [zone, type.rawValue, Int64(clamping: sequence), limit])
-        var page: [(record: Record, sequence: UInt64)] = []
+        var page: [(record: SyncRecord, sequence: UInt64)] = []
         while let row = try rows.next() {
             page.append((try record(row), UInt64(clamping: row["sequence"] as Int64)))
         }
@@ -55,12 +53,12 @@ enum RecordRow {
         }
     }
 
-    static func record(_ row: Row) throws -> Record {
-        if let record = try row.withUnsafeData(named: "body", { $0.flatMap { Record(text: $0) } }) { return record }
+    static func record(_ row: Row) throws -> SyncRecord {
+        if let record = try row.withUnsafeData(named: "body", { $0.flatMap { SyncRecord(text: $0) } }) { return record }
         // Valid, but not as this version writes it; or damaged.
         let body: Data = row["body"]
         do {
-            return try JSONDecoder().decode(Record.self, from: body)
+            return try JSONDecoder().decode(SyncRecord.self, from: body)
         } catch {
             throw CloudStoreError(
                 .damaged,
@@ -71,7 +69,7 @@ enum RecordRow {
 
     /// Merges one record, as `RecordIntake` says, and puts an alias into force.
     static func take(
-        _ record: Record, into zone: inout StoredZone, now: WallTime, leaseTime: MonotonicTime, in batch: WriteBatch
+        _ record: SyncRecord, into zone: inout StoredZone, now: WallTime, leaseTime: MonotonicTime, in batch: WriteBatch
     ) throws -> RecordOutcome {
         let db = batch.db
         let stored = try fetch(record.key, in: zone.id, db)
@@ -95,7 +93,7 @@ enum RecordRow {
     }
 
     private static func write(
-        _ record: Record, id: Int64?, in zone: StoredZone, _ db: Database
+        _ record: SyncRecord, id: Int64?, in zone: StoredZone, _ db: Database
     ) throws {
         let sequence = Int64(clamping: zone.zone.sequence)
         let tombstone = RecordIntake.tombstoneTime(of: record)?.millisecondsSince1970

@@ -4,11 +4,11 @@ import GRDB
 package import MeterModel
 package import SettingsCore
 
-package import struct SettingsCore.Record
+package import struct SettingsCore.SyncRecord
 
 extension SQLiteCloudEngine {
     package func modify(
-        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+        _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome] {
         try await writer.write(weight: records.count) { [markID] batch in
             var stored = try batch.zone(zone)
@@ -62,19 +62,19 @@ extension SQLiteCloudEngine {
         }
     }
 
-    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+    package func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord? {
         let id = try zoneTable.zone(zone).id
         return try await read { db in try RecordRow.fetch(key, in: id, db)?.record }
     }
 
-    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+    package func records(in zone: String, type: RecordType?) async throws -> [SyncRecord] {
         let id = try zoneTable.zone(zone).id
         return try await read { db in
             let condition = type == nil ? "" : "AND type = ?"
             let rows = try Row.fetchCursor(
                 db, sql: "SELECT * FROM record WHERE zone = ? \(condition) ORDER BY type, name",
                 arguments: type.map { [id, $0.rawValue] } ?? [id])
-            var records: [Record] = []
+            var records: [SyncRecord] = []
             while let row = try rows.next() { records.append(try RecordRow.record(row)) }
             return records
         }

@@ -7,7 +7,7 @@ import Synchronization
 extension SQLiteCloudEngine {
     package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
         if let there = zoneTable.find(name) { return there.zone }
-        let id = id ?? dice.withLock { Zone.ID(using: &$0) }
+        let id = id ?? rng.withLock { Zone.ID(using: &$0) }
         return try await writer.write { batch in
             // Another call may have created it in the meantime.
             if let there = batch.findZone(name) { return there.zone }

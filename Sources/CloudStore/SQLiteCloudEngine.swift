@@ -21,7 +21,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     let leaseTable: LeaseTable
     let limits: Mutex<LeaseLimits>
     let waiting = InMemoryQueues()
-    let dice: Mutex<any RandomNumberGenerator & Sendable>
+    let rng: Mutex<any RandomNumberGenerator & Sendable>
     /// The random id of the marks that this run writes on the zones' timelines.
     let markID: UInt64
 
@@ -50,9 +50,9 @@ package final class SQLiteCloudEngine: CloudEngine {
     ///
     /// - Parameters:
     ///   - now: on the clock of all lease times. Every unreleased lease counts as renewed at this moment.
-    ///   - dice: for the epoch of a new store, the identities of its zones, and the marks on their timelines.
+    ///   - rng: for the epoch of a new store, the identities of its zones, and the marks on their timelines.
     package static func open(
-        directory: String, now: MonotonicTime, dice: inout some RandomNumberGenerator & Sendable,
+        directory: String, now: MonotonicTime, rng: inout some RandomNumberGenerator & Sendable,
         options: Options = Options()
     ) throws(CloudStoreError) -> SQLiteCloudEngine {
         let lock = try DirectoryLock(directory)
@@ -65,7 +65,7 @@ package final class SQLiteCloudEngine: CloudEngine {
                 try CloudSchema.tune(db, pageCountMax: options.pageCountMax)
             }
             try CloudSchema.migrator.migrate(pool)
-            let newEpoch = UniqueID<Never>(using: &dice).description
+            let newEpoch = UniqueID<Never>(using: &rng).description
             let leases = LeaseTable()
             let loaded = try pool.writeWithoutTransaction { db in
                 try CloudSchema.checkTables(db, path: path)
@@ -84,7 +84,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             }
             DataDirectory(directory).noteMade()
             return SQLiteCloudEngine(
-                path: path, pool: pool, lock: lock, leases: leases, loaded: loaded, markID: dice.next(), dice: dice)
+                path: path, pool: pool, lock: lock, leases: leases, loaded: loaded, markID: rng.next(), rng: rng)
         } catch {
             throw CloudStoreError(error, path: path, action: "opened")
         }
@@ -92,11 +92,11 @@ package final class SQLiteCloudEngine: CloudEngine {
 
     private init(
         path: String, pool: DatabasePool, lock: DirectoryLock, leases: LeaseTable, loaded: Loaded, markID: UInt64,
-        dice: any RandomNumberGenerator & Sendable
+        rng: any RandomNumberGenerator & Sendable
     ) {
         self.path = path
         self.markID = markID
-        self.dice = Mutex(dice)
+        self.rng = Mutex(rng)
         self.pool = pool
         self.lock = lock
         epoch = loaded.epoch

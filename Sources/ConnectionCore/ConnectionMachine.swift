@@ -107,12 +107,12 @@ package struct ConnectionMachine: Sendable {
 
     /// The channel closed by itself, or could not be opened.
     ///
-    /// - Parameter dice: random bits, for the jitter of the next attempt.
-    package mutating func channelClosed(at now: MonotonicTime, dice: UInt64) {
+    /// - Parameter random: random bits, for the jitter of the next attempt.
+    package mutating func channelClosed(at now: MonotonicTime, random: UInt64) {
         switch phase {
         case .connecting:
             failures += 1
-            phase = .notConnected(retryAt: retryTime(at: now, dice: dice))
+            phase = .notConnected(retryAt: retryTime(at: now, random: random))
         case .connected, .ready, .communicating, .dataAvailable:
             loseLink(at: now)
         case .offline, .notConnected, .awaitingPermission:
@@ -158,10 +158,10 @@ package struct ConnectionMachine: Sendable {
     }
 
     /// Time has passed. Harmless at any moment.
-    package mutating func woke(at now: MonotonicTime, dice: UInt64) -> OnWake {
+    package mutating func woke(at now: MonotonicTime, random: UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt && isPresent:
-            phase = .notConnected(retryAt: isWanted ? retryTime(at: now, dice: dice) : nil)
+            phase = .notConnected(retryAt: isWanted ? retryTime(at: now, random: random) : nil)
             return .none
         case .notConnected(let retryAt?) where now >= retryAt && isWanted && asksFirst:
             phase = .awaitingPermission
@@ -171,7 +171,7 @@ package struct ConnectionMachine: Sendable {
             return .openChannel
         case .connecting(let since) where now - since >= timing.connectTimeout:
             failures += 1
-            phase = .notConnected(retryAt: retryTime(at: now, dice: dice))
+            phase = .notConnected(retryAt: retryTime(at: now, random: random))
             return .closeChannel(.connecting)
         case .connected(let since) where now - since >= timing.connectTimeout,
             .ready(let since) where now - since >= timing.silenceTimeout,
@@ -256,8 +256,8 @@ extension ConnectionMachine {
         phase = .offline(recheckAt: now + timing.settleTime)
     }
 
-    private func retryTime(at now: MonotonicTime, dice: UInt64) -> MonotonicTime {
-        now + timing.backoff.delay(afterFailures: failures, dice: dice)
+    private func retryTime(at now: MonotonicTime, random: UInt64) -> MonotonicTime {
+        now + timing.backoff.delay(afterFailures: failures, random: random)
     }
 
     fileprivate enum Phase: Sendable {

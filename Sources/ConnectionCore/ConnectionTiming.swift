@@ -36,11 +36,11 @@ package struct Backoff: Hashable, Sendable {
 
     /// - Parameters:
     ///   - failures: number of failed attempts since data last came, at least 1.
-    ///   - dice: random bits for the jitter.
-    package func delay(afterFailures failures: Int, dice: UInt64) -> Duration {
+    ///   - random: random bits for the jitter.
+    package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let delay = min(cap, base * (1 << doublings))
         // The factor is 0.800 to 1.199.
-        return delay * (800 + Int(dice % 400)) / 1000
+        return delay * (800 + Int(random % 400)) / 1000
     }
 }

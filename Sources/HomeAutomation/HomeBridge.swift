@@ -9,7 +9,7 @@ package import MeterModel
 /// through a bounded queue; anything that blocks stays within the link.
 package actor HomeBridge {
     /// What the bridge depends on.
-    package struct Parts: Sendable {
+    package struct Dependencies: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
         /// All meters of this host as they are now. Called on the loop, where the meters are, so nothing waits for
@@ -17,18 +17,18 @@ package actor HomeBridge {
         package var meters: @Sendable () -> [BridgedMeter]
         /// Carries out a request and returns the outcome.
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
-        package var dice: any RandomNumberGenerator & Sendable
+        package var rng: any RandomNumberGenerator & Sendable
 
         package init(
             link: any BrokerLink, loop: any SessionLoop, meters: @escaping @Sendable () -> [BridgedMeter],
             perform: @escaping @Sendable (MeterRequest, MeterID) async -> RequestOutcome,
-            dice: any RandomNumberGenerator & Sendable
+            rng: any RandomNumberGenerator & Sendable
         ) {
             self.link = link
             self.loop = loop
             self.meters = meters
             self.perform = perform
-            self.dice = dice
+            self.rng = rng
         }
     }
 
@@ -70,12 +70,12 @@ package actor HomeBridge {
     package static let tickInterval = Duration.seconds(1)
 
     private nonisolated let loop: any SessionLoop
-    private let parts: Parts
+    private let dependencies: Dependencies
     private let logger: Logger
     private let wakes: AsyncStream<Wake>
     private nonisolated let wake: AsyncStream<Wake>.Continuation
     private let queue: EventQueue
-    private var dice: any RandomNumberGenerator & Sendable
+    private var rng: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
     private var timer: LoopTimer?
     /// Rises with each attempt, so that late events of an old one are recognised.
@@ -87,11 +87,11 @@ package actor HomeBridge {
     private var since: WallTime?
     private var hearsRequests = true
 
-    package init(_ settings: BridgeMachine.Settings, _ parts: Parts, logger: Logger) {
-        loop = parts.loop
-        self.parts = parts
+    package init(_ settings: BridgeMachine.Settings, _ dependencies: Dependencies, logger: Logger) {
+        loop = dependencies.loop
+        self.dependencies = dependencies
         self.logger = logger
-        dice = parts.dice
+        rng = dependencies.rng
         machine = BridgeMachine(settings)
         let (stream, continuation) = AsyncStream.makeStream(of: Wake.self)
         (wakes, wake) = (stream, continuation)
@@ -110,17 +110,17 @@ package actor HomeBridge {
     /// it at once.
     package func run() async {
         since = loop.wallNow
-        let first = parts.meters()
+        let first = dependencies.meters()
         await withDiscardingTaskGroup { group in
             // Whatever the broker kept from an earlier run is corrected before it announces the bridge.
-            act(machine.observed(first, at: loop.now, dice: dice.next()), &group)
+            act(machine.observed(first, at: loop.now, random: rng.next()), &group)
             act(machine.start(at: loop.now), &group)
             armTimer()
             for await wake in wakes {
                 switch wake {
                 case .tick:
-                    let seen = parts.meters()
-                    act(machine.observed(seen, at: loop.now, dice: dice.next()), &group)
+                    let seen = dependencies.meters()
+                    act(machine.observed(seen, at: loop.now, random: rng.next()), &group)
                     if !isFinished { armTimer() }
                 case .events: takeEvents(&group)
                 case .answered(let number, let outcome):
@@ -131,7 +131,7 @@ package actor HomeBridge {
             }
             if let timer { loop.cancel(timer) }
             timer = nil
-            if !isFinished { parts.link.close() }
+            if !isFinished { dependencies.link.close() }
             group.cancelAll()
         }
     }
@@ -152,7 +152,7 @@ package actor HomeBridge {
             case .opened:
                 hearsRequests = true
                 act(machine.linkOpened(at: now), &group)
-            case .lost(let cause): act(machine.linkLost(cause, at: now, dice: dice.next()), &group)
+            case .lost(let cause): act(machine.linkLost(cause, at: now, random: rng.next()), &group)
             case .acknowledged(let number, let refusal):
                 act(machine.acknowledged(number, refusal: refusal, at: now), &group)
             case .received(let message): act(machine.received(message, at: now), &group)
@@ -180,12 +180,12 @@ package actor HomeBridge {
             switch action {
             case .open(let will):
                 attempt += 1
-                parts.link.open(will: will) { [queue, attempt] event in queue.add(event, of: attempt) }
-            case .close: parts.link.close()
-            case .subscribe(let topics): parts.link.subscribe(topics)
+                dependencies.link.open(will: will) { [queue, attempt] event in queue.add(event, of: attempt) }
+            case .close: dependencies.link.close()
+            case .subscribe(let topics): dependencies.link.subscribe(topics)
             case .publish: break
             case .perform(let number, let request, let meter):
-                group.addTask { [wake, perform = parts.perform] in
+                group.addTask { [wake, perform = dependencies.perform] in
                     wake.yield(.answered(number, await perform(request, meter)))
                 }
             case .tell(let notice): logger.log(notice)
@@ -198,7 +198,7 @@ package actor HomeBridge {
     /// Publishes consecutive messages together.
     private func publish(_ messages: inout [NumberedMessage]) {
         guard !messages.isEmpty else { return }
-        parts.link.publish(messages)
+        dependencies.link.publish(messages)
         messages = []
     }
 }

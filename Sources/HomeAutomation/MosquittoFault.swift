@@ -62,7 +62,7 @@ enum MosquittoFault: Hashable {
     }
 
     private static func failure(_ system: Int32, _ address: BrokerAddress) -> BrokerTrouble {
-        let words = MosquittoCode.systemWords(system)
+        let words = MosquittoCode.systemText(system)
         switch system {
         case ECONNREFUSED:
             return BrokerTrouble(
@@ -114,7 +114,7 @@ enum MosquittoCode {
 
     static func reason(_ code: Int32) -> String { text(mosquitto_reason_string(code)) }
 
-    static func systemWords(_ number: Int32) -> String { text(strerror(number)) }
+    static func systemText(_ number: Int32) -> String { text(strerror(number)) }
 
     /// The codes of MQTT 5, and 1, with which an older broker says the same.
     static func isUnknownProtocol(_ code: Int32) -> Bool {

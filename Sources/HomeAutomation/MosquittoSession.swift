@@ -36,7 +36,7 @@ final class MosquittoSession {
     ) -> BrokerTrouble {
         guard isReady, let client = mosquitto_new(settings.clientID, true, nil) else {
             return BrokerTrouble(
-                "libmosquitto cannot be used: \(MosquittoCode.systemWords(errno))",
+                "libmosquitto cannot be used: \(MosquittoCode.systemText(errno))",
                 next: "is there memory left, and libmosquitto 2.0 or later?")
         }
         defer { mosquitto_destroy(client) }

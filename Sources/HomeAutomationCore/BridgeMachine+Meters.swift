@@ -6,9 +6,9 @@ extension BridgeMachine {
     ///
     /// - Parameters:
     ///   - seen: each meter of this host, once.
-    ///   - dice: random bits.
-    package mutating func observed(_ seen: [BridgedMeter], at now: MonotonicTime, dice: UInt64) -> [Action] {
-        var actions = woke(at: now, dice: dice)
+    ///   - random: random bits.
+    package mutating func observed(_ seen: [BridgedMeter], at now: MonotonicTime, random: UInt64) -> [Action] {
+        var actions = woke(at: now, random: random)
         switch link {
         case .closing, .stopped: return actions
         case .waiting, .opening, .open: break

@@ -219,8 +219,8 @@ package struct BridgeMachine: Sendable {
     ///
     /// - Parameters:
     ///   - cause: why it ended.
-    ///   - dice: random bits, for the jitter of the next attempt.
-    package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, dice: UInt64) -> [Action] {
+    ///   - random: random bits, for the jitter of the next attempt.
+    package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         switch link {
         case .waiting, .stopped: return []
         case .closing:
@@ -233,17 +233,17 @@ package struct BridgeMachine: Sendable {
         }
         outbox.linkLost()
         failures += 1
-        let wait = pause(dice: dice)
+        let wait = pause(random: random)
         link = .waiting(until: now + wait)
         defer { lastCause = cause }
         return [.tell(.lost(cause: cause, retryIn: wait, isNew: cause != lastCause))]
     }
 
     /// Doubles up to the longest, spread by a fifth either way: after a power cut many gateways come back at once.
-    private func pause(dice: UInt64) -> Duration {
+    private func pause(random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let wait = min(settings.longestWait, settings.shortestWait * (1 << doublings))
-        return wait * (800 + Int(dice % 400)) / 1000
+        return wait * (800 + Int(random % 400)) / 1000
     }
 
     /// The broker has received a message, or refused it.
@@ -290,7 +290,7 @@ package struct BridgeMachine: Sendable {
     }
 
     /// Time has passed.
-    mutating func woke(at now: MonotonicTime, dice: UInt64) -> [Action] {
+    mutating func woke(at now: MonotonicTime, random: UInt64) -> [Action] {
         switch link {
         case .waiting(let until):
             guard let until, until <= now else { return [] }
@@ -301,7 +301,7 @@ package struct BridgeMachine: Sendable {
             let cause = BrokerTrouble(
                 "the broker did not answer within \(seconds) s",
                 next: "are host and port in [mqtt] url right? a firewall may swallow what is sent there")
-            return [.close] + linkLost(cause, at: now, dice: dice)
+            return [.close] + linkLost(cause, at: now, random: random)
         case .open:
             guard let oldest = outbox.oldestSent, now - oldest >= settings.answerTimeout else {
                 return owesAnnouncement ? birth(at: now) : []
@@ -310,7 +310,7 @@ package struct BridgeMachine: Sendable {
             let cause = BrokerTrouble(
                 "the broker confirmed nothing for \(seconds) s",
                 next: "it hangs, or the network does: is there anything in the broker's log?")
-            return [.close] + linkLost(cause, at: now, dice: dice)
+            return [.close] + linkLost(cause, at: now, random: random)
         case .closing(let until, _):
             guard until <= now else { return [] }
             link = .stopped

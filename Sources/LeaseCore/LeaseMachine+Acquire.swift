@@ -4,9 +4,9 @@ package import MeterModel
 extension LeaseMachine {
     /// - Parameters:
     ///   - sentAt: when the answered request was sent.
-    ///   - dice: random bits for jitter.
+    ///   - random: random bits for jitter.
     package mutating func granted(
-        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, dice: UInt64
+        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
     ) -> Action {
         failures = 0
         elsewhereUntil = nil
@@ -14,15 +14,15 @@ extension LeaseMachine {
         let permit = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
         let holding = Holding(
             permit: permit, channel: .open(keptUntil: nil),
-            renewAt: sentAt + LeaseTiming.heartbeat(of: permit.terms, dice))
+            renewAt: sentAt + LeaseTiming.heartbeat(of: permit.terms, random))
         switch state {
         case .idle:
             // Nobody waits for the lease any more.
-            return release(holding, wish: nil, at: now)
+            return release(holding, intent: nil, at: now)
         case .seeking(let seeking):
             var taken = holding
             // The former holder needs a moment to let go, so the first attempts at the link may well fail.
-            if seeking.wish.isTakeover { taken.channel = .open(keptUntil: now + LeaseTiming.takeoverGrace(lease)) }
+            if seeking.intent.isTakeover { taken.channel = .open(keptUntil: now + LeaseTiming.takeoverGrace(lease)) }
             return take(taken, seeking, at: now)
         case .held(var present):
             // The answer to a repeated request, which is news only if that was sent later.
@@ -41,14 +41,14 @@ extension LeaseMachine {
         case .releasing(let releasing):
             // A grant of what is being released is ignored, whenever it arrives.
             guard lease.token > releasing.token else { return .none }
-            guard let wish = releasing.wish else { return release(holding, wish: nil, at: now) }
-            return take(holding, Seeking(wish: wish, request: .waiting(until: now)), at: now)
+            guard let intent = releasing.intent else { return release(holding, intent: nil, at: now) }
+            return take(holding, Seeking(intent: intent, request: .waiting(until: now)), at: now)
         }
     }
 
     private mutating func take(_ holding: Holding, _ seeking: Seeking, at now: MonotonicTime) -> Action {
         if let releasedThrough, holding.permit.token <= releasedThrough, !seeking.isUnleased {
-            return release(holding, wish: seeking.wish, at: now)
+            return release(holding, intent: seeking.intent, at: now)
         }
         guard now < holding.permit.hardStopAt else {
             // The answer took so long that the lease is of no use. The same request gets the same lease, renewed.
@@ -66,7 +66,7 @@ extension LeaseMachine {
     ///   - retryAfter: when the authority suggests asking again.
     package mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, retryAfter: Duration?, at now: MonotonicTime,
-        dice: UInt64
+        random: UInt64
     ) -> Action {
         failures = 0
         if let lease { note(lease) }
@@ -75,10 +75,10 @@ extension LeaseMachine {
         let wait = (retryAfter ?? .seconds(10)).clamped(to: .zero ... .seconds(3600))
         seeking.refusal = reason
         seeking.isRepeat = false
-        seeking.request = .waiting(until: now + Self.pause(after: reason, wait, dice))
+        seeking.request = .waiting(until: now + Self.pause(after: reason, wait, random))
         if lease?.holder != host, reason != .released { elsewhereUntil = now + wait }
         if seeking.isUnleased, policy == .strict {
-            state = .stopping(Stopping(lease: nil, wish: seeking.wish))
+            state = .stopping(Stopping(lease: nil, intent: seeking.intent))
             return .withdraw(.takenOver)
         }
         if target != nil {
@@ -87,20 +87,20 @@ extension LeaseMachine {
             return ask(seeking, at: now)
         }
         let mayQueue = reason == .held || reason == .revoking || reason == .reserved
-        let joins = seeking.wish.waitsInLine && !seeking.isQueued && mayQueue
+        let joins = seeking.intent.waitsInLine && !seeking.isQueued && mayQueue
         seeking.isQueued = seeking.isQueued || joins
         state = .seeking(seeking)
         return joins ? .joinQueue : .none
     }
 
-    /// The grant to take over, now that the cloud has said who has the meter. This answer ends the wish or gives it a
+    /// The grant to take over, now that the cloud has said who has the meter. This answer ends the intent or gives it a
     /// target, because a take-over is requested once. Afterwards the holder knows, and the request stands in the queue;
     /// or another host has the meter by now, which the person did not mean.
     private mutating func takeoverTarget(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, asked: FencingToken?, at now: MonotonicTime
     ) -> FencingToken? {
-        guard let wish = takeover, now < wish.until, asked == nil, reason == .held || reason == .revoking,
-            let target = wish.target ?? lease?.token
+        guard let intent = takeover, now < intent.until, asked == nil, reason == .held || reason == .revoking,
+            let target = intent.target ?? lease?.token
         else {
             takeover = nil
             return nil
@@ -113,21 +113,21 @@ extension LeaseMachine {
     mutating func note(_ lease: LeaseView) { greatestToken = max(greatestToken ?? lease.token, lease.token) }
 
     private static func pause(
-        after reason: LeaseAnswer.Refusal.Reason, _ wait: Duration, _ dice: UInt64
+        after reason: LeaseAnswer.Refusal.Reason, _ wait: Duration, _ random: UInt64
     ) -> Duration {
         let legal = LeaseTiming.refusedRetry
         let isSoonFree = reason == .revoking || reason == .reserved || reason == .released
         let longest = isSoonFree ? LeaseTiming.soonFreeRetry : legal.upperBound
-        return LeaseTiming.spread(wait.clamped(to: legal.lowerBound...longest), dice)
+        return LeaseTiming.spread(wait.clamped(to: legal.lowerBound...longest), random)
     }
 
     /// No answer came: the network failed, the request timed out, or the cloud said to try later. Whether the request
     /// took effect is unknown.
-    package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, dice: UInt64) -> Action {
+    package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, random: UInt64) -> Action {
         guard case .seeking(var seeking) = state, case .inFlight = seeking.request else { return .none }
         failures += 1
         let wait = (retryAfter ?? .zero).clamped(to: .zero ... .seconds(300))
-        let pause = max(LeaseTiming.acquireRetry(afterFailures: failures, dice), wait)
+        let pause = max(LeaseTiming.acquireRetry(afterFailures: failures, random), wait)
         seeking.isRepeat = true
         seeking.request = .waiting(until: now + pause)
         let goesUnleased = !seeking.isUnleased && mayGoUnleased(at: now)

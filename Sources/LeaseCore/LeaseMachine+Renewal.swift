@@ -6,13 +6,13 @@ extension LeaseMachine {
     ///
     /// - Returns: the token to include, or nil if this lease does not need a renewal yet or its last one is still under
     ///   way.
-    package mutating func joinRenewal(at now: MonotonicTime, dice: UInt64) -> FencingToken? {
+    package mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         guard case .held(var holding) = state else { return nil }
         let isFresh = now - holding.permit.sentAt < holding.permit.terms.timeToLive / 4
         guard now >= holding.renewAt || (!holding.isRenewing && !isFresh) else { return nil }
         let retry = holding.isLost ? LeaseTiming.lostRetry : LeaseTiming.renewalRetry
         // Spread between four and six fifths, so that the lost requests of a burst are not all repeated at once.
-        holding.renewAt = now + LeaseTiming.spread(retry, dice)
+        holding.renewAt = now + LeaseTiming.spread(retry, random)
         holding.isRenewing = true
         state = .held(holding)
         return holding.permit.token
@@ -20,7 +20,7 @@ extension LeaseMachine {
 
     /// - Parameter sentAt: when the answered request was sent.
     package mutating func renewed(
-        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, dice: UInt64
+        _ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64
     ) -> Action {
         failures = 0
         switch state {
@@ -30,7 +30,7 @@ extension LeaseMachine {
             let isNews = sentAt > holding.permit.sentAt && now < permit.hardStopAt
             if isNews {
                 holding.permit = permit
-                holding.renewAt = sentAt + LeaseTiming.heartbeat(of: permit.terms, dice)
+                holding.renewAt = sentAt + LeaseTiming.heartbeat(of: permit.terms, random)
                 holding.isLost = false
             }
             state = .held(holding)
@@ -46,12 +46,12 @@ extension LeaseMachine {
     ///   - token: the one to be renewed.
     ///   - lease: the present lease, if any.
     package mutating func renewalLost(
-        _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, dice: UInt64
+        _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, random: UInt64
     ) -> Action {
         failures = 0
         noteHolder(lease, at: now)
         guard case .held(let holding) = state, holding.permit.token == token else { return renewalEnded(at: now) }
-        return lose(holding, loss, at: now, dice: dice)
+        return lose(holding, loss, at: now, random: random)
     }
 
     /// No answer came. `woke` repeats the request in time.
@@ -79,7 +79,7 @@ extension LeaseMachine {
     }
 
     private mutating func lose(
-        _ holding: Holding, _ loss: LeaseRenewal.Loss, at now: MonotonicTime, dice: UInt64
+        _ holding: Holding, _ loss: LeaseRenewal.Loss, at now: MonotonicTime, random: UInt64
     ) -> Action {
         var holding = holding
         holding.isRenewing = false
@@ -89,14 +89,14 @@ extension LeaseMachine {
             return end(holding, because: .revoked, at: now)
         case .takenOver
         where policy == .strict || holding.permit.terms.policy == .strict || now < holding.permit.hardStopAt:
-            // Early enough to be a person's wish, so this host does not ask for the meter again at once.
+            // Early enough to be a person's intent, so this host does not ask for the meter again at once.
             pause(for: holding, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
             // The lease ran out here before another host got one: there may be two links, and a person has to choose
             // (rule 4).
             return keepUnleased(
-                holding, refusal: .held, .waiting(until: now + LeaseTiming.within(.seconds(30), dice)), at: now)
+                holding, refusal: .held, .waiting(until: now + LeaseTiming.within(.seconds(30), random)), at: now)
         case .released, .unknown:
             guard policy == .keep, holding.permit.terms.policy == .keep else {
                 return abandon(holding, because: .unknown)
@@ -116,7 +116,7 @@ extension LeaseMachine {
             state = .idle
             return .none
         }
-        state = .stopping(Stopping(lease: nil, wish: nil))
+        state = .stopping(Stopping(lease: nil, intent: nil))
         return .withdraw(cause)
     }
 
@@ -128,7 +128,7 @@ extension LeaseMachine {
             state = .idle
             return .none
         }
-        state = .seeking(Seeking(wish: .resume, request: request, isUnleased: true, refusal: refusal))
+        state = .seeking(Seeking(intent: .resume, request: request, isUnleased: true, refusal: refusal))
         return .permitUnleased
     }
 
@@ -137,15 +137,15 @@ extension LeaseMachine {
     package mutating func released(_ token: FencingToken, at now: MonotonicTime) -> Action {
         guard case .releasing(let releasing) = state, releasing.token == token else { return .none }
         failures = 0
-        return settle(releasing.wish, at: now)
+        return settle(releasing.intent, at: now)
     }
 
-    package mutating func releaseFailed(_ token: FencingToken, at now: MonotonicTime, dice: UInt64) -> Action {
+    package mutating func releaseFailed(_ token: FencingToken, at now: MonotonicTime, random: UInt64) -> Action {
         guard case .releasing(var releasing) = state, releasing.token == token, case .inFlight = releasing.request
         else { return .none }
         failures += 1
-        guard releasing.wish == nil, now < releasing.giveUpAt else { return settle(releasing.wish, at: now) }
-        releasing.request = .waiting(until: now + LeaseTiming.spread(LeaseTiming.renewalRetry, dice))
+        guard releasing.intent == nil, now < releasing.giveUpAt else { return settle(releasing.intent, at: now) }
+        releasing.request = .waiting(until: now + LeaseTiming.spread(LeaseTiming.renewalRetry, random))
         state = .releasing(releasing)
         return .none
     }
@@ -153,19 +153,19 @@ extension LeaseMachine {
     // MARK: Events of the zone
 
     /// The cloud reported a change of this meter's lease.
-    package mutating func leaseSeen(_ lease: LeaseView, at now: MonotonicTime, dice: UInt64) -> Action {
+    package mutating func leaseSeen(_ lease: LeaseView, at now: MonotonicTime, random: UInt64) -> Action {
         noteHolder(lease, at: now)
         // The host that took the meter over gave it back, as it does if it cannot hear the meter.
         if lease.state == .free, let pausedFor, lease.token > pausedFor { pausedUntil = nil }
         switch state {
         case .held(let holding) where lease.token == holding.permit.token && lease.state == .revoking:
-            return lose(holding, .revoking, at: now, dice: dice)
+            return lose(holding, .revoking, at: now, random: random)
         case .held(let holding) where lease.token > holding.permit.token && lease.holder != host:
-            return lose(holding, .takenOver, at: now, dice: dice)
+            return lose(holding, .takenOver, at: now, random: random)
         case .seeking(var seeking) where lease.state == .free:
             guard case .waiting(let until) = seeking.request else { return .none }
             // A pause lets others go first: a release by this very host does not end it.
-            let soon = max(now + LeaseTiming.within(.milliseconds(500), dice), pausedUntil ?? now)
+            let soon = max(now + LeaseTiming.within(.milliseconds(500), random), pausedUntil ?? now)
             seeking.request = .waiting(until: min(until, soon))
             state = .seeking(seeking)
             return .none
@@ -176,8 +176,8 @@ extension LeaseMachine {
 
     /// The cloud can be reached again: requests waiting for it are sent soon. Places in queues were lost with the
     /// connection.
-    package mutating func cloudReached(at now: MonotonicTime, dice: UInt64) {
-        let soon = now + LeaseTiming.within(.seconds(1), dice)
+    package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
+        let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {
         case .seeking(var seeking):
             if case .waiting(let until) = seeking.request, seeking.isRepeat || seeking.isQueued {

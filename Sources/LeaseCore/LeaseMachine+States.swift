@@ -22,7 +22,7 @@ extension LeaseMachine {
     }
 
     struct Seeking: Sendable {
-        var wish: LeaseWish
+        var intent: LeaseIntent
         var request: Request
         /// The answer to the last request may have been lost, so the next request repeats it.
         var isRepeat = false
@@ -38,16 +38,16 @@ extension LeaseMachine {
 
     /// A person wants the meter from its holder.
     struct Takeover: Sendable {
-        /// When the wish lapses.
+        /// When the intent lapses.
         var until: MonotonicTime
         /// The token of the grant to take over, if known yet.
         var target: FencingToken?
 
-        /// Nil if the wish is not for a take-over.
-        init?(_ wish: LeaseWish, at now: MonotonicTime) {
-            guard wish.isTakeover else { return nil }
-            until = now + LeaseTiming.takeoverWish
-            target = wish.aimedAt
+        /// Nil if the intent is not for a take-over.
+        init?(_ intent: LeaseIntent, at now: MonotonicTime) {
+            guard intent.isTakeover else { return nil }
+            until = now + LeaseTiming.takeoverIntent
+            target = intent.aimedAt
         }
     }
 
@@ -75,8 +75,8 @@ extension LeaseMachine {
     struct Stopping: Sendable {
         /// The lease to release. Nil if there is none, or another host already has it.
         var lease: Holding?
-        /// The wish for the meter since then, if any.
-        var wish: LeaseWish?
+        /// The intent for the meter since then, if any.
+        var intent: LeaseIntent?
     }
 
     struct Releasing: Sendable {
@@ -84,7 +84,7 @@ extension LeaseMachine {
         var request: Request
         /// When the authority gives the meter to others by itself.
         var giveUpAt: MonotonicTime
-        var wish: LeaseWish?
+        var intent: LeaseIntent?
     }
 }
 
@@ -92,9 +92,9 @@ extension LeaseMachine {
 
 extension LeaseMachine {
     /// Starts from a state without lease and channel.
-    mutating func seek(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
-        var seeking = Seeking(wish: wish, request: .waiting(until: now))
-        if let pausedUntil, now < pausedUntil, !wish.isAsked {
+    mutating func seek(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
+        var seeking = Seeking(intent: intent, request: .waiting(until: now))
+        if let pausedUntil, now < pausedUntil, !intent.isAsked {
             seeking.request = .waiting(until: pausedUntil)
             state = .seeking(seeking)
             return .none
@@ -124,21 +124,21 @@ extension LeaseMachine {
     }
 
     /// The meter is wanted again while it is being sought.
-    mutating func press(_ wish: LeaseWish, _ seeking: Seeking, at now: MonotonicTime) -> Action {
+    mutating func press(_ intent: LeaseIntent, _ seeking: Seeking, at now: MonotonicTime) -> Action {
         var seeking = seeking
         // A link without a lease needs no second permit, but a person may insist now if the cloud can be asked.
-        guard !seeking.isUnleased || (wish.isTakeover && !isCloudUnreachable) else {
+        guard !seeking.isUnleased || (intent.isTakeover && !isCloudUnreachable) else {
             takeover = nil
             return .permitUnleased
         }
-        if wish.isAsked { seeking.wish = wish }
+        if intent.isAsked { seeking.intent = intent }
         state = .seeking(seeking)
-        guard wish.isAsked, case .waiting = seeking.request else { return .none }
+        guard intent.isAsked, case .waiting = seeking.request else { return .none }
         return ask(seeking, at: now)
     }
 
     /// The meter is wanted while its lease is held.
-    mutating func use(_ holding: Holding, _ wish: LeaseWish, at now: MonotonicTime) -> Action {
+    mutating func use(_ holding: Holding, _ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         var holding = holding
         switch holding.channel {
         case .open(_) where now < holding.permit.hardStopAt:
@@ -151,21 +151,21 @@ extension LeaseMachine {
             return .permit(holding.permit)
         case .closed:
             // Too late for this lease, which is given back before another is requested.
-            return release(holding, wish: wish, at: now)
+            return release(holding, intent: intent, at: now)
         }
     }
 
     /// This host ends the lease: after the channel, if one is open.
     mutating func end(_ holding: Holding, because cause: Withdrawal, at now: MonotonicTime) -> Action {
-        guard holding.isOpen else { return release(holding, wish: nil, at: now) }
-        state = .stopping(Stopping(lease: holding, wish: nil))
+        guard holding.isOpen else { return release(holding, intent: nil, at: now) }
+        state = .stopping(Stopping(lease: holding, intent: nil))
         return .withdraw(cause)
     }
 
-    mutating func release(_ holding: Holding, wish: LeaseWish?, at now: MonotonicTime) -> Action {
+    mutating func release(_ holding: Holding, intent: LeaseIntent?, at now: MonotonicTime) -> Action {
         let releasing = Releasing(
             token: holding.permit.token, request: .waiting(until: holding.renewAt),
-            giveUpAt: now + holding.permit.terms.over, wish: wish)
+            giveUpAt: now + holding.permit.terms.over, intent: intent)
         guard holding.isRenewing else { return send(releasing, at: now) }
         // Renewal and release are serialised (rule 6): the release waits for the renewal's answer, or until that counts
         // as lost.
@@ -182,12 +182,12 @@ extension LeaseMachine {
     }
 
     /// Nothing is held or under way any more.
-    mutating func settle(_ wish: LeaseWish?, at now: MonotonicTime) -> Action {
-        guard let wish else {
+    mutating func settle(_ intent: LeaseIntent?, at now: MonotonicTime) -> Action {
+        guard let intent else {
             state = .idle
             return .none
         }
-        return seek(wish, at: now)
+        return seek(intent, at: now)
     }
 
     func mayGoUnleased(at now: MonotonicTime) -> Bool {

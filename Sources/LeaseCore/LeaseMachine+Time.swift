@@ -2,14 +2,14 @@ package import MeterModel
 
 extension LeaseMachine {
     /// Time has passed. Harmless at any moment; to be called again as long as `nextWake` is not after now.
-    package mutating func woke(at now: MonotonicTime, dice: UInt64) -> Action {
+    package mutating func woke(at now: MonotonicTime, random: UInt64) -> Action {
         switch state {
         case .idle, .stopping:
             return .none
         case .seeking(let seeking):
             switch seeking.request {
             case .waiting(let until) where now >= until: return ask(seeking, at: now)
-            case .inFlight(let until) where now >= until: return requestFailed(at: now, dice: dice)
+            case .inFlight(let until) where now >= until: return requestFailed(at: now, random: random)
             case .waiting, .inFlight: return .none
             }
         case .held(let holding):
@@ -17,7 +17,7 @@ extension LeaseMachine {
         case .releasing(let releasing):
             switch releasing.request {
             case .waiting(let until) where now >= until: return send(releasing, at: now)
-            case .inFlight(let until) where now >= until: return releaseFailed(releasing.token, at: now, dice: dice)
+            case .inFlight(let until) where now >= until: return releaseFailed(releasing.token, at: now, random: random)
             case .waiting, .inFlight: return .none
             }
         }
@@ -34,7 +34,7 @@ extension LeaseMachine {
             return .none
         }
         if case .closed(let keptUntil) = holding.channel, now >= keptUntil {
-            return release(holding, wish: nil, at: now)
+            return release(holding, intent: nil, at: now)
         }
         return now >= holding.renewAt ? .sendRenewal : .none
     }

@@ -68,7 +68,7 @@ package struct LeaseMachine: Sendable {
     /// Tokens up to this one were given back, though the authority may not have heard of it yet. A grant with one of
     /// them (the same session asked again before the release arrived) is of no use: the release may arrive at any time.
     var releasedThrough: FencingToken?
-    /// A person's wish to take the meter over, until the cloud has answered it.
+    /// A person's intent to take the meter over, until the cloud has answered it.
     var takeover: Takeover?
     /// The greatest token of this meter heard of so far.
     package internal(set) var greatestToken: FencingToken?
@@ -76,7 +76,7 @@ package struct LeaseMachine: Sendable {
     var elsewhereUntil: MonotonicTime?
     /// Until when the host does not ask by itself, because a person wanted the meter elsewhere.
     var pausedUntil: MonotonicTime?
-    /// The token of the lease lost to that wish. Once a later lease is given back, nobody wants the meter elsewhere any
+    /// The token of the lease lost to that intent. Once a later lease is given back, nobody wants the meter elsewhere any
     /// more.
     var pausedFor: FencingToken?
 
@@ -92,21 +92,21 @@ package struct LeaseMachine: Sendable {
     // MARK: The host's wishes
 
     /// The meter is present and a link is to be attempted. Answered by a permit, now or later.
-    package mutating func wanted(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
-        if wish.isAsked || wish.isTakeover { takeover = Takeover(wish, at: now) }
+    package mutating func wanted(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
+        if intent.isAsked || intent.isTakeover { takeover = Takeover(intent, at: now) }
         switch state {
         case .idle:
-            return seek(wish, at: now)
+            return seek(intent, at: now)
         case .seeking(let seeking):
-            return press(wish, seeking, at: now)
+            return press(intent, seeking, at: now)
         case .held(let holding):
-            return use(holding, wish, at: now)
+            return use(holding, intent, at: now)
         case .stopping(var stopping):
-            stopping.wish = wish
+            stopping.intent = intent
             state = .stopping(stopping)
             return .none
         case .releasing(var releasing):
-            releasing.wish = wish
+            releasing.intent = intent
             state = .releasing(releasing)
             return .none
         }
@@ -114,14 +114,14 @@ package struct LeaseMachine: Sendable {
 
     /// A link is already up without a permit, because the host has only now joined a cloud. Under `keep` it stays while
     /// a lease is requested. If a permit is out, as `wanted`.
-    package mutating func foundOpen(_ wish: LeaseWish, at now: MonotonicTime) -> Action {
-        guard case .idle = state else { return wanted(wish, at: now) }
-        takeover = Takeover(wish, at: now)
+    package mutating func foundOpen(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
+        guard case .idle = state else { return wanted(intent, at: now) }
+        takeover = Takeover(intent, at: now)
         guard policy == .keep else {
-            state = .stopping(Stopping(lease: nil, wish: nil))
+            state = .stopping(Stopping(lease: nil, intent: nil))
             return .withdraw(.unknown)
         }
-        state = .seeking(Seeking(wish: wish, request: .waiting(until: now), isUnleased: true))
+        state = .seeking(Seeking(intent: intent, request: .waiting(until: now), isUnleased: true))
         return .permitUnleased
     }
 
@@ -132,7 +132,7 @@ package struct LeaseMachine: Sendable {
         case .idle:
             return .none
         case .seeking(let seeking) where seeking.isUnleased:
-            state = .stopping(Stopping(lease: nil, wish: nil))
+            state = .stopping(Stopping(lease: nil, intent: nil))
             return .withdraw(.unwanted)
         case .seeking(let seeking):
             state = .idle
@@ -140,11 +140,11 @@ package struct LeaseMachine: Sendable {
         case .held(let holding):
             return end(holding, because: .unwanted, at: now)
         case .stopping(var stopping):
-            stopping.wish = nil
+            stopping.intent = nil
             state = .stopping(stopping)
             return .none
         case .releasing(var releasing):
-            releasing.wish = nil
+            releasing.intent = nil
             state = .releasing(releasing)
             return .none
         }
@@ -168,13 +168,13 @@ package struct LeaseMachine: Sendable {
         case .held(var holding):
             guard case .open(let keptUntil) = holding.channel else { return .none }
             let deadline = end == .linkLost ? now + LeaseTiming.reconnectGrace : keptUntil
-            guard end != .letGo, let deadline, now < deadline else { return release(holding, wish: nil, at: now) }
+            guard end != .letGo, let deadline, now < deadline else { return release(holding, intent: nil, at: now) }
             holding.channel = .closed(keptUntil: deadline)
             state = .held(holding)
             return .none
         case .stopping(let stopping):
-            guard let lease = stopping.lease else { return settle(stopping.wish, at: now) }
-            return release(lease, wish: stopping.wish, at: now)
+            guard let lease = stopping.lease else { return settle(stopping.intent, at: now) }
+            return release(lease, intent: stopping.intent, at: now)
         case .idle, .seeking, .releasing:
             return .none
         }

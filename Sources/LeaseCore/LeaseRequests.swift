@@ -9,7 +9,7 @@ package struct LeaseAcquire: Hashable, Sendable {
     /// The session before this one. Sent only by a host that holds the lock file of its state directory, so that the
     /// old process must have ended.
     package var previousSession: SessionID?
-    /// A wish; the zone caps it.
+    /// What is asked for; the zone caps it.
     package var timeToLive: Duration
     package var transport: LeaseTransport
     /// `strict` if this host wants it stricter than its zone.

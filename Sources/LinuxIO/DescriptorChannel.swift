@@ -31,10 +31,10 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private enum State {
         case opening(Handler)
-        case connecting(any LinkEnd, LoopTimer, Handler)
-        case open(any LinkEnd, Handler)
+        case connecting(any LinkEndpoint, LoopTimer, Handler)
+        case open(any LinkEndpoint, Handler)
         /// The caller has closed. What was queued is still sent, and what arrives is discarded.
-        case lingering(any LinkEnd, LoopTimer)
+        case lingering(any LinkEndpoint, LoopTimer)
         /// The end is closed, and the caller is about to be told.
         case failed(Handler)
         case closed
@@ -131,7 +131,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     }
 
     /// - Returns: false if the loop refuses it, which has then been reported.
-    private func register(_ end: any LinkEnd, _ interest: Readiness, _ handle: Handler) -> Bool {
+    private func register(_ end: any LinkEndpoint, _ interest: Readiness, _ handle: Handler) -> Bool {
         do {
             try loop.register(end.descriptor, interest) { [self] in ready($0) }
             return true
@@ -158,7 +158,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         become(open: end, handle)
     }
 
-    private func become(open end: any LinkEnd, _ handle: @escaping Handler) {
+    private func become(open end: any LinkEndpoint, _ handle: @escaping Handler) {
         state = .open(end, handle)
         handle(.opened)
         writeQueue()
@@ -166,7 +166,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: The link
 
-    private var usableEnd: (any LinkEnd)? {
+    private var usableEnd: (any LinkEndpoint)? {
         switch state {
         case .open(let end, _), .lingering(let end, _): end
         case .opening, .connecting, .failed, .closed: nil
@@ -227,7 +227,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     }
 
     /// Hands the next bytes to a thread, and continues when that is done.
-    private func writeElsewhere(_ end: any LinkEnd) {
+    private func writeElsewhere(_ end: any LinkEndpoint) {
         isWriting = true
         if stallTimer == nil { startStallTimer() }
         let queue = queue
@@ -239,7 +239,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    private func wrote(_ result: Result<Int?, Errno>, to end: any LinkEnd) {
+    private func wrote(_ result: Result<Int?, Errno>, to end: any LinkEndpoint) {
         isWriting = false
         guard usableEnd != nil else {
             // Closed in the meantime, which left the end to the thread.
@@ -257,7 +257,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     }
 
     /// Waits, if necessary, for the link to accept more, and runs the stall timer accordingly.
-    private func awaitRoom(_ end: any LinkEnd, hasMoved: Bool) throws(Errno) {
+    private func awaitRoom(_ end: any LinkEndpoint, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
         // A thread waits during its write, unless the descriptor said that it would have to.
@@ -324,7 +324,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     /// Reads and discards what has arrived: some meters hang if their last packets are not fetched
     /// (Docs/Protocols/FNIRSI.md#commands). Bounded, as a meter may send faster than this reads; the kernel keeps 64
     /// packets of a raw HID device.
-    private func drain(_ end: any LinkEnd) {
+    private func drain(_ end: any LinkEndpoint) {
         for _ in 0..<(link.framing == .packets ? 64 : 16) {
             // An error means the same as nothing left: the descriptor is closed next.
             guard let count = try? end.descriptor.read(into: readBuffer), count > 0 else { return }

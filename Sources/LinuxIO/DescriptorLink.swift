@@ -42,13 +42,13 @@ package enum Framing: Sendable {
 
 /// The result of `DescriptorLink.open`. The descriptor is non-blocking.
 package enum OpenedLink: Sendable {
-    case open(any LinkEnd)
+    case open(any LinkEndpoint)
     /// A socket whose connect(2) returned EINPROGRESS. It counts as out of reach if it is not connected within `limit`.
-    case connecting(any LinkEnd, limit: Duration)
+    case connecting(any LinkEndpoint, limit: Duration)
 }
 
 /// This host's end of a link that is open or about to be.
-package protocol LinkEnd: Sendable {
+package protocol LinkEndpoint: Sendable {
     var descriptor: FileDescriptor { get }
     /// Closes the end. Called once, on the loop, which it must not delay.
     ///
@@ -56,7 +56,7 @@ package protocol LinkEnd: Sendable {
     func close(discardingOutput: Bool)
 }
 
-extension FileDescriptor: LinkEnd {
+extension FileDescriptor: LinkEndpoint {
     package var descriptor: FileDescriptor { self }
     package func close(discardingOutput: Bool) { close() }
 }

@@ -5,7 +5,7 @@ package import IOPorts
 /// A raw HID device, open for reading and writing reports.
 ///
 /// Reads do not wait. Writes wait for the device, up to five seconds (USB_CTRL_SET_TIMEOUT in the kernel's usbhid).
-package struct HidNode: LinkEnd {
+package struct HidNode: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let vendor: UInt16
     package let product: UInt16

@@ -3,7 +3,7 @@ import Glibc
 package import IOPorts
 
 /// A serial port, opened exclusively: 8 data bits, no parity, one stop bit, no flow control, nothing interpreted.
-package struct SerialLine: LinkEnd {
+package struct SerialLine: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let path: String
     /// A pseudo-terminal keeps TIOCEXCL after its slave is closed, as long as the master is open.

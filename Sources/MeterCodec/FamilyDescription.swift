@@ -36,7 +36,7 @@ package protocol FamilyDescription: Sendable {
     /// The models that record by themselves, in the order in which people read them.
     var modelsWithLogs: [ModelName] { get }
     /// Reads what such a model recorded.
-    func logTransfer(_ wish: LogWish, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
+    func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
 }
 
 extension FamilyDescription {
@@ -49,7 +49,7 @@ extension FamilyDescription {
     package var radioQuestion: RadioQuestion? { nil }
     package var hasTwinAddresses: Bool { false }
     package var modelsWithLogs: [ModelName] { [] }
-    package func logTransfer(_ wish: LogWish, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? { nil }
+    package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? { nil }
 }
 
 /// A decoder and the name that a person types for it.

@@ -93,7 +93,7 @@ package struct MeterCatalogue: Sendable {
     package var modelsWithLogs: [ModelName] { families.flatMap(\.modelsWithLogs) }
 
     /// Reads what a meter recorded by itself; nil for a model that does not.
-    package func logTransfer(_ wish: LogWish, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
+    package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
         self[model.family]?.logTransfer(wish, from: model)
     }
 }

@@ -1,7 +1,7 @@
 package import MeterModel
 
 /// What is wanted of that which a meter recorded by itself.
-package enum LogWish: Hashable, Sendable {
+package enum LogRequest: Hashable, Sendable {
     /// What the meter says of itself.
     case device
     case catalogue

@@ -1,7 +1,7 @@
 /// A 128-bit identifier that somebody made up once, written as a UUID: `6f1c2a34-…` in lower case.
 ///
 /// The tag keeps a host's id from being taken for a session's. Where the bits come from is the maker's business;
-/// nothing here throws dice.
+/// nothing here draws random numbers.
 package struct UniqueID<Tag>: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -12,9 +12,9 @@ package struct UniqueID<Tag>: Hashable, Sendable {
     }
 
     /// Draws one. Version 4, variant 1, so that other programs take it for the UUID it is.
-    package init(using dice: inout some RandomNumberGenerator) {
-        high = (dice.next() & 0xFFFF_FFFF_FFFF_0FFF) | 0x4000
-        low = (dice.next() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
+    package init(using rng: inout some RandomNumberGenerator) {
+        high = (rng.next() & 0xFFFF_FFFF_FFFF_0FFF) | 0x4000
+        low = (rng.next() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
     }
 
     /// Reads what `description` prints, in any case.

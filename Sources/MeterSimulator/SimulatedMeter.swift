@@ -2,7 +2,7 @@ package import MeterModel
 
 /// A meter as a value: what a host writes goes in, what the meter would send comes out, byte for byte as on the wire.
 ///
-/// No clock and no dice inside: the time is passed in as what has passed since the meter was switched on, and what
+/// No clock and no random numbers inside: the time is passed in as what has passed since the meter was switched on, and what
 /// looks random comes from a seed. Whoever holds the value moves the bytes (see SimulatedPort).
 package protocol SimulatedMeter: Sendable {
     var model: ModelName { get }

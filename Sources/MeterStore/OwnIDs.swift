@@ -3,8 +3,6 @@ package import Gateway
 package import MeterModel
 import SettingsCore
 
-import struct SettingsCore.Record
-
 /// Ids that only one host can give carry its id. Those that were given under the host's name, or under the id of the
 /// machine that the file was copied from, become its own: with the wish for the meter, its readings, and a copy of its
 /// settings that keeps their stamps.
@@ -41,8 +39,8 @@ enum OwnIDs {
                 !record.properties.isEmpty
             else { continue }
             let key = RecordKey(type: type, name: new.description)
-            let present = try transaction.record(key) ?? Record(key: key)
-            let merge = present.merging(Record(key: key, properties: record.properties))
+            let present = try transaction.record(key) ?? SyncRecord(key: key)
+            let merge = present.merging(SyncRecord(key: key, properties: record.properties))
             try transaction.store(merge)
             try transaction.tell(merge)
         }

@@ -9,7 +9,7 @@ extension StoreSchema {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)
         try db.execute(sql: exchangeTables)
-        // Drawn by SQLite, which takes its seed from the system: nobody else is there to throw dice yet.
+        // Drawn by SQLite, which takes its seed from the system: there is no other generator here yet.
         let host = try HostRow.drawID(db)
         try db.execute(sql: "INSERT INTO host (one, id) VALUES (1, ?)", arguments: [host.description])
         try db.execute(sql: "INSERT INTO rebuild (one) VALUES (1)")

@@ -16,7 +16,7 @@ package struct CloudContents: Hashable {
     package var epoch: String
     package var zones: [Zone]
     package var credentials: [Credential]
-    package var records: [Record]
+    package var records: [SyncRecord]
     package var leases: [Lease]
 
     package init(of engine: any CloudEngine) async throws {

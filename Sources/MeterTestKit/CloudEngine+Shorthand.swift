@@ -5,7 +5,7 @@ package import SettingsCore
 /// What tests ask in few words.
 extension CloudEngine {
     /// For records of which none changes an alias: no lease counts as over.
-    package func modify(_ records: [Record], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
+    package func modify(_ records: [SyncRecord], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
         try await modify(records, in: zone, now: now, leaseTime: .origin)
     }
 

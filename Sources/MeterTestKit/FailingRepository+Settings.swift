@@ -5,8 +5,8 @@ package import SyncCore
 
 extension FailingRepository: SettingsRepository {
     package func hostIdentity() throws -> HostID { throw error }
-    package func record(_ key: RecordKey) throws -> Record? { throw error }
-    package func records(of type: RecordType) throws -> [Record] { throw error }
+    package func record(_ key: RecordKey) throws -> SyncRecord? { throw error }
+    package func records(of type: RecordType) throws -> [SyncRecord] { throw error }
     package func write(_ changes: [SettingChange], at moment: HostMoment) throws -> MergeOutcome { throw error }
     package func delete(_ key: RecordKey, at moment: HostMoment) throws -> MergeOutcome { throw error }
     package func history(of key: RecordKey, property: String?, limit: Int) throws -> [HistoryEntry] { throw error }

@@ -8,7 +8,7 @@ import Synchronization
 /// An engine that forgets at the end of the process. Each call is one step under one lock.
 package final class InMemoryCloudEngine: CloudEngine {
     struct StoredRecord {
-        var record: Record
+        var record: SyncRecord
         var sequence: UInt64
         var tombstoneTime: WallTime?
     }
@@ -34,7 +34,7 @@ package final class InMemoryCloudEngine: CloudEngine {
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: 0))
         var believedDate: WallTime?
         var failure: CloudFailure?
-        var dice = Dice(seed: 1)
+        var rng = SeededRNG(seed: 1)
     }
 
     package let epoch: String
@@ -49,7 +49,7 @@ package final class InMemoryCloudEngine: CloudEngine {
     package init(copyOf other: InMemoryCloudEngine, seed: UInt64) {
         epoch = other.epoch
         var copy = other.state.withLock { $0 }
-        copy.dice = Dice(seed: seed)
+        copy.rng = SeededRNG(seed: seed)
         for name in copy.zones.keys { copy.zones[name]?.isMarked = false }
         state.withLock { $0 = copy }
     }
@@ -84,7 +84,7 @@ extension InMemoryCloudEngine {
     package func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone {
         try step { state in
             if let there = state.zones[name] { return there.zone }
-            let zone = Zone(name: name, id: id ?? Zone.ID(using: &state.dice), terms: terms)
+            let zone = Zone(name: name, id: id ?? Zone.ID(using: &state.rng), terms: terms)
             state.zones[name] = StoredZone(zone: zone)
             return zone
         }
@@ -155,13 +155,13 @@ extension InMemoryCloudEngine.State {
 
 extension InMemoryCloudEngine {
     package func modify(
-        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+        _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome] {
         try step { state in
             guard let index = state.zones.index(forKey: zone) else { throw CloudFailure.zoneNotFound(zone) }
             let before = state.zones.values[index].zone.sequence
             let outcomes = records.map { state.zones.values[index].take($0, now: now, leaseTime: leaseTime) }
-            state.zones.values[index].mark(changesAfter: before, &state.dice)
+            state.zones.values[index].mark(changesAfter: before, &state.rng)
             return outcomes
         }
     }
@@ -187,11 +187,11 @@ extension InMemoryCloudEngine {
         }
     }
 
-    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+    package func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord? {
         try step(in: zone) { $0.records[key]?.record }
     }
 
-    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+    package func records(in zone: String, type: RecordType?) async throws -> [SyncRecord] {
         try step(in: zone) { zone in
             zone.records.values.map(\.record).filter { type == nil || $0.key.type == type }
                 .sorted { ($0.key.type.rawValue, $0.key.name) < ($1.key.type.rawValue, $1.key.name) }
@@ -228,7 +228,7 @@ extension InMemoryCloudEngine {
 }
 
 extension InMemoryCloudEngine.StoredZone {
-    fileprivate mutating func take(_ record: Record, now: WallTime, leaseTime: MonotonicTime) -> RecordOutcome {
+    fileprivate mutating func take(_ record: SyncRecord, now: WallTime, leaseTime: MonotonicTime) -> RecordOutcome {
         let stored = records[record.key]?.record
         let intake = RecordIntake.decide(
             record, onto: stored, now: now, accepted: accepted, usage: usage, quota: zone.quota)
@@ -252,7 +252,7 @@ extension InMemoryCloudEngine.StoredZone {
     /// Takes an alias into force.
     ///
     /// - Returns: why not.
-    private mutating func follow(_ record: Record, at leaseTime: MonotonicTime) -> RecordOutcome.Fate? {
+    private mutating func follow(_ record: SyncRecord, at leaseTime: MonotonicTime) -> RecordOutcome.Fate? {
         guard let change = aliases.change(with: record) else { return nil }
         switch change.decide(leases.filter { change.meters.contains($0.key) }, at: leaseTime) {
         case .held(let meter, let holder): return .leaseHeld(meter: meter, by: holder)
@@ -268,10 +268,10 @@ extension InMemoryCloudEngine.StoredZone {
     fileprivate func standing(of meter: String) -> LeaseStanding { aliases.standing(of: meter) { leases[$0] } }
 
     /// The first changes of a run have a mark.
-    fileprivate mutating func mark(changesAfter sequence: UInt64, _ dice: inout Dice) {
+    fileprivate mutating func mark(changesAfter sequence: UInt64, _ rng: inout SeededRNG) {
         guard zone.sequence > sequence, !isMarked else { return }
         isMarked = true
-        marks.append(TimelineMark(after: marks.last, at: sequence, id: dice.next()))
+        marks.append(TimelineMark(after: marks.last, at: sequence, id: rng.next()))
     }
 
     fileprivate mutating func dateTombstones(_ date: WallTime) {

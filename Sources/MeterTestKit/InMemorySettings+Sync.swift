@@ -19,7 +19,7 @@ extension InMemorySettings: SyncRepository {
 
     package func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
         try change { state in
-            var records: [Record] = []
+            var records: [SyncRecord] = []
             var room = bytesMax
             for key in state.keysThatWait.filter({ state.heldBack[$0]?.isHeld != true })
             where records.count < max(recordsMax, 1) {
@@ -148,7 +148,7 @@ extension InMemorySettings.State {
         accepted = accepted.map { max($0, stamp) } ?? stamp
     }
 
-    mutating func take(_ record: Record, into result: inout MergeOutcome) {
+    mutating func take(_ record: SyncRecord, into result: inout MergeOutcome) {
         observe(cloud: record.newestStamp)
         if let fault = record.fault {
             park(record.key, isRefused: false, because: fault.description)
@@ -167,7 +167,7 @@ extension InMemorySettings.State {
         result.news += ingest.merges.compactMap { RecordNews($0) }
     }
 
-    mutating func accept(_ sent: Record) {
+    mutating func accept(_ sent: SyncRecord) {
         observe(cloud: sent.newestStamp)
         for slot in sent.slots {
             guard let stamp = sent.stamp(in: slot) else { continue }
@@ -191,7 +191,7 @@ extension InMemorySettings.State {
         heldBack[key] = InMemorySettings.HeldBack(isHeld: true, refusals: (heldBack[key]?.refusals ?? 0) + 1)
     }
 
-    mutating func confirm(by listed: Record) {
+    mutating func confirm(by listed: SyncRecord) {
         for (slot, waiting) in outbox where slot.key == listed.key && listed.stamp(in: slot) == waiting.stamp {
             outbox[slot] = nil
         }
@@ -218,7 +218,7 @@ extension InMemorySettings.State {
         return repeated
     }
 
-    mutating func refuse(_ sent: Record, _ failure: SyncFailure, isForGood: Bool) {
+    mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isForGood: Bool) {
         for slot in sent.slots {
             outbox[slot]?.isTold = false
             if isForGood, outbox[slot]?.stamp == sent.stamp(in: slot) { outbox[slot] = nil }
@@ -246,15 +246,15 @@ extension InMemorySettings.State {
     }
 
     /// - Parameter room: at most so many bytes, and at least one property; nil means all.
-    func waitingPart(of key: RecordKey, room: Int?) -> (record: Record, bytes: Int) {
-        let whole = records[key] ?? Record(key: key)
-        var record = Record(key: key)
+    func waitingPart(of key: RecordKey, room: Int?) -> (record: SyncRecord, bytes: Int) {
+        let whole = records[key] ?? SyncRecord(key: key)
+        var record = SyncRecord(key: key)
         var bytes = 64 + key.name.utf8.count
         for (slot, _) in outbox.filter({ $0.key.key == key }).sorted(by: { $0.value.stamp < $1.value.stamp }) {
-            var part = Record(key: key, deletion: slot.property == nil ? whole.deletion : nil)
+            var part = SyncRecord(key: key, deletion: slot.property == nil ? whole.deletion : nil)
             var size = 120
             if let property = slot.property, let register = whole.properties[property] {
-                part = Record(key: key, properties: [property: register])
+                part = SyncRecord(key: key, properties: [property: register])
                 size += 120 + property.utf8.count + register.value.bytes
             }
             if let room, bytes + size > room, !record.slots.isEmpty { break }
@@ -267,7 +267,7 @@ extension InMemorySettings.State {
     // MARK: Refetch
 
     /// Sets aside what the cloud does not list, unless it waits or was refused.
-    mutating func setAside(_ key: RecordKey, listed: Record?, into result: inout MergeOutcome) {
+    mutating func setAside(_ key: RecordKey, listed: SyncRecord?, into result: inout MergeOutcome) {
         guard let before = records[key], !parked.contains(where: { $0.key == key && $0.isRefused }) else { return }
         func waits(_ property: String?) -> Bool {
             let slot = InMemorySettings.Slot(key: key, property: property)
@@ -279,7 +279,7 @@ extension InMemorySettings.State {
         }
         let deletion = listed?.deletion != nil || waits(nil) ? before.deletion : nil
         let kept = before.properties.filter { gone[$0.key] == nil }
-        let after = Record(key: key, properties: kept, deletion: deletion)
+        let after = SyncRecord(key: key, properties: kept, deletion: deletion)
         guard after != before else { return }
         putAside(gone, of: key, because: .unlisted, zone: zone)
         if !gone.isEmpty { result.parked += 1 }
@@ -320,7 +320,7 @@ extension InMemorySettings.State {
     }
 }
 
-extension Record {
+extension SyncRecord {
     /// Its properties and its deletion.
     var slots: [InMemorySettings.Slot] {
         let names = properties.keys.sorted().map { Optional($0) } + (deletion == nil ? [] : [nil])

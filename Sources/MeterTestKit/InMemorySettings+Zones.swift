@@ -23,7 +23,7 @@ extension InMemorySettings {
     package func runEnded(isComplete: Bool, at wall: WallTime, serverTime: UInt64?) throws {
         try change { state in
             guard isComplete else { return state.record.failures += 1 }
-            state.record = SyncRecord(lastSuccess: wall)
+            state.record = RunHistory(lastSuccess: wall)
             if let zone = state.zone?.identity, let serverTime, let visit = state.visits[zone] {
                 state.visits[zone]?.serverTime = max(visit.serverTime, serverTime)
             }
@@ -59,8 +59,8 @@ extension InMemorySettings {
             }
             guard let place = state.aside.firstIndex(where: { "a\($0.number)" == id }) else { return .unknown }
             let aside = state.aside[place]
-            let part = Record(key: aside.key, properties: aside.registers)
-            let merge = (state.records[aside.key] ?? Record(key: aside.key)).merging(part)
+            let part = SyncRecord(key: aside.key, properties: aside.registers)
+            let merge = (state.records[aside.key] ?? SyncRecord(key: aside.key)).merging(part)
             guard !merge.isEmpty else { return .nothing(because: "what stands here is newer") }
             state.store(merge)
             state.tell(merge)
@@ -144,7 +144,7 @@ extension InMemorySettings.State {
                 deletionsElsewhere[zone.identity, default: [:]][key] = (deletion, outbox[slot] != nil)
             }
             outbox[slot] = nil
-            let live = Record(key: key, properties: record.properties)
+            let live = SyncRecord(key: key, properties: record.properties)
             records[key] = live.properties.isEmpty ? nil : live
             guard !bringsAll, !live.properties.isEmpty, !isBrought(live) else { continue }
             putAside(live.properties, of: key, because: .otherZone, zone: zone)
@@ -153,7 +153,7 @@ extension InMemorySettings.State {
         }
     }
 
-    private func isBrought(_ record: Record) -> Bool {
+    private func isBrought(_ record: SyncRecord) -> Bool {
         if record.hasStamp(of: host) { return true }
         let canonical = record.properties.values.compactMap { register -> String? in
             if case .string(let text) = register.value { text } else { nil }
@@ -167,7 +167,7 @@ extension InMemorySettings.State {
 
     private mutating func comeBack(to zone: String) {
         for (key, kept) in deletionsElsewhere.removeValue(forKey: zone) ?? [:] {
-            let merge = (records[key] ?? Record(key: key)).merging(Record(key: key, deletion: kept.deletion))
+            let merge = (records[key] ?? SyncRecord(key: key)).merging(SyncRecord(key: key, deletion: kept.deletion))
             store(merge)
             if kept.isPending { tell(merge) }
         }
@@ -192,7 +192,7 @@ extension InMemorySettings.State {
     }
 
     /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
-    mutating func outdateAside(_ listed: Record) {
+    mutating func outdateAside(_ listed: SyncRecord) {
         for index in aside.indices where aside[index].key == listed.key {
             aside[index].registers = aside[index].registers.filter { !listed.has($0, asNewAs: $1.stamp) }
         }
@@ -205,6 +205,6 @@ extension InMemorySettings.State {
     }
 }
 
-extension Record {
+extension SyncRecord {
     fileprivate func hasStamp(of host: HostID) -> Bool { properties.values.contains { $0.stamp.host == host } }
 }

@@ -22,14 +22,14 @@ package actor InMemorySettings: SettingsRepository {
     package func holdNextReading(_ wait: @escaping @Sendable () async -> Void) { held = wait }
 
     /// Puts a record where it is, without looking at its name: as an older version left it.
-    package func plant(_ record: Record) { state.records[record.key] = record }
+    package func plant(_ record: SyncRecord) { state.records[record.key] = record }
 
     /// This host has met the meter of this name.
     package func meet(_ name: String) { state.met.insert(name) }
 
     package func hostIdentity() -> HostID { state.clock.host }
 
-    package func record(_ key: RecordKey) async -> Record? {
+    package func record(_ key: RecordKey) async -> SyncRecord? {
         let record = state.records[key]
         if let wait = held {
             held = nil
@@ -38,7 +38,7 @@ package actor InMemorySettings: SettingsRepository {
         return record
     }
 
-    package func records(of type: RecordType) -> [Record] {
+    package func records(of type: RecordType) -> [SyncRecord] {
         state.records.values.filter { $0.key.type == type }.sorted { $0.key.name.utf8Precedes($1.key.name) }
     }
 
@@ -55,7 +55,7 @@ package actor InMemorySettings: SettingsRepository {
             guard let before = state.records[key], !before.properties.isEmpty else { return MergeOutcome(unchanged: 1) }
             if let newest = before.newestStamp { state.clock.observe(newest) }
             let deletion = Deletion(stamp: state.clock.tick(physical: state.physical(at: moment)))
-            let merge = before.merging(Record(key: key, deletion: deletion))
+            let merge = before.merging(SyncRecord(key: key, deletion: deletion))
             state.store(merge)
             state.tell(merge, written: moment.sinceBoot)
             return MergeOutcome(changed: [key])
@@ -157,14 +157,14 @@ extension InMemorySettings {
         /// `SyncZone.identity`, and the zone's name.
         var zone: (identity: String, name: String)?
         var visits: [String: SyncVisit] = [:]
-        var record = SyncRecord()
+        var record = RunHistory()
         /// Meters that this host has met, by name.
         var met: Set<String> = []
         var aside: [Aside] = []
         var nextAside = 1
         /// By zone, with whether it waits to be sent there.
         var deletionsElsewhere: [String: [RecordKey: (deletion: Deletion, isPending: Bool)]] = [:]
-        var records: [RecordKey: Record] = [:]
+        var records: [RecordKey: SyncRecord] = [:]
         var outbox: [Slot: Waiting] = [:]
         /// Records that the cloud has no room for, with how often it said so.
         var heldBack: [RecordKey: HeldBack] = [:]
@@ -196,11 +196,11 @@ extension InMemorySettings.State {
 
     mutating func write(_ change: SettingChange, at moment: HostMoment) throws -> MergeOutcome {
         let key = change.key.normalised
-        let before = records[key] ?? Record(key: key)
+        let before = records[key] ?? SyncRecord(key: key)
         if let newest = before.newestStamp { clock.observe(newest) }
         let register = Register(value: change.value, stamp: clock.tick(physical: physical(at: moment)))
-        let merge = before.merging(Record(key: key, properties: [change.property: register]))
-        if let fault = Record(key: key, properties: [change.property: register]).fault ?? merge.after.fault {
+        let merge = before.merging(SyncRecord(key: key, properties: [change.property: register]))
+        if let fault = SyncRecord(key: key, properties: [change.property: register]).fault ?? merge.after.fault {
             throw StoreError(.system, "this setting cannot be kept: \(fault)")
         }
         store(merge)

@@ -20,7 +20,7 @@ package final class ScriptedCloud: Sendable {
         /// The identity that a host knew for the zone, by each call of `createZone`.
         var askedIdentities: [String?] = []
         var sequence = 0
-        var records: [RecordKey: (record: Record, sequence: Int)] = [:]
+        var records: [RecordKey: (record: SyncRecord, sequence: Int)] = [:]
         /// Tokens below it are expired.
         var floor = 0
         var isReachable = true
@@ -114,14 +114,14 @@ package final class ScriptedCloud: Sendable {
 
     package struct Copy: Sendable {
         fileprivate var sequence: Int
-        fileprivate var records: [RecordKey: (record: Record, sequence: Int)]
+        fileprivate var records: [RecordKey: (record: SyncRecord, sequence: Int)]
     }
 
     /// What hosts said that they know the zone by, when they made it.
     package var askedIdentities: [String?] { state.withLock { $0.askedIdentities } }
 
     /// Another host told this; everybody hears of it.
-    package func put(_ records: [Record], by host: HostID?) {
+    package func put(_ records: [SyncRecord], by host: HostID?) {
         _ = merge(records)
         announce(.changed(types: Array(Set(records.map(\.key.type))), host: host))
     }
@@ -131,7 +131,7 @@ package final class ScriptedCloud: Sendable {
         for stream in streams { stream.continuation.yield(event) }
     }
 
-    package var records: [RecordKey: Record] { state.withLock { $0.records.mapValues(\.record) } }
+    package var records: [RecordKey: SyncRecord] { state.withLock { $0.records.mapValues(\.record) } }
     package var calls: [Call] { state.withLock { $0.calls } }
     package var openStreams: Int { state.withLock { $0.streams.count } }
 
@@ -241,9 +241,9 @@ package final class ScriptedCloud: Sendable {
         return PushOutcome(results: results, serverTime: account.time)
     }
 
-    private func merge(_ records: [Record]) -> [RecordKey: Record] {
+    private func merge(_ records: [SyncRecord]) -> [RecordKey: SyncRecord] {
         state.withLock { state in
-            var merged: [RecordKey: Record] = [:]
+            var merged: [RecordKey: SyncRecord] = [:]
             for record in records {
                 let before = state.records[record.key]?.record
                 let after = before?.merged(with: record) ?? record

@@ -50,7 +50,7 @@ package final class SocketLink: DescriptorLink {
     /// Returns once the link is closed.
     package func ended() async { for await _ in hasEnded {} }
 
-    private struct End: LinkEnd {
+    private struct End: LinkEndpoint {
         let descriptor: FileDescriptor
         let ended: AsyncStream<Void>.Continuation
 

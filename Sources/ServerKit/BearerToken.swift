@@ -13,8 +13,8 @@ package struct BearerToken: Sendable {
     private static let bytesMax = 256
 
     /// Makes one from 32 random bytes.
-    package init(using dice: inout some RandomNumberGenerator) {
-        let bytes = (0..<4).flatMap { _ in withUnsafeBytes(of: dice.next()) { Array($0) } }
+    package init(using rng: inout some RandomNumberGenerator) {
+        let bytes = (0..<4).flatMap { _ in withUnsafeBytes(of: rng.next()) { Array($0) } }
         let base64 = Data(bytes).base64EncodedString()
         let safe = base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         text = Self.prefix + safe

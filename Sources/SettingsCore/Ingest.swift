@@ -4,7 +4,7 @@
 /// makes the same of it, and folded at once (`RebuildPlan`). So duplicates do not arise on a host of this version.
 package struct Ingest: Hashable, Sendable {
     /// What came.
-    package var record: Record
+    package var record: SyncRecord
     /// What merging did to the record that came, under the name it came by.
     package var arrived: RecordMerge
     /// What folding did, nil where the name is normal or nothing was to be folded. `arrived.after` is stored nowhere
@@ -14,8 +14,8 @@ package struct Ingest: Hashable, Sendable {
     /// - Parameters:
     ///   - record: what came.
     ///   - current: reads what is stored under a key.
-    package init(_ record: Record, current: (RecordKey) throws -> Record?) rethrows {
-        let before = try current(record.key) ?? Record(key: record.key)
+    package init(_ record: SyncRecord, current: (RecordKey) throws -> SyncRecord?) rethrows {
+        let before = try current(record.key) ?? SyncRecord(key: record.key)
         self.record = record
         arrived = before.merging(record)
         let key = record.key.normalised

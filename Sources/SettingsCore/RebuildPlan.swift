@@ -33,14 +33,14 @@ package enum RebuildPlan {
     ///
     /// - Parameter canonical: the record by the normal key as it is now, nil where there is none.
     /// - Returns: nil where there is nothing to fold: the name is normal, or nothing but a deletion is left of it.
-    package static func fold(_ loser: Record, into canonical: Record?) -> Fold? {
+    package static func fold(_ loser: SyncRecord, into canonical: SyncRecord?) -> Fold? {
         let key = loser.key.normalised
         guard key != loser.key, let newest = loser.newestStamp, !loser.properties.isEmpty else { return nil }
-        let before = canonical ?? Record(key: key)
-        let folded = Record(key: key, properties: properties(of: loser, under: before.deletion))
+        let before = canonical ?? SyncRecord(key: key)
+        let folded = SyncRecord(key: key, properties: properties(of: loser, under: before.deletion))
         let after = before.merged(with: folded)
         let bringer = loser.properties.values.first { $0.stamp == newest }?.broughtBy
-        let tombstone = Record(
+        let tombstone = SyncRecord(
             key: loser.key, deletion: Deletion(stamp: newest, mergedInto: key.name, broughtBy: bringer))
         return Fold(
             canonical: RecordMerge(from: before, to: after),
@@ -48,7 +48,7 @@ package enum RebuildPlan {
             outdone: outdone(folded, in: after))
     }
 
-    private static func properties(of loser: Record, under deletion: Deletion?) -> [String: Register] {
+    private static func properties(of loser: SyncRecord, under deletion: Deletion?) -> [String: Register] {
         // A record that was folded before is one with the canonical record since: a deletion of that one counts for it.
         guard let deletion, loser.deletion?.mergedInto == nil else { return loser.properties }
         return loser.properties.mapValues { register in
@@ -60,7 +60,7 @@ package enum RebuildPlan {
         }
     }
 
-    private static func outdone(_ folded: Record, in canonical: Record) -> [OverwrittenValue] {
+    private static func outdone(_ folded: SyncRecord, in canonical: SyncRecord) -> [OverwrittenValue] {
         folded.properties.sorted { $0.key < $1.key }.compactMap { name, old in
             guard let winner = canonical.properties[name] else {
                 return canonical.deletion.map {

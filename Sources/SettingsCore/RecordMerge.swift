@@ -24,8 +24,8 @@ package struct OverwrittenValue: Hashable, Sendable {
 ///
 /// A store writes `after`, puts `news` of its own making into the outbox, and `overwritten` into the history.
 package struct RecordMerge: Hashable, Sendable {
-    package var before: Record
-    package var after: Record
+    package var before: SyncRecord
+    package var after: SyncRecord
     /// Properties whose register is not the one of before, in order of name. A deleted one is not among them.
     package var news: [String]
     /// The deletion is not the one of before.
@@ -37,7 +37,7 @@ package struct RecordMerge: Hashable, Sendable {
     package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
 
     /// Compares two states of one record, the second of which is the first with something merged into it.
-    package init(from before: Record, to after: Record) {
+    package init(from before: SyncRecord, to after: SyncRecord) {
         self.before = before
         self.after = after
         deletionIsNews = before.deletion != after.deletion
@@ -56,7 +56,7 @@ package struct RecordMerge: Hashable, Sendable {
     }
 }
 
-extension Record {
+extension SyncRecord {
     /// What taking `other` over would do here.
-    package func merging(_ other: Record) -> RecordMerge { RecordMerge(from: self, to: merged(with: other)) }
+    package func merging(_ other: SyncRecord) -> RecordMerge { RecordMerge(from: self, to: merged(with: other)) }
 }

@@ -27,11 +27,11 @@ package enum RecordFault: Hashable, Sendable {
     case property(String)
     /// The property whose value cannot be stored (`SettingValue.isStorable`).
     case value(of: String)
-    /// More properties than `Record.propertiesMax`.
+    /// More properties than `SyncRecord.propertiesMax`.
     case properties(Int)
 }
 
-extension Record {
+extension SyncRecord {
     /// Bytes of UTF-8 of a type and of a property's name, which are printable ASCII: a program's words, not a person's.
     package static let wordBytesMax = 64
     /// Bytes of UTF-8. The longest real ones are paths below /dev.
@@ -66,16 +66,16 @@ extension RecordFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .type(let type):
-            "\"\(type)\" cannot be a record's type: 1 to \(Record.wordBytesMax) printable ASCII characters"
+            "\"\(type)\" cannot be a record's type: 1 to \(SyncRecord.wordBytesMax) printable ASCII characters"
         case .name(let name):
-            "\"\(name)\" cannot name a record: 1 to \(Record.nameBytesMax) bytes without control characters"
+            "\"\(name)\" cannot name a record: 1 to \(SyncRecord.nameBytesMax) bytes without control characters"
         case .property(let property):
-            "\"\(property)\" cannot name a property: 1 to \(Record.wordBytesMax) printable ASCII characters"
+            "\"\(property)\" cannot name a property: 1 to \(SyncRecord.wordBytesMax) printable ASCII characters"
         case .value(let property):
             "the value of \(property) cannot be kept: a number is finite, a text has at most "
                 + "\(SettingValue.stringBytesMax) bytes"
         case .properties(let count):
-            "\(count) properties are too many for a record: it holds at most \(Record.propertiesMax)"
+            "\(count) properties are too many for a record: it holds at most \(SyncRecord.propertiesMax)"
         }
     }
 }

@@ -54,7 +54,7 @@ extension HybridClock {
     }
 }
 
-extension Record {
+extension SyncRecord {
     /// Gives registers, or the deletion, other stamps, where they still have the ones that are meant.
     ///
     /// No merge: the new stamps may be smaller. Only for what no other replica has seen. All changes of one record at
@@ -71,6 +71,6 @@ extension Record {
                 deletion?.stamp = change.new
             }
         }
-        self = Record(key: key, properties: properties, deletion: deletion)
+        self = SyncRecord(key: key, properties: properties, deletion: deletion)
     }
 }

@@ -4,7 +4,7 @@ package import SettingsCore
 /// A page of changes as the cloud gave it.
 package struct ChangesPage: Hashable, Sendable {
     package var type: RecordType
-    package var records: [Record]
+    package var records: [SyncRecord]
     /// Where the next page begins. Opaque.
     package var token: String
     package var moreComing: Bool
@@ -14,7 +14,7 @@ package struct ChangesPage: Hashable, Sendable {
     package var zoneID: String?
 
     package init(
-        type: RecordType, records: [Record], token: String, moreComing: Bool, epoch: String, zoneID: String? = nil
+        type: RecordType, records: [SyncRecord], token: String, moreComing: Bool, epoch: String, zoneID: String? = nil
     ) {
         self.type = type
         self.records = records
@@ -31,9 +31,9 @@ package struct PushResult: Hashable, Sendable {
     /// nil means taken.
     package var failure: SyncFailure?
     /// The record as the cloud has it now, where it is not the one that was sent.
-    package var merged: Record?
+    package var merged: SyncRecord?
 
-    package init(key: RecordKey, failure: SyncFailure? = nil, merged: Record? = nil) {
+    package init(key: RecordKey, failure: SyncFailure? = nil, merged: SyncRecord? = nil) {
         self.key = key
         self.failure = failure
         self.merged = merged

@@ -60,7 +60,7 @@ struct EventStream: Hashable, Sendable {
         // One that held for long breaks for a reason of its own, and is worth a quick attempt.
         case .open(let since, _): failures = moment.now - since >= timing.streamSilence ? 1 : failures + 1
         }
-        state = .waiting(retryAt: moment.now + timing.backoff.delay(afterFailures: failures, dice: moment.dice))
+        state = .waiting(retryAt: moment.now + timing.backoff.delay(afterFailures: failures, random: moment.random))
     }
 
     mutating func wake(_ moment: SyncMoment, _ timing: SyncTiming) -> [SyncEffect] {

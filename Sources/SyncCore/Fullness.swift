@@ -76,7 +76,7 @@ extension SyncState {
         // At least half of it: unlike a cloud that does not answer, a full one is not to be asked at once.
         let delay =
             (timing.fullBackoff.bound(afterFailures: runs)
-                + timing.fullBackoff.delay(afterFailures: runs, dice: moment.dice)) / 2
+                + timing.fullBackoff.delay(afterFailures: runs, random: moment.random)) / 2
         fullness = Fullness(
             failure: refusal, since: fullness?.since ?? moment.now, runs: runs, retryAt: moment.now + delay)
     }

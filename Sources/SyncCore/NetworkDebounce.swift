@@ -35,12 +35,12 @@ package struct NetworkDebounce: Hashable, Sendable {
 
     /// The network was looked at. Saying the same again changes nothing.
     ///
-    /// - Parameter dice: random bits, for the spread.
-    package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, dice: UInt64) {
+    /// - Parameter random: random bits, for the spread.
+    package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, random: UInt64) {
         self.path = path
         switch (phase, path.isSatisfied) {
         case (.unknown, true): phase = .steady
-        case (.lost, true): phase = .holding(until: now + hold + spreadMax * Int(dice % 1001) / 1000)
+        case (.lost, true): phase = .holding(until: now + hold + spreadMax * Int(random % 1001) / 1000)
         case (.unknown, false), (.holding, false), (.steady, false): phase = .lost
         case (.lost, false), (.holding, true), (.steady, true): break
         }

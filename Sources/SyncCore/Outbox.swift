@@ -4,9 +4,9 @@ package import SettingsCore
 /// Some of what this host has to tell: for each record only its pending properties, in the order of `RecordType.known`
 /// and oldest first. Confirmed by stamp, so a change made while the batch is under way stays pending.
 package struct OutboxBatch: Hashable, Sendable {
-    package var records: [Record]
+    package var records: [SyncRecord]
 
-    package init(records: [Record]) { self.records = records }
+    package init(records: [SyncRecord]) { self.records = records }
 }
 
 /// What of the outbox goes another way than in its order.

@@ -11,7 +11,8 @@ package import MeterModel
 /// (`read`). They are asked from the last to the first what to do next (`nextStep`): no work in a zone that is not set up,
 /// no set-up without an account.
 ///
-/// The machine performs no I/O, reads no clock and throws no dice. After each input `nextWake` says when to send `woke`.
+/// The machine performs no I/O, reads no clock and draws no random numbers. After each input `nextWake` says when to send
+/// `woke`.
 package struct SyncMachine: Sendable {
     package private(set) var state: SyncState
     /// Inputs so far.
@@ -25,10 +26,10 @@ package struct SyncMachine: Sendable {
 
     /// Something happened.
     ///
-    /// - Parameter dice: random bits, for the jitter of the next attempt.
+    /// - Parameter random: random bits, for the jitter of the next attempt.
     /// - Returns: what to do, in this order. At most one `perform`, and none while another is under way.
-    package mutating func handle(_ input: SyncInput, at now: MonotonicTime, dice: UInt64) -> [SyncEffect] {
-        let moment = SyncMoment(now: now, dice: dice)
+    package mutating func handle(_ input: SyncInput, at now: MonotonicTime, random: UInt64) -> [SyncEffect] {
+        let moment = SyncMoment(now: now, random: random)
         let event = read(input, moment)
         inputs += 1
         var effects = [state.logging(event, number: inputs, at: now)]
@@ -92,9 +93,9 @@ enum SyncStep: Hashable, Sendable {
     case finish(SyncResult.End)
 }
 
-/// Time and dice of one input.
+/// Time of one input, and random bits for it.
 struct SyncMoment: Hashable, Sendable {
     var now: MonotonicTime
     /// Random bits for back-off.
-    var dice: UInt64
+    var random: UInt64
 }

@@ -12,7 +12,7 @@ package struct SyncProgress: Hashable, Sendable {
     /// Every zone that this host was in, by identity.
     package var visits: [String: SyncVisit] = [:]
     /// How the runs went so far.
-    package var record = SyncRecord()
+    package var record = RunHistory()
     /// By type, how far its changes are stored here. None: from the beginning.
     package var tokens: [RecordType: String]
     /// Types whose tokens expired and which are read anew from the beginning (`SyncRepository.beginRefetch`).
@@ -56,7 +56,7 @@ package struct SyncVisit: Hashable, Sendable {
 }
 
 /// How the runs went, for people. Kept over restarts.
-package struct SyncRecord: Hashable, Sendable {
+package struct RunHistory: Hashable, Sendable {
     /// When a run was last complete, by this host's calendar; nil for never.
     package var lastSuccess: WallTime?
     /// Runs that failed in a row since then.

@@ -44,11 +44,11 @@ package struct FullJitter: Hashable, Sendable {
 
     /// - Parameters:
     ///   - failures: in a row, at least 1.
-    ///   - dice: random bits.
-    package func delay(afterFailures failures: Int, dice: UInt64) -> Duration {
+    ///   - random: random bits.
+    package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let bound = bound(afterFailures: failures)
         // Thousandths are fine enough to spread hosts, and never overflow.
-        return bound * Int(dice % 1001) / 1000
+        return bound * Int(random % 1001) / 1000
     }
 
     /// The most that `delay` returns.

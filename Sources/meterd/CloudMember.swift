@@ -14,8 +14,8 @@ import SyncCore
 ///
 /// One membership is one client, one sync engine and one lease keeper, all new when the host joins another cloud.
 actor CloudMember: CloudJoining {
-    /// The parts of the host that a membership needs.
-    struct Parts: Sendable {
+    /// The dependencies of the host that a membership needs.
+    struct Dependencies: Sendable {
         var store: MeterStore
         var settings: SettingsService
         var rebuild: RebuildService
@@ -39,7 +39,7 @@ actor CloudMember: CloudJoining {
         var keeper: LeaseKeeper
     }
 
-    private let parts: Parts
+    private let dependencies: Dependencies
     private let logger: Logger
     private let starts: AsyncStream<Active>
     private let startSink: AsyncStream<Active>.Continuation
@@ -49,8 +49,8 @@ actor CloudMember: CloudJoining {
     /// The command line that joins other hosts, if this meterd serves the cloud.
     private var serving: String?
 
-    init(_ parts: Parts, logger: Logger) {
-        self.parts = parts
+    init(_ dependencies: Dependencies, logger: Logger) {
+        self.dependencies = dependencies
         self.logger = logger
         (starts, startSink) = AsyncStream.makeStream()
     }
@@ -68,7 +68,7 @@ actor CloudMember: CloudJoining {
 
     /// Resumes the stored membership, before the meters are taken up, so that none is used without its lease.
     func restore() async throws(GatewayError) {
-        guard let membership = try parts.file.read() else { return }
+        guard let membership = try dependencies.file.read() else { return }
         do throws(SyncFailure) {
             try await begin(membership)
         } catch {
@@ -108,7 +108,8 @@ actor CloudMember: CloudJoining {
                 next: "it is sha256: and 64 hex digits, as the cloud printed it")
         }
         let host = JoinRequest(
-            hostID: parts.identity.host.description, hostName: parts.identity.hostName, machine: parts.machine)
+            hostID: dependencies.identity.host.description, hostName: dependencies.identity.hostName,
+            machine: dependencies.machine)
         do throws(SyncFailure) {
             var membership = try await CloudClient.join(
                 urls: request.urls, token: Secret(request.token), pin: pin, as: host)
@@ -123,15 +124,15 @@ actor CloudMember: CloudJoining {
     }
 
     func leave() async throws(GatewayError) -> CloudStatus {
-        try parts.file.remove()
+        try dependencies.file.remove()
         await endActive()
         return await status()
     }
 
     func status() async -> CloudStatus {
         var status = CloudStatus(
-            joined: active != nil, urls: active?.membership.urls ?? [], host_id: parts.identity.host.description,
-            host_name: parts.identity.hostName)
+            joined: active != nil, urls: active?.membership.urls ?? [], host_id: dependencies.identity.host.description,
+            host_name: dependencies.identity.hostName)
         status.serving = serving
         guard let active else { return status }
         let report = await active.engine.report().status
@@ -181,7 +182,7 @@ actor CloudMember: CloudJoining {
     /// On the disk before it is used, so that a crash does not lose the token that the cloud has just issued.
     private func keep(_ membership: CloudMembership) throws(SyncFailure) {
         do throws(GatewayError) {
-            try parts.file.write(membership)
+            try dependencies.file.write(membership)
         } catch {
             throw SyncFailure(.other, error.message)
         }
@@ -190,25 +191,26 @@ actor CloudMember: CloudJoining {
     private func begin(_ membership: CloudMembership) async throws(SyncFailure) {
         let client = try CloudClient(membership)
         let keeper = LeaseKeeper(
-            identity: parts.identity, authority: client, hostPolicy: parts.configuration.policy,
-            zonePolicy: policy ?? .keep, timeToLive: parts.configuration.timeToLive,
-            tokens: await tokens(in: membership.zone), loop: parts.loop, dice: SystemRandomNumberGenerator(),
+            identity: dependencies.identity, authority: client, hostPolicy: dependencies.configuration.policy,
+            zonePolicy: policy ?? .keep, timeToLive: dependencies.configuration.timeToLive,
+            tokens: await tokens(in: membership.zone), loop: dependencies.loop, rng: SystemRandomNumberGenerator(),
             logger: logger)
         let host = try CloudAddress(membership.urls[0]).host
-        var edges = SyncEngine.Edges(
-            link: client, repository: parts.store, loop: parts.loop,
-            network: NetworkWatcher(loop: parts.loop, host: host), dice: SystemRandomNumberGenerator(),
-            changed: { [settings = parts.settings] in await settings.merged(MergeOutcome(changed: $0)) },
-            heard: { await keeper.take($0) }, hostName: { [store = parts.store] in await store.hostName(of: $0) },
-            confirmedToday: { [calendar = parts.calendar] in await calendar.confirmed() })
-        edges.today = { [calendar = parts.calendar] in try await calendar.today() }
+        var syncing = SyncEngine.Dependencies(
+            link: client, repository: dependencies.store, loop: dependencies.loop,
+            network: NetworkWatcher(loop: dependencies.loop, host: host), rng: SystemRandomNumberGenerator(),
+            changed: { [settings = dependencies.settings] in await settings.merged(MergeOutcome(changed: $0)) },
+            heard: { await keeper.take($0) },
+            hostName: { [store = dependencies.store] in await store.hostName(of: $0) },
+            confirmedToday: { [calendar = dependencies.calendar] in await calendar.confirmed() })
+        syncing.today = { [calendar = dependencies.calendar] in try await calendar.today() }
         let engine = SyncEngine(
-            zone: membership.zone, host: parts.identity.host, timing: parts.timing, bringsAll: membership.bringsAll,
-            edges: edges, logger: logger)
-        parts.fetched.becomes(false)
+            zone: membership.zone, host: dependencies.identity.host, timing: dependencies.timing,
+            bringsAll: membership.bringsAll, dependencies: syncing, logger: logger)
+        dependencies.fetched.becomes(false)
         let begun = Active(membership: membership, client: client, engine: engine, keeper: keeper)
         active = begun
-        await parts.directory.use(keeper)
+        await dependencies.directory.use(keeper)
         startSink.yield(begun)
         logger.notice("member of a cloud", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
     }
@@ -220,7 +222,7 @@ actor CloudMember: CloudJoining {
         let grants = active.keeper.grants.subscribe(buffer: 1)
         let tokens = active.keeper.tokens.subscribe(buffer: 1024)
         let recoveries = active.keeper.recoveries.subscribe(buffer: 1)
-        let localChanges = parts.settings.localChanges.subscribe(buffer: 1)
+        let localChanges = dependencies.settings.localChanges.subscribe(buffer: 1)
         await withDiscardingTaskGroup { group in
             group.addTask { await active.keeper.run() }
             group.addTask {
@@ -261,7 +263,7 @@ actor CloudMember: CloudJoining {
     /// The next run may take over this one's leases.
     private func keepSession() async {
         do throws(StoreError) {
-            try await parts.store.keepLeaseSession(parts.identity.session)
+            try await dependencies.store.keepLeaseSession(dependencies.identity.session)
         } catch {
             logger.error(
                 "after a crash this host will have to wait for its own leases", metadata: ["cause": "\(error)"])
@@ -271,7 +273,7 @@ actor CloudMember: CloudJoining {
     /// The tokens that this host knew before it was restarted.
     private func tokens(in zone: String) async -> [MeterID: FencingToken] {
         do throws(StoreError) {
-            return try await parts.store.leaseTokens(in: zone)
+            return try await dependencies.store.leaseTokens(in: zone)
         } catch {
             logger.error("the tokens of earlier leases are not known", metadata: ["cause": "\(error)"])
             return [:]
@@ -281,7 +283,7 @@ actor CloudMember: CloudJoining {
     private func keepToken(of meter: MeterID, in active: Active) async {
         guard let token = await active.keeper.greatestToken(of: meter) else { return }
         do throws(StoreError) {
-            try await parts.store.keepLeaseToken(token, of: meter, in: active.membership.zone)
+            try await dependencies.store.keepLeaseToken(token, of: meter, in: active.membership.zone)
         } catch {
             logger.error(
                 "after a restart this host will not know how far the meter's tokens had got",
@@ -290,15 +292,15 @@ actor CloudMember: CloudJoining {
     }
 
     private func fetchedAll() async {
-        parts.fetched.becomes(true)
+        dependencies.fetched.becomes(true)
         await rebuildWhereDue()
     }
 
     /// Records of an older form are folded once everything has been read (Docs/SettingsAndRebuild.md#rebuild).
     private func rebuildWhereDue() async {
         do throws(GatewayError) {
-            guard try await !parts.rebuild.status().isComplete else { return }
-            _ = try await parts.rebuild.run()
+            guard try await !dependencies.rebuild.status().isComplete else { return }
+            _ = try await dependencies.rebuild.run()
         } catch {
             logger.error("rebuild failed", metadata: ["cause": "\(error)"])
         }
@@ -309,8 +311,8 @@ actor CloudMember: CloudJoining {
         guard let ended = active else { return }
         active = nil
         policy = nil
-        parts.fetched.becomes(true)
-        await parts.directory.use(nil)
+        dependencies.fetched.becomes(true)
+        await dependencies.directory.use(nil)
         await ended.keeper.shutdown()
         await ended.engine.stop()
     }

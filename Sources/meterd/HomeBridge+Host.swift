@@ -29,11 +29,11 @@ extension HomeBridge {
         logger[metadataKey: "broker"] = "\(address)"
         return HomeBridge(
             settings,
-            Parts(
+            Dependencies(
                 link: MosquittoLink(link), loop: loop,
                 meters: { directory.snapshots().map { BridgedMeter($0, hostName: hostName) } },
                 perform: { request, meter in await RequestOutcome(of: request, on: meter, in: directory) },
-                dice: SystemRandomNumberGenerator()),
+                rng: SystemRandomNumberGenerator()),
             logger: logger)
     }
 }

@@ -33,7 +33,7 @@ struct Host {
     private let loop: IOLoop
     private let logger: Logger
 
-    /// Opens the store and assembles the parts. Nothing runs yet.
+    /// Opens the store and assembles the dependencies. Nothing runs yet.
     ///
     /// - Parameter makeScanner: makes the scanner of this host's ports, once its id is known.
     init(
@@ -68,16 +68,16 @@ struct Host {
             scanner: makeScanner(store.identity.host), clock: ContinuousClock(),
             listen: { UdevMonitor()?.events(on: loop) })
         directory = MeterDirectory(
-            edges: MeterDirectory.Edges(
+            dependencies: MeterDirectory.Dependencies(
                 loop: loop, opener: Self.openers(on: loop, ports, radios), ports: ports, radios: radios,
                 repository: store, settings: settings, recorder: recorder, recordings: recordings,
-                hostID: store.identity.host.description, makeDice: { SystemRandomNumberGenerator() }),
+                hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() }),
             logger: logger)
         let fetched = FetchedOnce()
         rebuild = RebuildService(
             settings: settings, wallNow: { LinuxClock.wallNow }, hasFetched: { fetched.isTrue }, logger: logger)
         member = CloudMember(
-            CloudMember.Parts(
+            CloudMember.Dependencies(
                 store: store, settings: settings, rebuild: rebuild, fetched: fetched, directory: directory, loop: loop,
                 file: MembershipFile(path: "\(configuration.stateDirectory)/cloud.json"),
                 identity: try await Self.identity(name: name, in: store), machine: machine.digest,
@@ -120,8 +120,8 @@ struct Host {
 
     /// The identity of this run for other hosts.
     private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
-        var dice = SystemRandomNumberGenerator()
-        let session = SessionID(using: &dice)
+        var rng = SystemRandomNumberGenerator()
+        let session = SessionID(using: &rng)
         // The store is locked, so every earlier run must have ended.
         let previous = try await store.leaseSession()
         return LeaseKeeper.Identity(
@@ -207,7 +207,7 @@ struct Host {
     }
 
     private func webPage(_ routes: GatewayRoutes) -> WebPage {
-        WebPage(WebPage.Parts(configuration, hostName: name), router: routes.pageRouter(), logger: logger)
+        WebPage(WebPage.Dependencies(configuration, hostName: name), router: routes.pageRouter(), logger: logger)
     }
 
     func close() throws {

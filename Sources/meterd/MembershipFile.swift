@@ -35,7 +35,7 @@ struct MembershipFile: Sendable {
             throw GatewayError(
                 .internalError,
                 "\(path), which says what cloud this host belongs to, cannot be read: "
-                    + words(for: error, known: fileWords),
+                    + words(for: error, known: fileText),
                 next: "restore it, or remove it and join again: meterctl cloud join")
         }
     }
@@ -50,7 +50,7 @@ struct MembershipFile: Sendable {
         } catch {
             throw GatewayError(
                 .internalError,
-                "the membership cannot be written to \(path): \(words(for: error, known: fileWords))",
+                "the membership cannot be written to \(path): \(words(for: error, known: fileText))",
                 next: "make room or correct the folder's mode, then join again")
         }
     }

@@ -3,7 +3,7 @@ import Glibc
 import LinuxIO
 
 /// A file error in words; nil for other errors.
-func fileWords(_ error: any Error) -> String? {
+func fileText(_ error: any Error) -> String? {
     switch error {
     case let error as Errno: error.words
     case let error as CocoaError where error.code == .fileReadCorruptFile: "it is not what was written"

@@ -34,7 +34,7 @@ struct WebOpeningFile: WebOpeningRepository {
             throw GatewayError(
                 .internalError,
                 "\(path), which says how the web page is opened, cannot be read: "
-                    + words(for: error, known: fileWords),
+                    + words(for: error, known: fileText),
                 next: "open it anew: meterctl web enable")
         }
     }
@@ -48,7 +48,7 @@ struct WebOpeningFile: WebOpeningRepository {
             try file.write(content)
         } catch {
             throw GatewayError(
-                .internalError, "\(path) cannot be written: \(words(for: error, known: fileWords))",
+                .internalError, "\(path) cannot be written: \(words(for: error, known: fileText))",
                 next: "make room or correct the folder's mode, then try again")
         }
     }

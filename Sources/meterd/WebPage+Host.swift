@@ -5,7 +5,7 @@ import LinuxIO
 import ServerKit
 import ServiceLifecycle
 
-extension WebPage.Parts {
+extension WebPage.Dependencies {
     /// The page of one host, as configured.
     init(_ configuration: Configuration, hostName: String) {
         let own = [HostName.system, "\(HostName.system).local", hostName]
@@ -16,7 +16,7 @@ extension WebPage.Parts {
             users: LocalUsers(
                 peer: { socket(of: $0) },
                 mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) }),
-            now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeDice: { SystemRandomNumberGenerator() },
+            now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeRNG: { SystemRandomNumberGenerator() },
             // If cancelled, it ends at once, as a pause should.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
         limits.connections = DescriptorBudget(descriptors: DescriptorLimit.raise(), hasPage: true).page

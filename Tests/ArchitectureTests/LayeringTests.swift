@@ -4,7 +4,7 @@ import Testing
 /// What each target may import. An import that is missing here is a layering decision that nobody made: SwiftPM itself
 /// does not object to importing what a dependency depends on.
 private let allowedImports: [String: Set<String>] = [
-    // Layer 0: no I/O, no clock, no dice, no Foundation.
+    // Layer 0: no I/O, no clock, no random numbers, no Foundation.
     "MeterModel": [],
     "MeterCodec": ["MeterModel", "Crypto", "CryptoExtras"],
     "MeterSimulator": ["MeterModel", "MeterCodec"],

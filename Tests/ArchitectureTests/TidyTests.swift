@@ -13,8 +13,8 @@ struct TidyTests {
         ("Date()", [], [], "time is passed in"),
         ("Date.now", [], ["meterctl"], "time is passed in"),
         ("Task.sleep", [], ["meterctl"], "time is passed in"),
-        (".random(", [], [], "dice are passed in"),
-        ("SystemRandomNumberGenerator", [], ["meterd", "metercloud", "CloudHosting"], "dice are passed in"),
+        (".random(", [], [], "random numbers are passed in"),
+        ("SystemRandomNumberGenerator", [], ["meterd", "metercloud", "CloudHosting"], "random numbers are passed in"),
         ("ContinuousClock", [], ["meterd", "meterctl", "metercloud", "CloudHosting"], "clocks are passed in"),
         ("nonisolated(unsafe)", [], [], "state that two threads share has a lock"),
     ]

@@ -100,7 +100,7 @@ enum PathBenchmark {
         return DeviceSession(
             id: id, model: .um25c, isWanted: true, settings: settings, loop: loop,
             opener: SerialChannelOpener(loop: loop), track: recorder.track(for: id),
-            dice: SystemRandomNumberGenerator(), logger: logger)
+            rng: SystemRandomNumberGenerator(), logger: logger)
     }
 
     private static func listen(to session: DeviceSession) async -> Int {

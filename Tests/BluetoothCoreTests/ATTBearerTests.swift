@@ -180,29 +180,29 @@ struct ATTBearerTests {
     /// Any packets in any order: never two requests out, never more answers than the bound, and each request ends.
     @Test(arguments: 0..<UInt64(200))
     func randomWalk_keepsOneRequestOut(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var bearer = ATTBearer()
         var now = MonotonicTime.origin
         var isOut = false
         for step in 0..<500 where !bearer.isDead {
-            switch dice.below(6) {
-            case 0: bearer.send(dice.below(2) == 0 ? Self.read : Self.search)
+            switch rng.below(6) {
+            case 0: bearer.send(rng.below(2) == 0 ? Self.read : Self.search)
             case 1:
                 guard let pdu = bearer.nextPDU(at: now), pdu.opcode.kind == .request else { continue }
                 #expect(!isOut, "seed \(seed) step \(step): two requests are out")
                 isOut = true
             case 2:
-                now = now + .seconds(dice.below(12))
+                now = now + .seconds(rng.below(12))
                 if bearer.woke(at: now) != .none { isOut = false }
             case 3:
                 // What fits, or an error for it.
                 let answers: [ATTPDU] = [
                     .readResponse([1]), .errorResponse(to: 0x10, handle: 1, error: .attributeNotFound),
                 ]
-                if case .answered = bearer.received(answers[dice.below(2)].bytes) { isOut = false }
+                if case .answered = bearer.received(answers[rng.below(2)].bytes) { isOut = false }
             default:
-                let length = dice.below(30)
-                if case .answered = bearer.received(dice.bytes(length)) { isOut = false }
+                let length = rng.below(30)
+                if case .answered = bearer.received(rng.bytes(length)) { isOut = false }
             }
             #expect((bearer.nextWake != nil) == isOut, "seed \(seed) step \(step)")
             #expect((23...517).contains(bearer.mtu))

@@ -128,12 +128,12 @@ struct ATTPDUTests {
     /// Any bytes at all end in a PDU that writes back what was read, or in an error. The seed is the message.
     @Test(arguments: 0..<UInt64(300))
     func anyBytes_areReadOrRefused(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         for _ in 0..<100 {
-            let length = dice.below(seed.isMultiple(of: 2) ? 40 : 530)
-            var bytes = dice.bytes(length)
+            let length = rng.below(seed.isMultiple(of: 2) ? 40 : 530)
+            var bytes = rng.bytes(length)
             if !bytes.isEmpty, seed.isMultiple(of: 3) {
-                bytes[0] = ATTOpcode.allCases[dice.below(ATTOpcode.allCases.count)].rawValue
+                bytes[0] = ATTOpcode.allCases[rng.below(ATTOpcode.allCases.count)].rawValue
             }
             guard let pdu = try? ATTPDU(bytes) else { continue }
             let again = try? ATTPDU(pdu.bytes)

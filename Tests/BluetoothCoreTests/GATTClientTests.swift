@@ -224,10 +224,10 @@ struct GATTClientTests {
     /// one request out at a time.
     @Test(arguments: 0..<UInt64(300))
     func anyServer_isAskedABoundedNumberOfTimes(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var client = GATTClient()
         for operation in 0..<8 {
-            guard case .started = client.begin(randomOperation(&dice, client.database)) else { continue }
+            guard case .started = client.begin(randomOperation(&rng, client.database)) else { continue }
             var requests = 0
             while client.isBusy {
                 guard let pdu = client.nextPDU(at: .origin) else {
@@ -239,13 +239,13 @@ struct GATTClientTests {
                 #expect(requests <= 600, "seed \(seed) operation \(operation): asks for ever")
                 guard requests <= 600 else { return }
                 // What nobody asked for may come as well, and be answered.
-                let length = dice.below(30)
-                if dice.below(8) == 0 { _ = client.received(dice.bytes(length)) }
+                let length = rng.below(30)
+                if rng.below(8) == 0 { _ = client.received(rng.bytes(length)) }
                 while client.nextWake != nil, let other = client.nextPDU(at: .origin) {
                     #expect(other.opcode.kind != .request, "seed \(seed): two requests are out")
                 }
                 guard client.nextWake != nil else { continue }
-                _ = client.received(randomAnswer(to: pdu, &dice))
+                _ = client.received(randomAnswer(to: pdu, &rng))
                 // It may have been no answer; then the right one must still end it.
                 let refusal = ATTPDU.errorResponse(to: pdu.opcode.rawValue, handle: 0, error: .unlikelyError)
                 if client.nextWake != nil { _ = client.received(refusal.bytes) }
@@ -253,9 +253,9 @@ struct GATTClientTests {
         }
     }
 
-    private func randomOperation(_ dice: inout Dice, _ database: GATTDatabase) -> GATTClient.Operation {
-        let service = database.services.randomElement(using: &dice)
-        switch dice.below(6) {
+    private func randomOperation(_ rng: inout SeededRNG, _ database: GATTDatabase) -> GATTClient.Operation {
+        let service = database.services.randomElement(using: &rng)
+        switch rng.below(6) {
         case 0: return .exchangeMTU
         case 1: return .read(3)
         case 2: return .write(3, [1])
@@ -263,39 +263,39 @@ struct GATTClientTests {
             guard let service else { return .discoverServices }
             return .discoverCharacteristics(service: service.range.first)
         case 4:
-            guard let found = service?.characteristics.randomElement(using: &dice) else { return .discoverServices }
+            guard let found = service?.characteristics.randomElement(using: &rng) else { return .discoverServices }
             return .discoverDescriptors(characteristic: found.declaration)
         default: return .discoverServices
         }
     }
 
     /// Mostly what moves on, so that the long ways are gone, too.
-    private func randomAnswer(to pdu: ATTPDU, _ dice: inout Dice) -> [UInt8] {
-        let noise = UInt16(dice.below(12) == 0 ? dice.below(65_536) : 0)
+    private func randomAnswer(to pdu: ATTPDU, _ rng: inout SeededRNG) -> [UInt8] {
+        let noise = UInt16(rng.below(12) == 0 ? rng.below(65_536) : 0)
         switch pdu {
-        case .readByGroupTypeRequest(let range, _) where dice.below(40) > 0:
+        case .readByGroupTypeRequest(let range, _) where rng.below(40) > 0:
             let first = range.first &+ noise
-            let last = first &+ UInt16(dice.below(20))
+            let last = first &+ UInt16(rng.below(20))
             return ATTPDU.readByGroupTypeResponse([
                 ATTGroupValue(range: ATTHandleRange(first, last), value: [0xE0, 0xFF])
             ]).bytes
-        case .readByTypeRequest(let range, _) where dice.below(40) > 0:
+        case .readByTypeRequest(let range, _) where rng.below(40) > 0:
             let value = range.first &+ 1 &+ noise
             return ATTPDU.readByTypeResponse([
                 ATTHandleValue(
                     handle: range.first,
                     value: [0x12, UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8), 0xE1, 0xFF])
             ]).bytes
-        case .findInformationRequest(let range) where dice.below(40) > 0:
+        case .findInformationRequest(let range) where rng.below(40) > 0:
             let handle = range.first &+ noise
             return ATTPDU.findInformationResponse([ATTInformation(handle: handle, type: .characteristic)]).bytes
         default:
-            var answer = dice.bytes(1 + dice.below(60))
+            var answer = rng.bytes(1 + rng.below(60))
             answer[0] = pdu.opcode.rawValue &+ 1
-            return dice.below(4) == 0
+            return rng.below(4) == 0
                 ? ATTPDU.errorResponse(to: pdu.opcode.rawValue, handle: 0, error: .attributeNotFound).bytes : answer
         }
     }
 }
 
-extension Dice: RandomNumberGenerator {}
+extension SeededRNG: RandomNumberGenerator {}

@@ -265,9 +265,9 @@ struct GATTSerialMachineTests {
     /// open link.
     @Test(arguments: 0..<UInt64(400))
     func anyPackets_endInAnOpenLinkOrAFailure(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         let layouts = SimulatedPeripheral.Layout.allCases
-        var pair = Pair(SimulatedPeripheral(layouts[dice.below(layouts.count)], ownMTU: 20 + dice.below(600)))
+        var pair = Pair(SimulatedPeripheral(layouts[rng.below(layouts.count)], ownMTU: 20 + rng.below(600)))
         pair.machine.linkUp(at: .origin)
         var now = MonotonicTime.origin
         var packets = 0
@@ -275,17 +275,17 @@ struct GATTSerialMachineTests {
             while let packet = pair.machine.nextPDU(at: now) {
                 packets += 1
                 #expect(packet.count <= max(23, pair.machine.mtu), "seed \(seed): a packet of \(packet.count)")
-                for answer in pair.peripheral.receive(packet) { pair.take(spoilt(answer, &dice)) }
+                for answer in pair.peripheral.receive(packet) { pair.take(spoilt(answer, &rng)) }
             }
-            switch dice.below(5) {
-            case 0: now = now + .seconds(dice.below(4))
+            switch rng.below(5) {
+            case 0: now = now + .seconds(rng.below(4))
             case 1:
-                let length = dice.below(40)
-                pair.take(dice.bytes(length))
+                let length = rng.below(40)
+                pair.take(rng.bytes(length))
             case 2:
-                let length = dice.below(50)
-                if case .failed(let failure) = pair.machine.send(dice.bytes(length)) { pair.failure = failure }
-            default: for packet in pair.peripheral.tell([1, 2, 3]) { pair.take(spoilt(packet, &dice)) }
+                let length = rng.below(50)
+                if case .failed(let failure) = pair.machine.send(rng.bytes(length)) { pair.failure = failure }
+            default: for packet in pair.peripheral.tell([1, 2, 3]) { pair.take(spoilt(packet, &rng)) }
             }
             if case .failed(let failure) = pair.machine.woke(at: now) { pair.failure = failure }
             #expect(pair.profile != nil || pair.deliveries == 0, "seed \(seed): bytes before the link was open")
@@ -296,12 +296,12 @@ struct GATTSerialMachineTests {
     }
 
     /// One packet in ten is cut, lengthened, changed or doubled.
-    private func spoilt(_ packet: [UInt8], _ dice: inout Dice) -> [UInt8] {
+    private func spoilt(_ packet: [UInt8], _ rng: inout SeededRNG) -> [UInt8] {
         var packet = packet
-        switch dice.below(40) {
-        case 0: packet.removeLast(min(packet.count, 1 + dice.below(4)))
-        case 1: packet += dice.bytes(1 + dice.below(600))
-        case 2, 3: packet[dice.below(packet.count)] = UInt8(truncatingIfNeeded: dice.next())
+        switch rng.below(40) {
+        case 0: packet.removeLast(min(packet.count, 1 + rng.below(4)))
+        case 1: packet += rng.bytes(1 + rng.below(600))
+        case 2, 3: packet[rng.below(packet.count)] = UInt8(truncatingIfNeeded: rng.next())
         default: break
         }
         return packet

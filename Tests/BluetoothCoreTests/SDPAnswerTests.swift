@@ -59,14 +59,14 @@ struct SDPAnswerTests {
     @Test(arguments: 0..<UInt64(50))
     func damagedAnswer_isReadOrRefused(seed: UInt64) {
         let whole = Self.sequence([Self.record(2), Self.record(3)])
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         for index in whole.indices {
             var spoilt = whole
-            spoilt[index] = UInt8(truncatingIfNeeded: dice.next())
+            spoilt[index] = UInt8(truncatingIfNeeded: rng.next())
             #expect(SDPAnswer.rfcommChannel(in: spoilt).map { (1...30).contains($0) } ?? true, "seed \(seed)")
             #expect(SDPAnswer.rfcommChannel(in: Array(whole.prefix(index))) == nil)
-            let length = dice.below(60)
-            _ = SDPAnswer.rfcommChannel(in: dice.bytes(length))
+            let length = rng.below(60)
+            _ = SDPAnswer.rfcommChannel(in: rng.bytes(length))
         }
     }
 }

@@ -1,8 +1,8 @@
 import BluetoothCore
 import MeterModel
 
-/// Repeatable dice, so that a failing seed replays.
-struct Dice {
+/// Repeatable random numbers, so that a failing seed replays.
+struct SeededRNG {
     private var generator: SplitMix64
 
     init(seed: UInt64) { generator = SplitMix64(seed: seed) }

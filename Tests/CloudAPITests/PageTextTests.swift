@@ -6,7 +6,7 @@ import Testing
 
 struct PageTextTests {
     private static let records = [0, 1, 2].map { number in
-        Record(
+        SyncRecord(
             key: RecordKey(type: .deviceSettings, name: "AA:BB:CC:DD:EE:0\(number)"),
             properties: [
                 "name \"\(number)\"": Register(value: .string("Désk\n\(number)"), stamp: stamp(5)),

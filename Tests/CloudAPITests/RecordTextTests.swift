@@ -17,15 +17,15 @@ struct RecordTextTests {
         .string("a \"quoted\" back\\slash\nline\ttab\u{0}\u{1f}\u{7f} – ü 🔌 }{:,"),
     ]
 
-    private static var records: [Record] {
+    private static var records: [SyncRecord] {
         let key = RecordKey(type: .deviceSettings, name: "AA:BB:CC:DD:EE:FF")
         let registers = values.enumerated().map { index, value in
             ("p\(index) \"ü\"", Register(value: value, stamp: stamp(UInt64(index) + 1, UInt16(index))))
         }
         return [
-            Record(key: key), Record(key: key, properties: Dictionary(uniqueKeysWithValues: registers)),
-            Record(key: key, deletion: Deletion(stamp: stamp(Stamp.millisecondsMax, .max))),
-            Record(
+            SyncRecord(key: key), SyncRecord(key: key, properties: Dictionary(uniqueKeysWithValues: registers)),
+            SyncRecord(key: key, deletion: Deletion(stamp: stamp(Stamp.millisecondsMax, .max))),
+            SyncRecord(
                 key: RecordKey(type: RecordType(rawValue: "\u{1}"), name: "\\"),
                 properties: ["a": Register(value: .int(1), stamp: stamp(9))],
                 deletion: Deletion(stamp: stamp(8), mergedInto: "into \"x\"")),
@@ -37,8 +37,8 @@ struct RecordTextTests {
         let record = try #require(Self.records.last)
         let text = Self.text(of: record.brought(by: other))
 
-        let read = try #require(Record(text: text))
-        let decoded = try JSONDecoder().decode(Record.self, from: Data(text))
+        let read = try #require(SyncRecord(text: text))
+        let decoded = try JSONDecoder().decode(SyncRecord.self, from: Data(text))
 
         for record in [read, decoded] {
             #expect(record.properties["a"]?.broughtBy == other)
@@ -49,7 +49,7 @@ struct RecordTextTests {
         #expect(try JSONSerialization.jsonObject(with: Data(text)) as? NSDictionary == coded)
     }
 
-    private static func text(of record: Record) -> [UInt8] {
+    private static func text(of record: SyncRecord) -> [UInt8] {
         var text: [UInt8] = []
         RecordText.write(record, to: &text)
         return text
@@ -60,17 +60,17 @@ struct RecordTextTests {
         let record = Self.records[index]
         let text = Self.text(of: record)
 
-        #expect(Record(text: text) == record)
-        #expect(try JSONDecoder().decode(Record.self, from: Data(text)) == record)
+        #expect(SyncRecord(text: text) == record)
+        #expect(try JSONDecoder().decode(SyncRecord.self, from: Data(text)) == record)
         let coded = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(record)) as? NSDictionary
         #expect(try JSONSerialization.jsonObject(with: Data(text)) as? NSDictionary == coded)
     }
 
     @Test func signOfZero_isKept() {
         let key = RecordKey(type: .host, name: "h")
-        let record = Record(key: key, properties: ["z": Register(value: .double(-0.0), stamp: Self.stamp(1))])
+        let record = SyncRecord(key: key, properties: ["z": Register(value: .double(-0.0), stamp: Self.stamp(1))])
 
-        guard case .double(let zero) = Record(text: Self.text(of: record))?.properties["z"]?.value else {
+        guard case .double(let zero) = SyncRecord(text: Self.text(of: record))?.properties["z"]?.value else {
             Issue.record("no double")
             return
         }
@@ -80,15 +80,15 @@ struct RecordTextTests {
     @Test func text_isReadInWholeOrNotAtAll_whenCutOrChanged() {
         for record in Self.records {
             let text = Self.text(of: record)
-            for length in 0..<text.count { #expect(Record(text: text.prefix(length)) == nil) }
-            #expect(Record(text: text + [UInt8(ascii: " ")]) == nil)
+            for length in 0..<text.count { #expect(SyncRecord(text: text.prefix(length)) == nil) }
+            #expect(SyncRecord(text: text + [UInt8(ascii: " ")]) == nil)
             for position in text.indices {
                 for byte in [0, UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "}"), 0xFF] {
                     var changed = text
                     changed[position] = byte
                     // What reads must be JSON, and mean that.
-                    guard let read = Record(text: changed) else { continue }
-                    let decoded = try? JSONDecoder().decode(Record.self, from: Data(changed))
+                    guard let read = SyncRecord(text: changed) else { continue }
+                    let decoded = try? JSONDecoder().decode(SyncRecord.self, from: Data(changed))
                     #expect(read == decoded, "\(String(decoding: changed, as: UTF8.self))")
                 }
             }
@@ -97,8 +97,8 @@ struct RecordTextTests {
 
     @Test func infinity_becomesNull() {
         let key = RecordKey(type: .host, name: "h")
-        let record = Record(key: key, properties: ["z": Register(value: .double(.infinity), stamp: Self.stamp(1))])
+        let record = SyncRecord(key: key, properties: ["z": Register(value: .double(.infinity), stamp: Self.stamp(1))])
 
-        #expect(Record(text: Self.text(of: record))?.properties["z"]?.value == .null)
+        #expect(SyncRecord(text: Self.text(of: record))?.properties["z"]?.value == .null)
     }
 }

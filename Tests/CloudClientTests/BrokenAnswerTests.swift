@@ -102,7 +102,7 @@ struct BrokenAnswerTests {
             #expect(failure?.kind == .other)
         }
         let record = #"{"type":"Host","name":"x"}"#
-        let sent = Record(key: RecordKey(type: .host, name: "y"))
+        let sent = SyncRecord(key: RecordKey(type: .host, name: "y"))
         for answer in [#"{"results":[\#(record)],"serverTime":1}"#, #"{"results":[],"serverTime":1}"#] {
             try await withServer(.closing(Self.answer("200 OK", answer))) { client, _ in
                 let failure = await #expect(throws: SyncFailure.self) {

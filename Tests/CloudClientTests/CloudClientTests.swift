@@ -48,10 +48,11 @@ struct CloudClientTests {
 
     // MARK: - Records
 
-    private func record(_ name: String, _ value: SettingValue, ahead: UInt64 = 0, by host: HostID = hostA) -> Record {
+    private func record(_ name: String, _ value: SettingValue, ahead: UInt64 = 0, by host: HostID = hostA) -> SyncRecord
+    {
         let stamp = Stamp(
             milliseconds: UInt64(LocalCloud.now.millisecondsSince1970) + ahead, counter: 0, host: host)
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: .deviceSettings, name: name),
             properties: ["name": Register(value: value, stamp: stamp)])
     }
@@ -67,7 +68,7 @@ struct CloudClientTests {
             #expect(outcome.results == sent.map { PushResult(key: $0.key) })
             #expect(outcome.serverTime == UInt64(LocalCloud.now.millisecondsSince1970))
 
-            var got: [Record] = []
+            var got: [SyncRecord] = []
             var token: String?
             var pages = 0
             while true {

@@ -7,8 +7,6 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-import struct SettingsCore.Record
-
 @testable import CloudEtcd
 
 /// Aliases through several copies of one cloud, on a real etcd.
@@ -28,18 +26,18 @@ struct EtcdAliasTests {
         self.settings = settings
     }
 
-    private func record(_ alias: String, _ meter: String?, write: Int64 = 0) -> Record {
+    private func record(_ alias: String, _ meter: String?, write: Int64 = 0) -> SyncRecord {
         let stamp = Stamp(
             milliseconds: UInt64(Self.now.millisecondsSince1970 + write), counter: 0, host: .numbered(1))
         let value: SettingValue = meter.map { .string($0) } ?? .null
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: .meterAlias, name: alias), properties: ["meter": Register(value: value, stamp: stamp)])
     }
 
     private func acquire(_ meter: String, by host: UInt64, of engine: any CloudEngine) async throws -> FencingToken? {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let request = LeaseAcquire(
-            requestID: RequestID(using: &dice), host: .numbered(host), hostName: "host \(host)",
+            requestID: RequestID(using: &rng), host: .numbered(host), hostName: "host \(host)",
             session: .numbered(host), timeToLive: .seconds(120), transport: .ble)
         let answer = try await engine.decideLease(of: meter, in: "home") {
             LeaseRules.acquire(
@@ -49,7 +47,7 @@ struct EtcdAliasTests {
         return nil
     }
 
-    private func write(_ record: Record, through engine: any CloudEngine) async throws -> Bool {
+    private func write(_ record: SyncRecord, through engine: any CloudEngine) async throws -> Bool {
         let outcome = try await engine.modify([record], in: "home", now: Self.now, leaseTime: .origin)[0]
         if case .changed = outcome.fate { return true }
         return false
@@ -115,8 +113,8 @@ struct EtcdAliasTests {
     }
 
     @Test func aliases_moveWithTheCloud() async throws {
-        var dice = SystemRandomNumberGenerator()
-        let source = try SQLiteCloudEngine.open(directory: folder.path + "/cloud", now: .origin, dice: &dice)
+        var rng = SystemRandomNumberGenerator()
+        let source = try SQLiteCloudEngine.open(directory: folder.path + "/cloud", now: .origin, rng: &rng)
         _ = try await source.createZone("home", terms: .standard)
         let token = try #require(try await acquire(Self.ids[0], by: 1, of: source))
         _ = try await source.decideLease(of: Self.ids[0], in: "home") {
@@ -126,7 +124,7 @@ struct EtcdAliasTests {
         let before = try await source.standing(of: Self.ids[0], in: "home")
 
         _ = try await EtcdArrival.run(
-            from: source, to: settings, at: Self.now, clock: .real, dice: &dice,
+            from: source, to: settings, at: Self.now, clock: .real, rng: &rng,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, progress: { _ in })
 
         try source.close()

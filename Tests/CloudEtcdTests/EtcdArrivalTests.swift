@@ -30,15 +30,15 @@ struct EtcdArrivalTests {
     private func file(opensDeparted: Bool = false) throws -> SQLiteCloudEngine {
         var options = SQLiteCloudEngine.Options()
         options.opensDeparted = opensDeparted
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         return try SQLiteCloudEngine.open(
-            directory: folder.path + "/cloud", now: .origin, dice: &dice, options: options)
+            directory: folder.path + "/cloud", now: .origin, rng: &rng, options: options)
     }
 
     private func arrive(_ store: some DepartingStore) async throws -> EtcdArrival {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         return try await EtcdArrival.run(
-            from: store, to: settings, at: Self.now, clock: .real, dice: &dice,
+            from: store, to: settings, at: Self.now, clock: .real, rng: &rng,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, progress: { _ in })
     }
 
@@ -46,14 +46,14 @@ struct EtcdArrivalTests {
         Stamp(milliseconds: UInt64(Self.now.millisecondsSince1970 + after), counter: 0, host: .numbered(1))
     }
 
-    private func record(_ name: String, _ value: Int64, type: RecordType = .deviceSettings) -> Record {
-        Record(
+    private func record(_ name: String, _ value: Int64, type: RecordType = .deviceSettings) -> SyncRecord {
+        SyncRecord(
             key: RecordKey(type: type, name: name),
             properties: ["name": Register(value: .int(value), stamp: stamp(value))])
     }
 
-    private func tombstone(_ name: String, after: Int64) -> Record {
-        Record(key: RecordKey(type: .deviceSettings, name: name), deletion: Deletion(stamp: stamp(after)))
+    private func tombstone(_ name: String, after: Int64) -> SyncRecord {
+        SyncRecord(key: RecordKey(type: .deviceSettings, name: name), deletion: Deletion(stamp: stamp(after)))
     }
 
     private func acquire(

@@ -32,9 +32,9 @@ struct EtcdCloudEngineTests {
 extension EtcdCloudEngine {
     /// With real clocks, for waiting, unless another is given.
     static func open(_ settings: EtcdSettings, clock: CloudClock = .real) async throws(EtcdError) -> EtcdCloudEngine {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         return try await open(
-            settings, clock: clock, dice: &dice, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            settings, clock: clock, rng: &rng, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 }
 

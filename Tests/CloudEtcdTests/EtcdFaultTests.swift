@@ -7,8 +7,6 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-import struct SettingsCore.Record
-
 @testable import CloudEtcd
 
 /// What goes wrong with a real etcd. Each has one of its own.
@@ -17,10 +15,10 @@ struct EtcdFaultTests {
     private let zone = "home"
     private let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
 
-    private func record(_ name: String, _ value: Int64 = 1) -> Record {
+    private func record(_ name: String, _ value: Int64 = 1) -> SyncRecord {
         let stamp = Stamp(
             milliseconds: UInt64(now.millisecondsSince1970 + value), counter: 0, host: HostID(high: 1, low: 1))
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: .deviceSettings, name: name),
             properties: ["a": Register(value: .int(value), stamp: stamp)])
     }

@@ -34,7 +34,7 @@ struct EtcdQueuesTests {
             clock.sleep = { until in try await real.sleep(real.now() + (until - time.now)) }
             engine = try await EtcdCloudEngine.open(settings, clock: clock)
             service = CloudService(
-                engine: engine, clock: clock, dice: SystemRandomNumberGenerator(),
+                engine: engine, clock: clock, rng: SystemRandomNumberGenerator(),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         }
 

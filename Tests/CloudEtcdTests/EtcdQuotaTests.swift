@@ -6,8 +6,6 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-import struct SettingsCore.Record
-
 @testable import CloudEtcd
 
 /// What a zone has used, with copies of the cloud that know no quotas.
@@ -16,9 +14,9 @@ struct EtcdQuotaTests {
     private let zone = "home"
     private let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
 
-    private func record(_ name: String, host: UInt64 = 1) -> Record {
+    private func record(_ name: String, host: UInt64 = 1) -> SyncRecord {
         let stamp = Stamp(milliseconds: UInt64(now.millisecondsSince1970), counter: 0, host: .numbered(host))
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: .deviceSettings, name: name),
             properties: ["a": Register(value: .int(1), stamp: stamp)])
     }
@@ -51,7 +49,7 @@ struct EtcdQuotaTests {
         for host in 0..<16 {
             let id = HostID(high: UInt64(host) << 60 | 1, low: 1)
             let stamp = Stamp(milliseconds: UInt64(now.millisecondsSince1970), counter: 0, host: id)
-            let one = Record(
+            let one = SyncRecord(
                 key: RecordKey(type: .deviceSettings, name: "m\(host)"),
                 properties: ["a": Register(value: .int(1), stamp: stamp)])
             _ = try await engine.modify([one], in: zone, now: now)

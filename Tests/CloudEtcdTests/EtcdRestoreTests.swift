@@ -37,10 +37,10 @@ struct EtcdRestoreTests {
         let granted = try await acquire(before, 1, at: .origin)
         guard case .granted(let lease) = granted else { return }
         await before.close()
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let between = try await EtcdCloudEngine.open(server.settings)
 
-        let report = try await EtcdRestore.run(on: between, at: now, dice: &dice)
+        let report = try await EtcdRestore.run(on: between, at: now, rng: &rng)
 
         await between.close()
         #expect(report.leases == 1)
@@ -83,10 +83,10 @@ struct EtcdRestoreTests {
         let server = try EtcdServer()
         try server.start()
         let engine = try await EtcdCloudEngine.open(server.settings)
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
 
         let error = await #expect(throws: EtcdError.self) {
-            _ = try await EtcdRestore.run(on: engine, at: now, dice: &dice)
+            _ = try await EtcdRestore.run(on: engine, at: now, rng: &rng)
         }
 
         #expect(error?.code == .badSetting)
@@ -100,9 +100,9 @@ struct EtcdRestoreTests {
         let zone = try await engine.createZone(zone, terms: .standard)
         // Its lease is from the present, and this machine's calendar is in 1970.
         _ = try await acquire(engine, 1, at: .origin)
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
 
-        let report = try await EtcdRestore.run(on: engine, at: WallTime(millisecondsSince1970: 0), dice: &dice)
+        let report = try await EtcdRestore.run(on: engine, at: WallTime(millisecondsSince1970: 0), rng: &rng)
 
         #expect(report.tokenFloor == 2)
         #expect(try await engine.zone(zone.name)?.id == zone.id)

@@ -8,8 +8,6 @@ import SettingsCore
 import Synchronization
 import Testing
 
-import struct SettingsCore.Record
-
 @testable import CloudEtcd
 
 /// An etcd that went back without anybody saying so to the cloud, and copies of the cloud that come and go.
@@ -18,9 +16,9 @@ struct EtcdTimelineTests {
     private let zone = "home"
     private let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
 
-    private func record(_ name: String) -> Record {
+    private func record(_ name: String) -> SyncRecord {
         let stamp = Stamp(milliseconds: UInt64(now.millisecondsSince1970), counter: 0, host: .numbered(1))
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: .deviceSettings, name: name),
             properties: ["a": Register(value: .int(1), stamp: stamp)])
     }
@@ -198,7 +196,7 @@ struct EtcdTimelineTests {
             _ = try await engine.createZone(zone, terms: .standard)
             let stamp = Stamp(milliseconds: UInt64(now.millisecondsSince1970), counter: 0, host: .numbered(1))
             let key = RecordKey(type: .deviceSettings, name: "m\(run)")
-            let tombstone = Record(key: key, deletion: Deletion(stamp: stamp))
+            let tombstone = SyncRecord(key: key, deletion: Deletion(stamp: stamp))
             _ = try await engine.modify([run < 3 ? tombstone : record("m")], in: zone, now: now)
             await engine.close()
         }

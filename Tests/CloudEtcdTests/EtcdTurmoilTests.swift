@@ -7,8 +7,6 @@ import SettingsCore
 import Synchronization
 import Testing
 
-import struct SettingsCore.Record
-
 @testable import CloudEtcd
 
 /// Members die and are held in turn, while two copies work.
@@ -107,7 +105,7 @@ struct EtcdTurmoilTests {
             round += 1
             let stamp = Stamp(milliseconds: UInt64(now.millisecondsSince1970), counter: 0, host: .numbered(1))
             let batch = ["w\(writer)-\(round)", "v\(writer)-\(round)"].map {
-                Record(
+                SyncRecord(
                     key: RecordKey(type: .deviceSettings, name: $0),
                     properties: ["a": Register(value: .int(1), stamp: stamp)])
             }
@@ -133,11 +131,11 @@ struct EtcdTurmoilTests {
 
     /// As a person who insists; each time another request.
     private func acquire(_ copy: EtcdCloudEngine, _ meter: String, by host: UInt64) async throws -> FencingToken? {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let request = LeaseAcquire(
-            requestID: RequestID(using: &dice), host: .numbered(host), hostName: "host \(host)",
+            requestID: RequestID(using: &rng), host: .numbered(host), hostName: "host \(host)",
             // Of one session it would be given the token that it has.
-            session: meter == "own" ? .numbered(host) : SessionID(using: &dice), previousSession: nil,
+            session: meter == "own" ? .numbered(host) : SessionID(using: &rng), previousSession: nil,
             timeToLive: .seconds(120), transport: .ble, policy: .keep)
         let answer = try await copy.decideLease(of: meter, in: zone) {
             var request = request

@@ -6,8 +6,6 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-import struct SettingsCore.Record
-
 @testable import CloudEtcd
 
 /// What is sent to etcd and read from it, without one.
@@ -213,7 +211,7 @@ struct StoredValueTests {
 
     @Test func noByteOfARecord_traps() throws {
         let stamp = Stamp(milliseconds: 1, counter: 2, host: HostID(high: 1, low: 1))
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: .host, name: "a\nb"), properties: ["p": Register(value: .string("x"), stamp: stamp)])
         let stored = StoredRecord(record: record, sequence: 7, tombstoneTime: WallTime(millisecondsSince1970: 8))
         let bytes = stored.bytes

@@ -29,12 +29,12 @@ final class CloudBench: Sendable {
 
     init(limits: RequestGate.Limits = RequestGate.Limits()) {
         service = CloudService(
-            engine: engine, clock: clock.cloud, dice: CountingDice(next: 1 << 40), logger: log.logger)
+            engine: engine, clock: clock.cloud, rng: CountingRNG(next: 1 << 40), logger: log.logger)
         gate = RequestGate(limits: limits, now: clock.cloud.now)
-        let dice = Mutex(CountingDice(next: 0))
+        let rng = Mutex(CountingRNG(next: 0))
         routes = CloudRoutes(
             service: service, gate: gate, clock: clock.cloud, version: "1.2.3",
-            makeToken: { dice.withLock { BearerToken(using: &$0) } },
+            makeToken: { rng.withLock { BearerToken(using: &$0) } },
             figures: { $0.add(CloudMetrics.records, count: 7) })
     }
 
@@ -69,16 +69,16 @@ final class CloudBench: Sendable {
             tokens += 1
             return tokens
         }
-        var dice = CountingDice(next: number << 20)
-        let token = BearerToken(using: &dice)
+        var rng = CountingRNG(next: number << 20)
+        let token = BearerToken(using: &rng)
         _ = try await service.addCredential(kind, label: "bench", hash: token.hash, in: zone)
         return token
     }
 
     /// For tests that need but one.
     static func makeToken() -> BearerToken {
-        var dice = CountingDice(next: 77)
-        return BearerToken(using: &dice)
+        var rng = CountingRNG(next: 77)
+        return BearerToken(using: &rng)
     }
 
     struct Member {
@@ -149,7 +149,7 @@ struct Answer: Sendable {
 }
 
 /// Numbers that differ, and are the same in each run.
-struct CountingDice: RandomNumberGenerator, Sendable {
+struct CountingRNG: RandomNumberGenerator, Sendable {
     private var drawn: UInt64
 
     init(next: UInt64) { drawn = next }

@@ -85,9 +85,9 @@ struct OpenAPITests {
         (acquire.previousSession, acquire.ttl, acquire.policy, acquire.takeover) = ("p", 1, "keep", .of(token: 5))
         acquire.tokenFloor = 4
         let deletion = Deletion(stamp: stamp)
-        let tombstone = Record(key: key, deletion: deletion)
+        let tombstone = SyncRecord(key: key, deletion: deletion)
         let later = Register(value: .null, stamp: Stamp(milliseconds: 9, counter: 0, host: HostID(high: 3, low: 4)))
-        let record = Record(key: key, properties: ["p": later], deletion: deletion)
+        let record = SyncRecord(key: key, properties: ["p": later], deletion: deletion)
         let change = EventBody.Change(types: ["Host"], hostID: "h")
         let offer = EventBody.Offer(meter: "m", reserved: 1)
         return [
@@ -108,7 +108,7 @@ struct OpenAPITests {
             ("ZoneRequest", ZoneRequest(zoneID: "i"), ZoneRequest(zoneID: nil)),
             ("Register", brought, register),
             ("Deletion", Deletion(stamp: stamp, mergedInto: "x", broughtBy: stamp.host), deletion),
-            ("Record", record, Record(key: key)),
+            ("Record", record, SyncRecord(key: key)),
             ("ModifyRequest", ModifyRequest(records: [record]), ModifyRequest(records: [tombstone])),
             (
                 "ModifyResult", ModifyAnswer.Result(type: "t", name: "n", error: error, merged: record),

@@ -240,7 +240,7 @@ struct RefusalTests {
         try await bench.engine.setQuota(ZoneQuota(zone: one, host: one), of: "home")
         let stamp = Stamp(milliseconds: 1_780_000_000_000, counter: 0, host: HostID(high: 1, low: 1))
         let records = ["00:00:00:00:00:01", "00:00:00:00:00:02"].map { name in
-            Record(
+            SyncRecord(
                 key: RecordKey(type: .deviceSettings, name: name),
                 properties: ["a": Register(value: .int(1), stamp: stamp)])
         }
@@ -271,7 +271,7 @@ struct RefusalTests {
 
     @Test func tooManyRecords_is413() async throws {
         let host = try await bench.host("a")
-        let records = (0...400).map { Record(key: RecordKey(type: .host, name: "\($0)")) }
+        let records = (0...400).map { SyncRecord(key: RecordKey(type: .host, name: "\($0)")) }
         try await bench.test(.router) { browser in
             expect(
                 try await browser.post(

@@ -90,7 +90,7 @@ struct RoutesTests {
     func record_thatOneHostWrites_isThereForAnother(medium: Medium) async throws {
         let (a, b) = (try await bench.host("a"), try await bench.host("b"))
         let stamp = Stamp(milliseconds: 1_780_000_000_000, counter: 0, host: try #require(HostID(a.id)))
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: .deviceSettings, name: CloudBench.meter),
             properties: ["name": Register(value: .string("Bench"), stamp: stamp)])
         try await bench.test(medium) { browser in

@@ -7,8 +7,6 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// Aliases over restarts, and from versions that leased without them.
 struct AliasStoreTests {
     private static let alias = "AA:BB:CC:DD:EE:01"
@@ -19,8 +17,8 @@ struct AliasStoreTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private var record: Record {
-        Record(
+    private var record: SyncRecord {
+        SyncRecord(
             key: RecordKey(type: .meterAlias, name: Self.alias),
             properties: ["meter": Register(value: .string(Self.meter), stamp: Sample.stamp())])
     }

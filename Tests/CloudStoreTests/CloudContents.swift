@@ -40,14 +40,14 @@ enum Sample {
         Stamp(milliseconds: UInt64(now.millisecondsSince1970 + after), counter: 0, host: .numbered(1))
     }
 
-    static func record(_ name: String, value: Int64 = 1, after: Int64 = 0) -> Record {
-        Record(
+    static func record(_ name: String, value: Int64 = 1, after: Int64 = 0) -> SyncRecord {
+        SyncRecord(
             key: RecordKey(type: .deviceSettings, name: name),
             properties: ["name": Register(value: .int(value), stamp: stamp(after))])
     }
 
-    static func tombstone(_ name: String, after: Int64 = 0) -> Record {
-        Record(key: RecordKey(type: .deviceSettings, name: name), deletion: Deletion(stamp: stamp(after)))
+    static func tombstone(_ name: String, after: Int64 = 0) -> SyncRecord {
+        SyncRecord(key: RecordKey(type: .deviceSettings, name: name), deletion: Deletion(stamp: stamp(after)))
     }
 
     static func credential(_ id: String, bound host: UInt64? = nil) -> Credential {

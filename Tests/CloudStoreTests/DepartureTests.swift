@@ -66,9 +66,9 @@ struct DepartureTests {
         let aside = try #require(try SQLiteCloudEngine.setAsideDeparted(directory: folder.cloud, at: Sample.now))
         #expect(aside == "\(folder.store).moved-1795000000")
         #expect(!folder.exists(folder.store))
-        var dice = CountingDice(last: 100)
+        var rng = CountingRNG(last: 100)
 
-        let report = try CloudRestore.run(from: aside, into: folder.cloud, at: Sample.now, dice: &dice)
+        let report = try CloudRestore.run(from: aside, into: folder.cloud, at: Sample.now, rng: &rng)
 
         #expect((report.records, report.leases) == (3, 2))
         let restored = try folder.openCloud()

@@ -9,8 +9,6 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// Files that programs of earlier versions have really written.
 struct EarlierVersionTests {
     private static let meter = "02:00:00:00:25:0C"

@@ -7,7 +7,7 @@ import Testing
 
 /// The packed table against a plain dictionary.
 struct HeldLeasesTests {
-    private func record(_ number: UInt64, isRevoking: Bool, dice: inout some RandomNumberGenerator) -> LeaseRecord {
+    private func record(_ number: UInt64, isRevoking: Bool, rng: inout some RandomNumberGenerator) -> LeaseRecord {
         let holder = LeaseHolder(
             host: HostID(high: 0, low: number % 5), hostName: "Host \(number % 7) – ü",
             session: SessionID(high: 1, low: number % 5), transport: LeaseTransport.allCases[Int(number % 3)],
@@ -15,7 +15,7 @@ struct HeldLeasesTests {
         let token = FencingToken(rawValue: number << 40 | 1)
         let grants = (0..<number % 4).map {
             LeaseGrant(
-                requestID: RequestID(high: number, low: dice.next()),
+                requestID: RequestID(high: number, low: rng.next()),
                 token: $0 + 1 == number % 4 ? token : FencingToken(rawValue: $0))
         }
         return LeaseRecord(
@@ -29,7 +29,7 @@ struct HeldLeasesTests {
 
     @Test(arguments: [UInt64](1...20))
     func table_isWhatADictionaryIs_whateverHappens(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var table = HeldLeases()
         var model: [String: LeaseRecord] = [:]
         let meters =
@@ -40,9 +40,9 @@ struct HeldLeasesTests {
             ]
 
         for _ in 0..<500 {
-            let meter = meters[Int(dice.next() % UInt64(meters.count))]
-            let action = dice.next() % 4
-            let new = action == 0 ? nil : record(dice.next() % 100, isRevoking: action == 1, dice: &dice)
+            let meter = meters[Int(rng.next() % UInt64(meters.count))]
+            let action = rng.next() % 4
+            let new = action == 0 ? nil : record(rng.next() % 100, isRevoking: action == 1, rng: &rng)
             table[meter] = new
             model[meter] = new
 
@@ -59,8 +59,8 @@ struct HeldLeasesTests {
 
     @Test func freedLease_isNone() {
         var table = HeldLeases()
-        var dice = Dice(seed: 1)
-        var lease = record(1, isRevoking: false, dice: &dice)
+        var rng = SeededRNG(seed: 1)
+        var lease = record(1, isRevoking: false, rng: &rng)
         table["AA:BB:CC:DD:EE:FF"] = lease
         lease.state = .free
 

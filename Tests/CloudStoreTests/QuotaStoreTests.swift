@@ -8,8 +8,6 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// What a zone has used, over starts and from older versions.
 struct QuotaStoreTests {
     private let folder: TemporaryFolder

@@ -24,8 +24,8 @@ struct RestoreTests {
     private func restore(
         into directory: String? = nil, at now: WallTime = Sample.now + .seconds(10)
     ) throws(CloudStoreError) -> CloudRestore {
-        var dice = CountingDice(last: 100)
-        return try CloudRestore.run(from: backup, into: directory ?? folder.cloud, at: now, dice: &dice)
+        var rng = CountingRNG(last: 100)
+        return try CloudRestore.run(from: backup, into: directory ?? folder.cloud, at: now, rng: &rng)
     }
 
     /// A cloud with a record and a lease, of which there is a backup, and which went on after it.
@@ -108,9 +108,9 @@ struct RestoreTests {
         try await once.backup(to: backup + "2", at: Sample.now + .seconds(10))
         try once.close()
 
-        var dice = CountingDice(last: 500)
+        var rng = CountingRNG(last: 500)
         let second = try CloudRestore.run(
-            from: backup + "2", into: folder.cloud, at: Sample.now + .seconds(10), dice: &dice)
+            from: backup + "2", into: folder.cloud, at: Sample.now + .seconds(10), rng: &rng)
 
         #expect(second.tokenFloor > first.tokenFloor)
         #expect(FencingToken(rawValue: second.tokenFloor) > token ?? .max)
@@ -185,10 +185,10 @@ struct RestoreTests {
     @Test func clockThatIsBehind_canBeIgnored_andTokensBeginAtTheBackupsDate() async throws {
         let engine = try await makeCloud()
         try engine.close()
-        var dice = CountingDice(last: 100)
+        var rng = CountingRNG(last: 100)
 
         let report = try CloudRestore.run(
-            from: backup, into: folder.cloud, at: WallTime(millisecondsSince1970: 0), ignoresClock: true, dice: &dice)
+            from: backup, into: folder.cloud, at: WallTime(millisecondsSince1970: 0), ignoresClock: true, rng: &rng)
 
         #expect(report.tokenFloor == UInt64(Sample.now.millisecondsSince1970 / 1000 + 1) << 20)
     }
@@ -247,9 +247,9 @@ struct RestoreTests {
         }
 
         for number in 0..<5 {
-            var dice = CountingDice()
+            var rng = CountingRNG()
             let directory = "\(folder.path)/restored-\(number)"
-            _ = try CloudRestore.run(from: "\(backup)-\(number)", into: directory, at: Sample.now, dice: &dice)
+            _ = try CloudRestore.run(from: "\(backup)-\(number)", into: directory, at: Sample.now, rng: &rng)
             let contents = try await CloudContents(at: directory, folder)
             let pairs = Dictionary(grouping: contents.records) { $0.key.name.dropLast(2) }
             #expect(pairs.values.allSatisfy { $0.count == 2 }, "a request is in it in whole or not at all")

@@ -13,9 +13,9 @@ extension TemporaryFolder {
     func openCloud(
         _ directory: String? = nil, now: MonotonicTime = .origin, options: SQLiteCloudEngine.Options = .init()
     ) throws(CloudStoreError) -> SQLiteCloudEngine {
-        var dice = CountingDice()
+        var rng = CountingRNG()
         return try SQLiteCloudEngine.open(
-            directory: directory ?? cloud, now: now, dice: &dice, options: options)
+            directory: directory ?? cloud, now: now, rng: &rng, options: options)
     }
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: name) }
@@ -41,8 +41,8 @@ extension TemporaryFolder {
     }
 }
 
-/// Dice that a test can foresee.
-struct CountingDice: RandomNumberGenerator {
+/// SeededRNG that a test can foresee.
+struct CountingRNG: RandomNumberGenerator {
     var last: UInt64 = 0
 
     mutating func next() -> UInt64 {

@@ -14,10 +14,10 @@ struct TimelineTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Each run with dice of its own.
+    /// Each run with random numbers of its own.
     private func open(_ directory: String, run: UInt64) throws -> SQLiteCloudEngine {
-        var dice = CountingDice(last: run * 1000)
-        return try SQLiteCloudEngine.open(directory: directory, now: .origin, dice: &dice)
+        var rng = CountingRNG(last: run * 1000)
+        return try SQLiteCloudEngine.open(directory: directory, now: .origin, rng: &rng)
     }
 
     private func write(_ names: [String], to engine: SQLiteCloudEngine) async throws {

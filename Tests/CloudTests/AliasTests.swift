@@ -12,13 +12,13 @@ struct AliasTests {
     private static let cable = "usb:2e3c:0049:0042"
 
     private func modify(
-        _ cloud: TestCloud, _ records: [Record], by host: Principal
+        _ cloud: TestCloud, _ records: [SyncRecord], by host: Principal
     ) async throws -> [ModifyAnswer.Result] {
         try await cloud.service.modify(ModifyRequest(records: records), in: "home", by: host).results
     }
 
-    private func alias(_ cloud: TestCloud) -> Record {
-        Record(
+    private func alias(_ cloud: TestCloud) -> SyncRecord {
+        SyncRecord(
             key: RecordKey(type: .meterAlias, name: Self.cable),
             properties: ["meter": Register(value: .string(TestCloud.meter), stamp: cloud.stamp())])
     }

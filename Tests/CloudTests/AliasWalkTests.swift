@@ -26,7 +26,7 @@ private struct AliasWalk {
     private static let ids = (1...4).map { "AA:BB:CC:DD:EE:0\($0)" }
 
     private let engine: any CloudEngine
-    private var dice: Dice
+    private var rng: SeededRNG
     private let now = CloudEngineContract.start
     private var writes: Int64 = 0
     private var requests: UInt64 = 1000
@@ -42,15 +42,15 @@ private struct AliasWalk {
 
     init(_ engine: any CloudEngine, seed: UInt64) {
         self.engine = engine
-        dice = Dice(seed: seed)
+        rng = SeededRNG(seed: seed)
     }
 
     private func meaning(_ id: String) -> String { AliasMap.flattened(said)[id] ?? id }
 
-    private mutating func anyID() -> String { Self.ids[Int.random(in: 0..<Self.ids.count, using: &dice)] }
+    private mutating func anyID() -> String { Self.ids[Int.random(in: 0..<Self.ids.count, using: &rng)] }
 
     mutating func step() async throws {
-        switch Int.random(in: 0..<8, using: &dice) {
+        switch Int.random(in: 0..<8, using: &rng) {
         case 0, 1, 2: try await acquire()
         case 3: try await renew()
         case 4, 5: try await release()
@@ -60,10 +60,10 @@ private struct AliasWalk {
     }
 
     private mutating func acquire() async throws {
-        let (host, id) = (UInt64.random(in: 1...3, using: &dice), anyID())
+        let (host, id) = (UInt64.random(in: 1...3, using: &rng), anyID())
         requests += 1
         let before = try await engine.standing(of: id, in: CloudEngineContract.zone)
-        let takeover = Bool.random(using: &dice) ? before.record?.token : nil
+        let takeover = Bool.random(using: &rng) ? before.record?.token : nil
         let answer = try await CloudEngineContract.decide(
             engine, CloudEngineContract.acquire(host, request: requests, takeover: takeover), meter: id, at: now)
         guard case .granted(let record) = answer else { return }
@@ -80,7 +80,7 @@ private struct AliasWalk {
 
     /// Whatever a host once held, under the id that it knew.
     private mutating func renew() async throws {
-        guard let grant = grants.randomElement(using: &dice) else { return }
+        guard let grant = grants.randomElement(using: &rng) else { return }
         let holder = try await engine.lease(of: grant.id, in: CloudEngineContract.zone)
         let renewals = try await engine.renewLeases(
             [(grant.id, grant.token)], session: CloudEngineContract.acquire(grant.host).session,
@@ -93,8 +93,8 @@ private struct AliasWalk {
 
     private mutating func release() async throws {
         // Mostly one that is in force, or nobody could make two meters one.
-        let some = Int.random(in: 0..<8, using: &dice) == 0 ? grants[...] : grants.suffix(4)
-        guard let grant = some.randomElement(using: &dice) else { return }
+        let some = Int.random(in: 0..<8, using: &rng) == 0 ? grants[...] : grants.suffix(4)
+        guard let grant = some.randomElement(using: &rng) else { return }
         let before = try await engine.lease(of: grant.id, in: CloudEngineContract.zone)
         let change = try await CloudEngineContract.release(engine, grant.token, session: grant.host, meter: grant.id)
         guard case .changed = change else { return }
@@ -104,12 +104,12 @@ private struct AliasWalk {
 
     private mutating func alias() async throws {
         let (id, meter) = (anyID(), anyID())
-        let target = Bool.random(using: &dice) || id == meter ? nil : meter
+        let target = Bool.random(using: &rng) || id == meter ? nil : meter
         let before = Dictionary(uniqueKeysWithValues: Self.ids.map { ($0, meaning($0)) })
         let held = Set(try await engine.heldLeases(in: CloudEngineContract.zone).map(\.meter))
         writes += 1
         let value: SettingValue = target.map { .string($0) } ?? .null
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: .meterAlias, name: id),
             properties: ["meter": Register(value: value, stamp: CloudEngineContract.stamp(writes))])
         let fate = try await engine.modify(

@@ -96,7 +96,7 @@ struct CloudRetentionTests {
 
     /// A cloud that came back with an older calendar goes on, and says why its changes are dated as they are.
     @Test func clockThatIsBehind_isSaid() async throws {
-        let service = CloudService(engine: engine, clock: time.clock, dice: CountingDice(), logger: Self.silent)
+        let service = CloudService(engine: engine, clock: time.clock, rng: CountingRNG(), logger: Self.silent)
         try await write("m1")
         #expect(await service.clockWarning() == nil)
 
@@ -118,14 +118,14 @@ struct CloudRetentionTests {
     }
 
     private func write(_ name: String) async throws {
-        try await modify(Record(key: key(name), properties: ["a": Register(value: .int(1), stamp: stamp)]))
+        try await modify(SyncRecord(key: key(name), properties: ["a": Register(value: .int(1), stamp: stamp)]))
     }
 
     private func delete(_ name: String) async throws {
-        try await modify(Record(key: key(name), deletion: Deletion(stamp: stamp)))
+        try await modify(SyncRecord(key: key(name), deletion: Deletion(stamp: stamp)))
     }
 
-    private func modify(_ record: Record) async throws {
+    private func modify(_ record: SyncRecord) async throws {
         _ = try await engine.modify([record], in: "home", now: time.wallNow)
     }
 

@@ -7,7 +7,7 @@ import SettingsCore
 import Testing
 
 struct EventTests {
-    private func modify(_ cloud: TestCloud, _ records: [Record], by host: Principal) async throws {
+    private func modify(_ cloud: TestCloud, _ records: [SyncRecord], by host: Principal) async throws {
         _ = try await cloud.service.modify(ModifyRequest(records: records), in: "home", by: host)
     }
 

@@ -52,7 +52,7 @@ struct HostTests {
         let key = RecordKey(type: .deviceSettings, name: TestCloud.meter)
         let ahead = UInt64(cloud.time.wallNow.millisecondsSince1970) + 30_000
         let stamp = Stamp(milliseconds: ahead, counter: 3, host: .numbered(1))
-        let record = Record(key: key, properties: ["name": Register(value: .string("Slip"), stamp: stamp)])
+        let record = SyncRecord(key: key, properties: ["name": Register(value: .string("Slip"), stamp: stamp)])
         _ = try await cloud.engine.modify([record], in: "home", now: cloud.time.wallNow)
 
         _ = try await cloud.service.deleteRecord(type: "DeviceSettings", name: key.name, in: "home")

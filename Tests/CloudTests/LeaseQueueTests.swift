@@ -15,26 +15,26 @@ struct LeaseQueueTests {
         )
     }
 
-    private func anyWaiter(_ dice: inout Dice) -> Waiter {
-        waiter(UInt64(dice.below(6)), copy: UInt64(dice.below(3)), token: UInt64(dice.below(3)))
+    private func anyWaiter(_ rng: inout SeededRNG) -> Waiter {
+        waiter(UInt64(rng.below(6)), copy: UInt64(rng.below(3)), token: UInt64(rng.below(3)))
     }
 
-    private func anyChange(_ queue: [Waiter], _ dice: inout Dice) -> QueueEdit {
-        switch dice.below(5) {
-        case 0: .join(anyWaiter(&dice))
-        case 1: .joinAtHead(anyWaiter(&dice))
-        case 2: .leave(.numbered(UInt64(dice.below(6))))
-        case 3: .remove(Set(queue.filter { _ in dice.oneIn(3) }), late: dice.oneIn(2) ? queue.first : nil)
-        default: .leaveAll(of: .numbered(UInt64(dice.below(3))))
+    private func anyChange(_ queue: [Waiter], _ rng: inout SeededRNG) -> QueueEdit {
+        switch rng.below(5) {
+        case 0: .join(anyWaiter(&rng))
+        case 1: .joinAtHead(anyWaiter(&rng))
+        case 2: .leave(.numbered(UInt64(rng.below(6))))
+        case 3: .remove(Set(queue.filter { _ in rng.oneIn(3) }), late: rng.oneIn(2) ? queue.first : nil)
+        default: .leaveAll(of: .numbered(UInt64(rng.below(3))))
         }
     }
 
     @Test(arguments: UInt64(0)..<20)
     func hostStandsOnce_andOrderStays_whateverIsDone(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var queue: [Waiter] = []
         for _ in 0..<500 {
-            let change = anyChange(queue, &dice)
+            let change = anyChange(queue, &rng)
             let next = change(queue)
 
             #expect(Set(next.map(\.host)).count == next.count, "seed \(seed): \(change) of \(queue)")
@@ -97,10 +97,10 @@ struct LeaseQueueTests {
         ]
         let first = QueueSnapshot(queues: [place: told[0], other: told[0]], version: 1)
         let last = QueueSnapshot(queues: [other: told[0]], version: 7)
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         for _ in 0..<50 {
             let queues = LeaseQueues()
-            for step in Array(0..<6).shuffled(using: &dice) {
+            for step in Array(0..<6).shuffled(using: &rng) {
                 switch step {
                 case 4: _ = queues.take(first)
                 case 5: _ = queues.take(last)

@@ -15,7 +15,7 @@ struct QuotaTests {
     // MARK: What counts
 
     @Test func record_countsItsNamesAndValues_and64ForEachPart() {
-        let record = Record(
+        let record = SyncRecord(
             key: Self.key,
             properties: [
                 "note": Register(value: .string("über"), stamp: stamp(3)),
@@ -28,7 +28,7 @@ struct QuotaTests {
     }
 
     @Test func parts_countForWhoWroteAndBroughtThem_andTheRecordForTheNewest() {
-        let record = Record(
+        let record = SyncRecord(
             key: Self.key,
             properties: [
                 "a": Register(value: .int(1), stamp: stamp(1, host: 1)),
@@ -48,14 +48,14 @@ struct QuotaTests {
     @Test func administratorsDeletion_isNobodysShare() {
         let nobody = Stamp(milliseconds: 5, counter: 0, host: HostID(high: 0, low: 0))
 
-        #expect(ZoneUsage(of: Record(key: Self.key, deletion: Deletion(stamp: nobody))).hosts.isEmpty)
+        #expect(ZoneUsage(of: SyncRecord(key: Self.key, deletion: Deletion(stamp: nobody))).hosts.isEmpty)
     }
 
     /// Whoever deletes needs no room, whatever is in the record.
     @Test(arguments: [SettingValue.null, .bool(true), .int(1), .string(""), .string("x")])
     func deletion_ofALiveRecord_neverNeedsMore(value: SettingValue) {
-        let live = Record(key: Self.key, properties: ["": Register(value: value, stamp: stamp(1))])
-        let gone = live.merged(with: Record(key: Self.key, deletion: Deletion(stamp: stamp(2, host: 2))))
+        let live = SyncRecord(key: Self.key, properties: ["": Register(value: value, stamp: stamp(1))])
+        let gone = live.merged(with: SyncRecord(key: Self.key, deletion: Deletion(stamp: stamp(2, host: 2))))
 
         let change = ZoneUsage.change(from: live, to: gone)
 
@@ -64,12 +64,12 @@ struct QuotaTests {
     }
 
     @Test func countedByChanges_isCountedAnew_inAnyOrder() {
-        var dice = Dice(seed: 7)
+        var rng = SeededRNG(seed: 7)
         for _ in 0..<50 {
-            var stored: [RecordKey: Record] = [:]
+            var stored: [RecordKey: SyncRecord] = [:]
             var usage = ZoneUsage()
             for _ in 0..<60 {
-                let incoming = Self.random(&dice)
+                let incoming = Self.random(&rng)
                 let old = stored[incoming.key]
                 let new = old?.merged(with: incoming) ?? incoming
                 usage.add(.change(from: old, to: new))
@@ -83,8 +83,8 @@ struct QuotaTests {
         }
     }
 
-    private static func random(_ dice: inout Dice) -> Record {
-        func below(_ bound: UInt64) -> UInt64 { dice.next() % bound }
+    private static func random(_ rng: inout SeededRNG) -> SyncRecord {
+        func below(_ bound: UInt64) -> UInt64 { rng.next() % bound }
         let key = RecordKey(type: .deviceSettings, name: "m\(below(5))")
         var properties: [String: Register] = [:]
         for _ in 0..<below(3) {
@@ -96,14 +96,14 @@ struct QuotaTests {
         let deletion = Deletion(
             stamp: Stamp(milliseconds: below(40), counter: 0, host: .numbered(below(4))),
             broughtBy: below(3) == 0 ? .numbered(9) : nil)
-        return Record(key: key, properties: properties, deletion: below(4) == 0 ? deletion : nil)
+        return SyncRecord(key: key, properties: properties, deletion: below(4) == 0 ? deletion : nil)
     }
 
     @Test(arguments: [Int.min, -1, Int.max])
     func counterOfADamagedStore_neverTraps(number: Int) {
         let amount = QuotaAmount(bytes: number, records: number)
         var usage = ZoneUsage(total: amount, hosts: [.numbered(1): amount])
-        let record = Record(key: Self.key, properties: ["a": Register(value: .int(1), stamp: stamp(1))])
+        let record = SyncRecord(key: Self.key, properties: ["a": Register(value: .int(1), stamp: stamp(1))])
 
         usage.add(ZoneUsage(of: record))
         let excess = usage.excess(adding: ZoneUsage(of: record), under: .standard)
@@ -114,7 +114,7 @@ struct QuotaTests {
     // MARK: What hosts are told
 
     private func modify(
-        _ cloud: TestCloud, _ records: [Record], by host: Principal
+        _ cloud: TestCloud, _ records: [SyncRecord], by host: Principal
     ) async throws -> [ModifyAnswer.Result] {
         try await cloud.service.modify(ModifyRequest(records: records), in: "home", by: host).results
     }
@@ -164,7 +164,7 @@ struct QuotaTests {
     @Test func oldName_isNotTakenAway_whereTheCanonicalOneHasNoRoom() async throws {
         let cloud = try await TestCloud()
         let host = try await cloud.join(1)
-        let old = Record(
+        let old = SyncRecord(
             key: RecordKey(type: .deviceSettings, name: "aa-bb-cc-dd-ee-ff"),
             properties: ["name": Register(value: .string(String(repeating: "x", count: 500)), stamp: cloud.stamp())])
         // As an older version of the cloud left it.

@@ -7,7 +7,7 @@ import Testing
 
 struct RecordTests {
     private func modify(
-        _ cloud: TestCloud, _ records: [Record], by host: Principal
+        _ cloud: TestCloud, _ records: [SyncRecord], by host: Principal
     ) async throws -> [ModifyAnswer.Result] {
         try await cloud.service.modify(ModifyRequest(records: records), in: "home", by: host).results
     }
@@ -65,7 +65,7 @@ struct RecordTests {
         _ = try await modify(cloud, [own], by: bench)
 
         let copy = cloud.record(id, type: .host, value: 2, after: 5)
-        let deletion = Record(key: copy.key, deletion: Deletion(stamp: cloud.stamp(9)))
+        let deletion = SyncRecord(key: copy.key, deletion: Deletion(stamp: cloud.stamp(9)))
         let refused = try await modify(cloud, [copy, deletion, own], by: attic)
 
         #expect(refused.map(\.error) == [nil, nil, nil])
@@ -80,8 +80,8 @@ struct RecordTests {
         let cloud = try await TestCloud()
         let host = try await cloud.join(1)
         let long = String(repeating: "x", count: SettingValue.stringBytesMax + 1)
-        func bad(_ value: SettingValue) -> Record {
-            Record(
+        func bad(_ value: SettingValue) -> SyncRecord {
+            SyncRecord(
                 key: RecordKey(type: .deviceSettings, name: TestCloud.meter),
                 properties: ["p": Register(value: value, stamp: cloud.stamp())])
         }
@@ -91,7 +91,8 @@ struct RecordTests {
             [
                 cloud.record("AA:BB:CC:DD:EE:01"), bad(.double(.nan)), bad(.string(long)), cloud.record("not a meter"),
                 cloud.record("00:00:00:00:00:00"), cloud.record("x", type: RecordType(rawValue: "")),
-                Record(key: RecordKey(type: .host, name: "empty")), cloud.record("later", type: .host, after: 60_001),
+                SyncRecord(key: RecordKey(type: .host, name: "empty")),
+                cloud.record("later", type: .host, after: 60_001),
                 cloud.record("AA:BB:CC:DD:EE:02"), cloud.record("unknown", type: RecordType(rawValue: "Newer")),
             ], by: host)
 
@@ -134,7 +135,7 @@ struct RecordTests {
         let stored = cloud.record(TestCloud.meter)
 
         _ = try await modify(cloud, [stored], by: host)
-        _ = try await modify(cloud, [Record(key: key, deletion: Deletion(stamp: cloud.stamp(9)))], by: host)
+        _ = try await modify(cloud, [SyncRecord(key: key, deletion: Deletion(stamp: cloud.stamp(9)))], by: host)
 
         #expect(try await cloud.service.record(type: "DeviceSettings", name: TestCloud.meter, in: "home") == stored)
     }
@@ -148,7 +149,7 @@ struct RecordTests {
 
         let results = try await modify(cloud, [own, forged, cloud.record("x", type: .recording)], by: one)
         let passedOn = try await modify(cloud, [own], by: two)
-        let deletion = Record(key: own.key, deletion: Deletion(stamp: cloud.stamp(2, host: 2)))
+        let deletion = SyncRecord(key: own.key, deletion: Deletion(stamp: cloud.stamp(2, host: 2)))
         let deleted = try await modify(cloud, [deletion], by: two)
 
         #expect(results.map(\.error?.code) == [nil, .badRequest, .badRequest])

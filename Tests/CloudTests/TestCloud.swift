@@ -13,23 +13,23 @@ struct TestCloud {
     let time: VirtualCloudClock
     let service: CloudService
 
-    private init(engine: InMemoryCloudEngine, time: VirtualCloudClock, dice: CountingDice) {
+    private init(engine: InMemoryCloudEngine, time: VirtualCloudClock, rng: CountingRNG) {
         self.engine = engine
         self.time = time
         service = CloudService(
-            engine: engine, clock: time.clock, dice: dice,
+            engine: engine, clock: time.clock, rng: rng,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     init(policy: LeasePolicy = .keep) async throws {
-        self.init(engine: InMemoryCloudEngine(), time: VirtualCloudClock(), dice: CountingDice())
+        self.init(engine: InMemoryCloudEngine(), time: VirtualCloudClock(), rng: CountingRNG())
         let terms = LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)
         _ = try await service.createZone("home", terms: terms)
         _ = try await service.addCredential(.enrolment, label: "everybody", hash: [0], in: "home")
     }
 
     /// Another copy of the same cloud, with the same clock. Nobody tells the one what the other did.
-    func anotherCopy() -> TestCloud { TestCloud(engine: engine, time: time, dice: CountingDice(last: 1000)) }
+    func anotherCopy() -> TestCloud { TestCloud(engine: engine, time: time, rng: CountingRNG(last: 1000)) }
 
     /// A host that joined, with a token of its own.
     func join(_ number: UInt8) async throws -> Principal {
@@ -78,8 +78,8 @@ struct TestCloud {
 
     func record(
         _ name: String, type: RecordType = .deviceSettings, value: Int64 = 1, after: Int64 = 0, host: UInt64 = 1
-    ) -> Record {
-        Record(
+    ) -> SyncRecord {
+        SyncRecord(
             key: RecordKey(type: type, name: name),
             properties: ["name": Register(value: .int(value), stamp: stamp(after, host: host))])
     }
@@ -118,8 +118,8 @@ final class Listener {
     }
 }
 
-/// Dice that a test can foresee.
-struct CountingDice: RandomNumberGenerator {
+/// SeededRNG that a test can foresee.
+struct CountingRNG: RandomNumberGenerator {
     var last: UInt64 = 0
 
     mutating func next() -> UInt64 {

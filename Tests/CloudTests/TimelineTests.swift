@@ -10,9 +10,9 @@ import Testing
 struct TimelineTests {
     private static let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
 
-    private static func record(_ name: String) -> Record {
+    private static func record(_ name: String) -> SyncRecord {
         let stamp = Stamp(milliseconds: UInt64(now.millisecondsSince1970), counter: 0, host: .numbered(1))
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: .deviceSettings, name: name),
             properties: ["a": Register(value: .int(1), stamp: stamp)])
     }
@@ -45,7 +45,7 @@ struct TimelineTests {
         let cloud = try await TestCloud()
         let book = LogBook()
         let service = CloudService(
-            engine: cloud.engine, clock: cloud.time.clock, dice: Dice(seed: 1), logger: book.logger)
+            engine: cloud.engine, clock: cloud.time.clock, rng: SeededRNG(seed: 1), logger: book.logger)
         let host = try await cloud.join(1)
         let id = try #require(try await cloud.engine.zone("home")).id
         let token = "v2.\(id).memory.9.1f.7.7.."

@@ -6,7 +6,7 @@ struct ConnectionMachineTests {
     private func linked(at time: MonotonicTime = .seconds(0)) -> ConnectionMachine {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
         machine.appeared(at: time)
-        _ = machine.woke(at: time, dice: 0)
+        _ = machine.woke(at: time, random: 0)
         _ = machine.channelOpened(at: time)
         _ = machine.lineReady(at: time)
         return machine
@@ -17,7 +17,7 @@ struct ConnectionMachineTests {
         machine.appeared(at: .seconds(1))
         #expect(machine.state == .notConnected)
         #expect(machine.nextWake == .seconds(1))
-        let action = machine.woke(at: .seconds(1), dice: 0)
+        let action = machine.woke(at: .seconds(1), random: 0)
         #expect(action == .openChannel)
         #expect(machine.state == .connecting)
     }
@@ -35,7 +35,7 @@ struct ConnectionMachineTests {
         machine.appeared(at: .seconds(0))
         seen.append(machine.state)
         machine.connectWanted(at: .seconds(0))
-        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.woke(at: .seconds(0), random: 0)
         seen.append(machine.state)
         _ = machine.channelOpened(at: .seconds(1))
         seen.append(machine.state)
@@ -57,9 +57,9 @@ struct ConnectionMachineTests {
     @Test func data_growsStale_andReturnsWithAFrame() {
         var machine = linked()
         machine.frameReceived(at: .seconds(1))
-        _ = machine.woke(at: .milliseconds(3999), dice: 0)
+        _ = machine.woke(at: .milliseconds(3999), random: 0)
         #expect(machine.state == .dataAvailable)
-        _ = machine.woke(at: .seconds(4), dice: 0)
+        _ = machine.woke(at: .seconds(4), random: 0)
         #expect(machine.state == .communicating)
         machine.frameReceived(at: .seconds(5))
         #expect(machine.state == .dataAvailable)
@@ -68,9 +68,9 @@ struct ConnectionMachineTests {
     @Test func silence_closesTheLink_countedFromTheLastFrame() {
         var machine = linked()
         machine.frameReceived(at: .seconds(1))
-        _ = machine.woke(at: .seconds(4), dice: 0)
+        _ = machine.woke(at: .seconds(4), random: 0)
         #expect(machine.nextWake == .seconds(16))
-        let action = machine.woke(at: .seconds(16), dice: 0)
+        let action = machine.woke(at: .seconds(16), random: 0)
         #expect(action == .closeChannel(.silent))
         #expect(machine.state == .offline)
     }
@@ -78,35 +78,35 @@ struct ConnectionMachineTests {
     @Test func lostLink_isTriedAgain_whileTheDeviceIsThere() throws {
         var machine = linked()
         machine.frameReceived(at: .seconds(1))
-        machine.channelClosed(at: .seconds(2), dice: 0)
+        machine.channelClosed(at: .seconds(2), random: 0)
         #expect(machine.state == .offline)
-        _ = machine.woke(at: try #require(machine.nextWake), dice: 0)
+        _ = machine.woke(at: try #require(machine.nextWake), random: 0)
         #expect(machine.state == .notConnected)
-        let action = machine.woke(at: try #require(machine.nextWake), dice: 0)
+        let action = machine.woke(at: try #require(machine.nextWake), random: 0)
         #expect(action == .openChannel)
     }
 
     @Test func lostLink_waitsForTheDevice_whenItIsGone() {
         var machine = linked()
-        machine.channelClosed(at: .seconds(2), dice: 0)
+        machine.channelClosed(at: .seconds(2), random: 0)
         _ = machine.vanished()
         #expect(machine.nextWake == nil)
         machine.appeared(at: .seconds(99))
-        let action = machine.woke(at: .seconds(99), dice: 0)
+        let action = machine.woke(at: .seconds(99), random: 0)
         #expect(action == .openChannel)
     }
 
     @Test func failedAttempts_areRepeatedForEver_atCappedIntervals() throws {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
         machine.appeared(at: .seconds(0))
-        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.woke(at: .seconds(0), random: 0)
         var now = MonotonicTime.seconds(0)
         for attempt in 1...500 {
-            machine.channelClosed(at: now, dice: UInt64(attempt))
+            machine.channelClosed(at: now, random: UInt64(attempt))
             let wake = try #require(machine.nextWake)
             #expect(wake - now <= .seconds(72), "attempt \(attempt)")
             now = wake
-            let action = machine.woke(at: now, dice: 0)
+            let action = machine.woke(at: now, random: 0)
             #expect(action == .openChannel, "attempt \(attempt)")
         }
     }
@@ -114,8 +114,8 @@ struct ConnectionMachineTests {
     @Test func connectTimeout_closesAndBacksOff() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
         machine.appeared(at: .seconds(0))
-        _ = machine.woke(at: .seconds(0), dice: 0)
-        let action = machine.woke(at: .seconds(10), dice: 0)
+        _ = machine.woke(at: .seconds(0), random: 0)
+        let action = machine.woke(at: .seconds(10), random: 0)
         #expect(action == .closeChannel(.connecting))
         #expect(machine.state == .notConnected)
         #expect(machine.failures == 1)
@@ -129,17 +129,17 @@ struct ConnectionMachineTests {
         #expect(machine.nextWake == nil)
         _ = machine.vanished()
         machine.appeared(at: .seconds(50))
-        let again = machine.woke(at: .seconds(50), dice: 0)
+        let again = machine.woke(at: .seconds(50), random: 0)
         #expect(again == .none)
         machine.connectWanted(at: .seconds(60))
-        let wanted = machine.woke(at: .seconds(60), dice: 0)
+        let wanted = machine.woke(at: .seconds(60), random: 0)
         #expect(wanted == .openChannel)
     }
 
     @Test func lateOpening_isClosed_whenNobodyWaitsForIt() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true)
         machine.appeared(at: .seconds(0))
-        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.woke(at: .seconds(0), random: 0)
         _ = machine.disconnectWanted()
         let action = machine.channelOpened(at: .seconds(1))
         #expect(action == .closeChannel)
@@ -152,9 +152,9 @@ struct ConnectionMachineTests {
             ConnectionTiming(staleAfter: .seconds(9000), silenceTimeout: .seconds(9000)), at: .seconds(2))
         machine.timingChanged(ConnectionTiming(), at: .seconds(2000))
         #expect(machine.state == .communicating)
-        let soon = machine.woke(at: .seconds(2014), dice: 0)
+        let soon = machine.woke(at: .seconds(2014), random: 0)
         #expect(soon == .none)
-        let late = machine.woke(at: .seconds(2015), dice: 0)
+        let late = machine.woke(at: .seconds(2015), random: 0)
         #expect(late == .closeChannel(.silent))
     }
 
@@ -164,8 +164,8 @@ struct ConnectionMachineTests {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
         machine.appeared(at: .seconds(0))
 
-        let asked = machine.woke(at: .seconds(0), dice: 0)
-        let later = machine.woke(at: .seconds(3600), dice: 0)
+        let asked = machine.woke(at: .seconds(0), random: 0)
+        let later = machine.woke(at: .seconds(3600), random: 0)
 
         #expect(asked == .requestPermission)
         #expect(later == .none)
@@ -179,7 +179,7 @@ struct ConnectionMachineTests {
     @Test func permission_isOfNoUse_whenNobodyWaitsForIt() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
         machine.appeared(at: .seconds(0))
-        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.woke(at: .seconds(0), random: 0)
         _ = machine.disconnectWanted()
 
         let permitted = machine.permitted(at: .seconds(1))
@@ -191,12 +191,12 @@ struct ConnectionMachineTests {
     @Test func lostPermission_closesTheChannel_andAsksAgain_withoutAFailure() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
         machine.appeared(at: .seconds(0))
-        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.woke(at: .seconds(0), random: 0)
         _ = machine.permitted(at: .seconds(0))
         _ = machine.channelOpened(at: .seconds(1))
 
         let lost = machine.permissionLost(at: .seconds(2))
-        let asked = machine.woke(at: .seconds(2), dice: 0)
+        let asked = machine.woke(at: .seconds(2), random: 0)
 
         #expect(lost == .closeChannel)
         #expect(machine.failures == 0)
@@ -206,11 +206,11 @@ struct ConnectionMachineTests {
     @Test func permission_belongsToOneAttempt() {
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: true)
         machine.appeared(at: .seconds(0))
-        _ = machine.woke(at: .seconds(0), dice: 0)
+        _ = machine.woke(at: .seconds(0), random: 0)
         _ = machine.permitted(at: .seconds(0))
-        machine.channelClosed(at: .seconds(1), dice: 0)
+        machine.channelClosed(at: .seconds(1), random: 0)
 
-        let asked = machine.woke(at: .seconds(3), dice: 0)
+        let asked = machine.woke(at: .seconds(3), random: 0)
 
         #expect(asked == .requestPermission)
     }
@@ -218,14 +218,14 @@ struct ConnectionMachineTests {
     /// Any sequence of events keeps what must hold in every state. The seed is in the message of a failure.
     @Test(arguments: UInt64(0)..<200)
     func randomWalk_keepsTheInvariants(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var random = SeededRNG(seed: seed)
         var machine = ConnectionMachine(
-            timing: ConnectionTiming(), isWanted: dice.next() % 2 == 0, asksFirst: seed % 2 == 0)
+            timing: ConnectionTiming(), isWanted: random.next() % 2 == 0, asksFirst: seed % 2 == 0)
         var now = MonotonicTime.seconds(0)
         var channelOpen = false
         for step in 0..<300 {
-            now = now + .milliseconds(Int(dice.next() % 3000))
-            walk(&machine, &channelOpen, event: dice.next() % 12, at: now, dice: dice.next())
+            now = now + .milliseconds(Int(random.next() % 3000))
+            walk(&machine, &channelOpen, event: random.next() % 12, at: now, random: random.next())
             let linkStates: Set<ConnectionState> = [.connecting, .connected, .ready, .communicating, .dataAvailable]
             #expect(linkStates.contains(machine.state) == channelOpen, "seed \(seed) step \(step): \(machine.state)")
             #expect(machine.isWanted || !channelOpen, "seed \(seed) step \(step): a link that nobody wants")
@@ -238,14 +238,14 @@ struct ConnectionMachineTests {
     /// A moment that is due is dealt with: a driver that wakes the machine when it asks never spins.
     @Test(arguments: UInt64(0)..<100)
     func woke_alwaysMovesOn(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var random = SeededRNG(seed: seed)
         var machine = ConnectionMachine(timing: ConnectionTiming(), isWanted: true, asksFirst: seed % 2 == 0)
         var now = MonotonicTime.seconds(0)
         var channelOpen = false
         for step in 0..<200 {
-            now = now + .milliseconds(Int(dice.next() % 20_000))
-            walk(&machine, &channelOpen, event: dice.next() % 12, at: now, dice: dice.next())
-            for _ in 0..<3 { walk(&machine, &channelOpen, event: 11, at: now, dice: dice.next()) }
+            now = now + .milliseconds(Int(random.next() % 20_000))
+            walk(&machine, &channelOpen, event: random.next() % 12, at: now, random: random.next())
+            for _ in 0..<3 { walk(&machine, &channelOpen, event: 11, at: now, random: random.next()) }
             let next = machine.nextWake
             #expect(next.map { $0 > now } ?? true, "seed \(seed) step \(step): stuck in \(machine.state)")
         }
@@ -253,7 +253,7 @@ struct ConnectionMachineTests {
 
     private func walk(
         _ machine: inout ConnectionMachine, _ channelOpen: inout Bool, event: UInt64, at now: MonotonicTime,
-        dice: UInt64
+        random: UInt64
     ) {
         switch event {
         case 0: machine.appeared(at: now)
@@ -267,7 +267,7 @@ struct ConnectionMachineTests {
             }
         case 5: _ = machine.lineReady(at: now)
         case 6 where channelOpen:
-            machine.channelClosed(at: now, dice: dice)
+            machine.channelClosed(at: now, random: random)
             channelOpen = false
         case 7:
             machine.requestSent(at: now)
@@ -275,7 +275,7 @@ struct ConnectionMachineTests {
         case 8, 9: if machine.permitted(at: now) == .openChannel { channelOpen = true }
         case 10: if machine.permissionLost(at: now) == .closeChannel { channelOpen = false }
         default:
-            switch machine.woke(at: now, dice: dice) {
+            switch machine.woke(at: now, random: random) {
             case .openChannel: channelOpen = true
             case .closeChannel: channelOpen = false
             case .requestPermission, .none: break
@@ -288,8 +288,8 @@ struct BackoffTests {
     @Test func delay_doublesUpToTheCap_withinAFifth() {
         let backoff = Backoff(base: .seconds(1), cap: .seconds(60))
         for (failures, middle) in [(1, 1), (2, 2), (3, 4), (6, 32), (7, 60), (1000, 60)] {
-            for dice in [UInt64(0), 199, 399, .max] {
-                let delay = backoff.delay(afterFailures: failures, dice: dice)
+            for random in [UInt64(0), 199, 399, .max] {
+                let delay = backoff.delay(afterFailures: failures, random: random)
                 #expect(delay >= .seconds(middle) * 800 / 1000)
                 #expect(delay < .seconds(middle) * 1200 / 1000)
             }

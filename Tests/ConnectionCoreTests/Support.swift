@@ -5,5 +5,5 @@ extension MonotonicTime {
     static func milliseconds(_ milliseconds: Int) -> Self { Self(sinceOrigin: .milliseconds(milliseconds)) }
 }
 
-/// Repeatable dice, so that a failing seed replays.
-typealias Dice = SplitMix64
+/// Repeatable random numbers, so that a failing seed replays.
+typealias SeededRNG = SplitMix64

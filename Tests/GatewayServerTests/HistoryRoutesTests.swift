@@ -93,7 +93,7 @@ struct HistoryRoutesTests {
         for (name, milliseconds) in [("02:00:00:00:25:0C", UInt64(2)), ("02000000250c", 1)] {
             let stamp = Stamp(milliseconds: milliseconds, counter: 0, host: HostID(high: 0x4000, low: 2))
             await bench.records.plant(
-                Record(
+                SyncRecord(
                     key: RecordKey(type: .deviceSettings, name: name),
                     properties: ["name": Register(value: .string(name), stamp: stamp)]))
         }

@@ -24,7 +24,7 @@ struct LeaseRoutesTests {
     private var keeper: LeaseKeeper {
         LeaseKeeper(
             identity: LeaseKeeper.Identity(host: own, hostName: "pi", session: SessionID(high: 1, low: 1)),
-            authority: NoAuthority(), zonePolicy: .keep, loop: bench.loop, dice: SplitMix64(seed: 7),
+            authority: NoAuthority(), zonePolicy: .keep, loop: bench.loop, rng: SplitMix64(seed: 7),
             logger: bench.log.logger)
     }
 

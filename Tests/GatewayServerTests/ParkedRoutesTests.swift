@@ -21,8 +21,8 @@ struct ParkedRoutesTests {
     private func setAside() async throws {
         let stamp = Stamp(milliseconds: 1, counter: 0, host: HostID(high: 2, low: 2))
         let key = RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: 1)).description)
-        let record = Record(key: key, properties: ["name": Register(value: .string("Desk"), stamp: stamp)])
-        func page(_ records: [Record]) -> ChangesPage {
+        let record = SyncRecord(key: key, properties: ["name": Register(value: .string("Desk"), stamp: stamp)])
+        func page(_ records: [SyncRecord]) -> ChangesPage {
             ChangesPage(type: .deviceSettings, records: records, token: "t", moreComing: false, epoch: "e")
         }
         _ = try await records.apply(page([record]))

@@ -128,7 +128,7 @@ struct RecordingRoutesTests {
             end: .hand)
         let stamp = Stamp(milliseconds: 1, counter: 0, host: other)
         await bench.records.plant(
-            Record(
+            SyncRecord(
                 key: RecordKey(type: .recording, name: recording.id.recordName),
                 properties: recording.properties.mapValues { Register(value: $0, stamp: stamp) }))
 

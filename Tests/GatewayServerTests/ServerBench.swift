@@ -11,7 +11,7 @@ import MeterSimulator
 import MeterTestKit
 import Testing
 
-/// The routes over a directory on virtual edges, with one UM25C.
+/// The routes over a directory on virtual dependencies, with one UM25C.
 struct ServerBench {
     static let id = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
     static let path = "/dev/ttyUSB0"
@@ -37,11 +37,11 @@ struct ServerBench {
         recordings = RecordingService(
             host: HostID(high: 0x4000, low: 0x8000_0000_0000_0001), repository: store, settings: settings, loop: loop,
             logger: log.logger)
-        let edges = MeterDirectory.Edges(
+        let dependencies = MeterDirectory.Dependencies(
             loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store,
             settings: settings, recorder: recorder, recordings: recordings, hostID: "pi",
-            makeDice: { SplitMix64(seed: 7) })
-        directory = MeterDirectory(edges: edges, logger: log.logger)
+            makeRNG: { SplitMix64(seed: 7) })
+        directory = MeterDirectory(dependencies: dependencies, logger: log.logger)
         routes = MeterRoutes(
             directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release")
         ) {

@@ -22,9 +22,9 @@ struct SyncRoutesTests {
         cloud = ScriptedCloud(loop: bench.loop)
         engine = SyncEngine(
             zone: "home", host: host,
-            edges: SyncEngine.Edges(
+            dependencies: SyncEngine.Dependencies(
                 link: cloud.link(for: host), repository: records, loop: bench.loop,
-                dice: SplitMix64(seed: 7)),
+                rng: SplitMix64(seed: 7)),
             logger: bench.log.logger)
     }
 
@@ -83,7 +83,7 @@ struct SyncRoutesTests {
         let change = SettingChange(
             key: RecordKey(type: .deviceSettings, name: "\(ServerBench.id)"), property: "name", value: .string("Bench"))
         _ = try await records.write([change], at: HostMoment(wall: bench.loop.wallNow, sinceBoot: bench.loop.now))
-        let stranger = Record(
+        let stranger = SyncRecord(
             key: RecordKey(type: .deviceSettings, name: "02:00:00:00:00:01"),
             properties: [
                 "name": Register(

@@ -51,37 +51,38 @@ struct WebBench {
     ])
 
     /// - Parameter peers: who is at the other end, a look each; the last one for ever.
-    func parts(
+    func dependencies(
         limits: WebServer.Limits = WebServer.Limits(), mayChange: Bool = true,
         peers: [WebPeer?] = [WebPeer(user: 1000, socket: 1)]
-    ) -> WebPage.Parts {
+    ) -> WebPage.Dependencies {
         let looks = Mutex(peers)
         let users = LocalUsers(
             peer: { _ in looks.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? nil } },
             mayChange: { _ in mayChange })
         let noise = Mutex(UInt64(1))
         let never = AsyncStream.makeStream(of: Void.self)
-        var parts = WebPage.Parts(
+        var dependencies = WebPage.Dependencies(
             host: "127.0.0.1", port: 0, names: WebNames(["bench-pi"]), hostName: "bench-pi", files: Self.files,
             repository: openings, users: users, now: { [loop = bench.loop] in loop.now },
             wallNow: { [loop = bench.loop] in loop.wallNow },
-            makeDice: {
+            makeRNG: {
                 SplitMix64(
                     seed: noise.withLock { value in
                         value += 1; return value
                     })
             },
             pause: { [never] in for await _ in never.stream {} })
-        parts.limits = limits
-        return parts
+        dependencies.limits = limits
+        return dependencies
     }
 
     /// Serves while `body` runs.
     func serve(
-        _ parts: WebPage.Parts? = nil, _ body: @Sendable (_ page: WebPage, _ port: Int) async throws -> Void
+        _ dependencies: WebPage.Dependencies? = nil,
+        _ body: @Sendable (_ page: WebPage, _ port: Int) async throws -> Void
     ) async throws {
         let router = bench.routes.router(with: [LiveRoutes(feed: live)])
-        let page = WebPage(parts ?? self.parts(), router: router, logger: bench.log.logger)
+        let page = WebPage(dependencies ?? self.dependencies(), router: router, logger: bench.log.logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await page.run() }
             tasks.addTask { [live] in await live.run() }

@@ -140,7 +140,7 @@ struct WebPageTests {
         #expect("\(kept)".contains("redacted"))
 
         let again = WebPage(
-            web.parts(), router: web.bench.routes.router(), logger: web.bench.log.logger)
+            web.dependencies(), router: web.bench.routes.router(), logger: web.bench.log.logger)
         await withTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await again.run() }
             #expect(await again.settled().enabled)
@@ -152,10 +152,10 @@ struct WebPageTests {
         try await web.serve { page, port in
             let status = try await page.enable(host: "127.0.0.1", port: port)
             #expect(status.serving)
-            var parts = web.parts()
-            parts.port = port
-            parts.pause = {}
-            let other = WebPage(parts, router: web.bench.routes.router(), logger: web.bench.log.logger)
+            var dependencies = web.dependencies()
+            dependencies.port = port
+            dependencies.pause = {}
+            let other = WebPage(dependencies, router: web.bench.routes.router(), logger: web.bench.log.logger)
             web.openings.kept.withLock { $0 = nil }
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await other.run() }
@@ -204,20 +204,20 @@ struct WebPageTests {
     }
 
     @Test func loginsThatWereEnded_areForgottenInTime_andVeryManyEndThemAll() throws {
-        var dice = SplitMix64(seed: 7)
-        var credentials = WebCredentials(for: BearerToken(using: &dice), using: &dice)
+        var rng = SplitMix64(seed: 7)
+        var credentials = WebCredentials(for: BearerToken(using: &rng), using: &rng)
         let start = WallTime(millisecondsSince1970: 1_780_000_000_000)
-        let other = credentials.login(at: start, using: &dice)
+        let other = credentials.login(at: start, using: &rng)
         for _ in 0..<WebCredentials.endedMax {
-            credentials.end(login: credentials.login(at: start, using: &dice), at: start, using: &dice)
+            credentials.end(login: credentials.login(at: start, using: &rng), at: start, using: &rng)
         }
         #expect(credentials.ended.count == WebCredentials.endedMax)
         #expect(credentials.admits(login: other, at: start))
         var later = credentials
         let end = WallTime(millisecondsSince1970: start.millisecondsSince1970 + 31 * 86_400_000)
-        later.end(login: later.login(at: end, using: &dice), at: end, using: &dice)
+        later.end(login: later.login(at: end, using: &rng), at: end, using: &rng)
         #expect(later.ended.count == 1)
-        credentials.end(login: credentials.login(at: start, using: &dice), at: start, using: &dice)
+        credentials.end(login: credentials.login(at: start, using: &rng), at: start, using: &rng)
         #expect(credentials.ended.isEmpty)
         #expect(!credentials.admits(login: other, at: start))
     }
@@ -230,11 +230,11 @@ struct WebPageTests {
     }
 
     @Test func login_ends_afterItsTime() throws {
-        var dice = SplitMix64(seed: 42)
-        let token = BearerToken(using: &dice)
-        let credentials = WebCredentials(for: token, using: &dice)
+        var rng = SplitMix64(seed: 42)
+        let token = BearerToken(using: &rng)
+        let credentials = WebCredentials(for: token, using: &rng)
         let start = WallTime(millisecondsSince1970: 1_780_000_000_000)
-        let login = credentials.login(at: start, using: &dice)
+        let login = credentials.login(at: start, using: &rng)
         let end = WallTime(millisecondsSince1970: start.millisecondsSince1970 + 30 * 86_400_000)
 
         #expect(credentials.admits(login: login, at: start))

@@ -70,7 +70,7 @@ struct WebServerTests {
 
     @Test func userWhoIsNotOfTheGroup_mayLookOnly() async throws {
         try await web.bench.connect()
-        try await web.serve(web.parts(mayChange: false)) { _, port in
+        try await web.serve(web.dependencies(mayChange: false)) { _, port in
             #expect(try await WebBench.ask(port, "GET", "/v1/status").status == 200)
             let reply = try await WebBench.ask(port, "POST", ServerBench.meter("/disconnect"))
             #expect(reply.status == 403)
@@ -88,7 +88,8 @@ struct WebServerTests {
     ])
     func whoIsNotThere_fromTheHeadToTheChange_changesNothing(peers: [WebPeer?]) async throws {
         try await web.bench.connect()
-        try await web.serve(web.parts(peers: [WebPeer(user: 1000, socket: 1)] + peers)) { [bench = web.bench] _, port in
+        try await web.serve(web.dependencies(peers: [WebPeer(user: 1000, socket: 1)] + peers)) {
+            [bench = web.bench] _, port in
             let reply = try await WebBench.ask(port, "POST", ServerBench.meter("/disconnect"), body: "{}")
             #expect(reply.status == 403)
             #expect(await bench.directory.status().first?.wanted == true)
@@ -98,7 +99,7 @@ struct WebServerTests {
     @Test(arguments: ["/logs", "/logs/1", "/%6Cogs", "/logs/..%2f"])
     func onlooker_readsNoLogs_forThatStopsTheMeasuring(path: String) async throws {
         try await web.bench.connect()
-        try await web.serve(web.parts(mayChange: false)) { _, port in
+        try await web.serve(web.dependencies(mayChange: false)) { _, port in
             let reply = try await WebBench.ask(port, "GET", ServerBench.meter(path))
             #expect([403, 404].contains(reply.status))
             #expect([.permission, .notFound].contains(reply.code))
@@ -111,7 +112,7 @@ struct WebServerTests {
     }
 
     @Test func onlookersBody_isNotWaitedFor() async throws {
-        try await web.serve(web.parts(mayChange: false)) { _, port in
+        try await web.serve(web.dependencies(mayChange: false)) { _, port in
             let socket = try RawSocket(port: port)
             let path = ServerBench.meter("/disconnect")
             try socket.send("POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
@@ -192,7 +193,7 @@ struct WebServerTests {
     @Test func headThatDoesNotEnd_isCutOff() async throws {
         var limits = WebServer.Limits()
         limits.idlePatience = .milliseconds(50)
-        try await web.serve(web.parts(limits: limits)) { _, port in
+        try await web.serve(web.dependencies(limits: limits)) { _, port in
             let socket = try RawSocket(port: port)
             try socket.send("GET / HTTP/1.1\r\nHost: loc")
             #expect(await socket.drain() == 0)
@@ -202,7 +203,7 @@ struct WebServerTests {
     @Test func connectionsThatAreTooMany_areClosed_andLaterOnesAreNot() async throws {
         var limits = WebServer.Limits()
         limits.connectionsPerAddress = 2
-        try await web.serve(web.parts(limits: limits)) { _, port in
+        try await web.serve(web.dependencies(limits: limits)) { _, port in
             let first = try RawSocket(port: port)
             let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
             try first.send(request)
@@ -228,7 +229,7 @@ struct WebServerTests {
         var limits = WebServer.Limits()
         limits.connectionsPerAddress = 2
         let peers = [1, 1, 1, 2].map { WebPeer(user: $0, socket: 1) }
-        try await web.serve(web.parts(limits: limits, peers: peers)) { _, port in
+        try await web.serve(web.dependencies(limits: limits, peers: peers)) { _, port in
             let slow = [try RawSocket(port: port), try RawSocket(port: port)]
             for socket in slow { try socket.send("GET / HTTP/1.1\r\nHost: loc") }
             let third = try RawSocket(port: port)
@@ -245,7 +246,7 @@ struct WebServerTests {
         var limits = WebServer.Limits()
         limits.stallPatience = .milliseconds(50)
         try await web.bench.connect()
-        try await web.serve(web.parts(limits: limits)) { _, port in
+        try await web.serve(web.dependencies(limits: limits)) { _, port in
             let stalled = try RawSocket(port: port, receiveBuffer: 4096)
             try stalled.send("GET /v1/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
             _ = try await stalled.receive(until: "event: all")

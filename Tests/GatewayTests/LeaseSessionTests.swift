@@ -215,7 +215,7 @@ struct LeaseSessionTests {
         let second = try await two.pluggedIn(isWanted: false)
         await bench.advance(by: .seconds(2), one, two)
 
-        await second.connect(ConnectManner(isTakeover: true))
+        await second.connect(ConnectOptions(isTakeover: true))
         // It asks first who has the meter, so that it takes one round trip more.
         await bench.advance(by: .seconds(3), one, two) {
             let open = one.links.openChannels + two.links.openChannels
@@ -255,9 +255,9 @@ struct LeaseSessionTests {
         let second = try await two.pluggedIn(isWanted: false)
         let third = try await three.pluggedIn(isWanted: false)
         await bench.advance(by: .seconds(2), one, two, three)
-        await second.connect(ConnectManner(standsInLine: true))
+        await second.connect(ConnectOptions(standsInLine: true))
         await bench.advance(by: .seconds(2), one, two, three)
-        await third.connect(ConnectManner(standsInLine: true))
+        await third.connect(ConnectOptions(standsInLine: true))
         await bench.advance(by: .seconds(35), in: .seconds(1), one, two, three)
 
         #expect(bench.zone.waiting(for: .um) == ["pi2", "pi3"])
@@ -301,7 +301,7 @@ struct LeaseSessionTests {
         await bench.advance(by: .seconds(2), one, two)
         bench.zone.ignoreTakeovers()
 
-        await second.connect(ConnectManner(isTakeover: true))
+        await second.connect(ConnectOptions(isTakeover: true))
         let waiting = Task { () async throws -> DeviceSession.DataWait in await second.waitForData(.seconds(30)) }
         let asked = bench.loop.now
         let outcome = try await bench.advance(until: waiting, one, two)
@@ -324,7 +324,7 @@ struct LeaseSessionTests {
         let second = try await two.pluggedIn(isWanted: false)
         await bench.advance(by: .seconds(2), one, two)
         bench.zone.setDeaf(true, HostID(high: 0x4000, low: 1))
-        await second.connect(ConnectManner(isTakeover: true))
+        await second.connect(ConnectOptions(isTakeover: true))
         await bench.advance(by: .seconds(2), one, two)
         try #require(await first.state == "data-available")
 
@@ -344,7 +344,7 @@ struct LeaseSessionTests {
         let bench = LeaseBench(.strict)
         let one = bench.host(1)
         let session = try await one.pluggedIn(isWanted: false)
-        await session.connect(ConnectManner(isExempt: true))
+        await session.connect(ConnectOptions(isExempt: true))
         await bench.advance(by: .seconds(2), one)
 
         #expect(await session.state == "data-available")

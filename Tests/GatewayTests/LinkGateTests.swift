@@ -90,7 +90,7 @@ private final class MuteGate: LinkGate {
 
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) { state.withLock { $0.tell = tell } }
 
-    func ask(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool) { note(.ask) }
+    func ask(for meter: MeterID, _ wish: LeaseIntent, over transport: LeaseTransport, isUp: Bool) { note(.ask) }
     func linkUp(_ meter: MeterID) { note(.linkUp) }
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd) { note(.channelClosed(end)) }
     func cancel(_ meter: MeterID) { note(.cancel) }

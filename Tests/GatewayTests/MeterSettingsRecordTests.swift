@@ -8,9 +8,9 @@ import Testing
 struct MeterSettingsRecordTests {
     private static let host = HostID(high: 0x1111_1111_1111_4111, low: 0x8111_1111_1111_1111)
 
-    private func record(_ values: [String: SettingValue]) -> Record {
+    private func record(_ values: [String: SettingValue]) -> SyncRecord {
         let stamp = Stamp(milliseconds: 1, counter: 0, host: Self.host)
-        return Record(
+        return SyncRecord(
             key: .settings(of: .um), properties: values.mapValues { Register(value: $0, stamp: stamp) })
     }
 

@@ -85,7 +85,7 @@ struct RadioDemandTests {
 /// Another host has every meter.
 private struct ElsewhereGate: LinkGate {
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) {}
-    func ask(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool) {}
+    func ask(for meter: MeterID, _ wish: LeaseIntent, over transport: LeaseTransport, isUp: Bool) {}
     func linkUp(_ meter: MeterID) {}
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd) {}
     func cancel(_ meter: MeterID) {}

@@ -29,7 +29,7 @@ struct RebuildServiceTests {
             for (name, value) in [(id, "new"), (id.lowercased().filter { $0 != ":" }, "old")] {
                 let stamp = Stamp(milliseconds: value == "new" ? 2 : 1, counter: 0, host: host)
                 await repository.plant(
-                    Record(
+                    SyncRecord(
                         key: RecordKey(type: .deviceSettings, name: name),
                         properties: [
                             "name": Register(value: .string(value), stamp: stamp),

@@ -277,7 +277,7 @@ struct RecordingServiceTests {
             until: start + length)
         let stamp = Stamp(milliseconds: 1, counter: 0, host: other)
         await records.plant(
-            Record(
+            SyncRecord(
                 key: RecordKey(type: .recording, name: recording.id.recordName),
                 properties: recording.properties.mapValues { Register(value: $0, stamp: stamp) }))
         return recording.id

@@ -7,10 +7,10 @@ struct SampleBucketTests {
     private static let start = WallTime(millisecondsSince1970: 1_794_999_600_000)
 
     /// Of a meter that tells now this, now that, as some do.
-    private func reading(_ dice: inout Dice) -> Reading {
+    private func reading(_ rng: inout SeededRNG) -> Reading {
         var reading = Reading()
-        for quantity in [Quantity.voltage, .current, .energy] where dice.next() % 4 != 0 {
-            reading[quantity] = dice.next() % 5 == 0 ? nil : Double(dice.next() % 20_000) / 1000
+        for quantity in [Quantity.voltage, .current, .energy] where rng.next() % 4 != 0 {
+            reading[quantity] = rng.next() % 5 == 0 ? nil : Double(rng.next() % 20_000) / 1000
         }
         return reading
     }
@@ -18,13 +18,13 @@ struct SampleBucketTests {
     /// A bucket of parts is the bucket of the whole.
     @Test func merging_isAsAddingAll() {
         for seed in UInt64(0)..<300 {
-            var dice = Dice(seed: seed)
+            var rng = SeededRNG(seed: seed)
             var whole = SampleBucket(start: Self.start)
             var parts = (0..<3).map { _ in SampleBucket(start: Self.start) }
-            for _ in 0..<Int(dice.next() % 100) {
-                let reading = reading(&dice)
+            for _ in 0..<Int(rng.next() % 100) {
+                let reading = reading(&rng)
                 whole.add(reading)
-                parts[Int(dice.next() % 3)].add(reading)
+                parts[Int(rng.next() % 3)].add(reading)
             }
 
             var merged = SampleBucket(start: Self.start)
@@ -40,11 +40,11 @@ struct SampleBucketTests {
         }
     }
 
-    private func block(_ tier: SampleTier, _ dice: inout Dice) -> SampleBucketBlock {
+    private func block(_ tier: SampleTier, _ rng: inout SeededRNG) -> SampleBucketBlock {
         var block = SampleBucketBlock(tier: tier, holding: Self.start)
         for _ in 0..<200 {
-            let time = block.start + .milliseconds(Int64(dice.next() % UInt64(tier.blockLength)))
-            block.add(time, reading(&dice))
+            let time = block.start + .milliseconds(Int64(rng.next() % UInt64(tier.blockLength)))
+            block.add(time, reading(&rng))
         }
         return block
     }
@@ -52,8 +52,8 @@ struct SampleBucketTests {
     @Test(arguments: SampleTier.allCases)
     func block_comesBack_asItWas(_ tier: SampleTier) throws {
         for seed in UInt64(0)..<20 {
-            var dice = Dice(seed: seed)
-            let block = block(tier, &dice)
+            var rng = SeededRNG(seed: seed)
+            let block = block(tier, &rng)
 
             let again = try SampleBucketBlock(tier: tier, start: block.start, bytes: block.encoded())
 
@@ -73,16 +73,16 @@ struct SampleBucketTests {
     }
 
     @Test func damagedBlock_isAnError_andNeverATrap() {
-        var dice = Dice(seed: 1)
-        let whole = block(.minute, &dice)
+        var rng = SeededRNG(seed: 1)
+        let whole = block(.minute, &rng)
         let bytes = whole.encoded()
         for seed in UInt64(0)..<3000 {
-            var dice = Dice(seed: seed)
+            var rng = SeededRNG(seed: seed)
             var damaged = bytes
-            switch dice.next() % 3 {
-            case 0: damaged[Int(dice.next() % UInt64(damaged.count))] ^= UInt8(1 << (dice.next() % 8))
-            case 1: damaged.removeLast(1 + Int(dice.next() % UInt64(damaged.count)))
-            default: damaged.append(UInt8(truncatingIfNeeded: dice.next()))
+            switch rng.next() % 3 {
+            case 0: damaged[Int(rng.next() % UInt64(damaged.count))] ^= UInt8(1 << (rng.next() % 8))
+            case 1: damaged.removeLast(1 + Int(rng.next() % UInt64(damaged.count)))
+            default: damaged.append(UInt8(truncatingIfNeeded: rng.next()))
             }
 
             #expect(throws: ChunkError.self, "seed \(seed)") {
@@ -92,8 +92,8 @@ struct SampleBucketTests {
     }
 
     @Test func block_isRefused_atAnotherPlace() {
-        var dice = Dice(seed: 2)
-        let block = block(.minute, &dice)
+        var rng = SeededRNG(seed: 2)
+        let block = block(.minute, &rng)
 
         #expect(throws: ChunkError.self) {
             _ = try SampleBucketBlock(
@@ -107,12 +107,12 @@ struct SampleBucketTests {
     /// A minute is kept in a few tens of bytes, so that a year of them is some megabytes.
     @Test func minutes_areShort() {
         var block = SampleBucketBlock(tier: .minute, holding: Self.start)
-        var dice = Dice(seed: 3)
+        var rng = SeededRNG(seed: 3)
         for half in 0..<7200 {
             var reading = Reading()
-            reading[.voltage] = 5 + Double(dice.next() % 30) / 1000
-            reading[.current] = 1.5 + Double(dice.next() % 30) / 1000
-            reading[.power] = 7.5 + Double(dice.next() % 60) / 1000
+            reading[.voltage] = 5 + Double(rng.next() % 30) / 1000
+            reading[.current] = 1.5 + Double(rng.next() % 30) / 1000
+            reading[.power] = 7.5 + Double(rng.next() % 60) / 1000
             reading[.energy] = Double(half) / 1000
             reading[.temperature] = 25
             block.add(Self.start + .milliseconds(500 * half), reading)

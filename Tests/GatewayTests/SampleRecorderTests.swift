@@ -19,7 +19,7 @@ struct SampleRecorderTests {
         return SampleRecorder(repository: store, loop: loop, limits: limits, logger: log.logger)
     }
 
-    private func append(_ voltages: ClosedRange<Int>, to track: SampleTrack) {
+    private func append(_ voltages: ClosedRange<Int>, to track: SampleBuffer) {
         for voltage in voltages {
             var reading = Reading()
             reading[.voltage] = Double(voltage)

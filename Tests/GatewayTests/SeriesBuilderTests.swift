@@ -37,18 +37,18 @@ struct SeriesBuilderTests {
     /// Whatever is asked for: never more points than that and one, none outside, and nothing traps.
     @Test func anySpan_hasItsPoints() {
         for seed in UInt64(0)..<500 {
-            var dice = Dice(seed: seed)
-            let from = Int64(bitPattern: dice.next()) >> Int64(dice.next() % 40)
-            let length = Int64(clamping: dice.next() >> (dice.next() % 63))
+            var rng = SeededRNG(seed: seed)
+            let from = Int64(bitPattern: rng.next()) >> Int64(rng.next() % 40)
+            let length = Int64(clamping: rng.next() >> (rng.next() % 63))
             let to = from.addingReportingOverflow(length)
-            let points = Int(dice.next() % 3000)
+            let points = Int(rng.next() % 3000)
             let span =
                 WallTime(
                     millisecondsSince1970: from)..<WallTime(millisecondsSince1970: to.overflow ? .max : to.partialValue)
 
             var builder = SeriesBuilder(span: span, points: points, quantities: [.voltage])
             for _ in 0..<50 {
-                let time = from &+ Int64(clamping: dice.next() % UInt64(max(1, length)))
+                let time = from &+ Int64(clamping: rng.next() % UInt64(max(1, length)))
                 builder.add(WallTime(millisecondsSince1970: time), reading([.voltage: 1]))
             }
 
@@ -69,20 +69,20 @@ struct SeriesBuilderTests {
     /// number of points, the order, and whether some of it comes in buckets.
     @Test func downSampling_keepsEveryPeak() {
         for seed in UInt64(0)..<200 {
-            var dice = Dice(seed: seed)
-            let length = Int64(60_000) << Int64(dice.next() % 12)
-            let points = 1 + Int(dice.next() % 400)
+            var rng = SeededRNG(seed: seed)
+            let length = Int64(60_000) << Int64(rng.next() % 12)
+            let points = 1 + Int(rng.next() % 400)
             var series = builder(.milliseconds(length), points: points)
             var least: [Int64: Double] = [:]
             var greatest: [Int64: Double] = [:]
             var minutes: [Int64: SampleBucket] = [:]
             for _ in 0..<2000 {
-                let time = Self.start + .milliseconds(Int64(dice.next() % UInt64(length)))
-                let value = Double(Int64(dice.next() % 200_000) - 100_000) / 1000
+                let time = Self.start + .milliseconds(Int64(rng.next() % UInt64(length)))
+                let value = Double(Int64(rng.next() % 200_000) - 100_000) / 1000
                 let point = (time.millisecondsSince1970 - series.origin.millisecondsSince1970) / series.width
                 least[point] = min(least[point] ?? value, value)
                 greatest[point] = max(greatest[point] ?? value, value)
-                if let tier = series.tier, dice.next() % 2 == 0 {
+                if let tier = series.tier, rng.next() % 2 == 0 {
                     let start = tier.bucket(of: time)
                     minutes[start.millisecondsSince1970, default: SampleBucket(start: start)].add(
                         reading([.voltage: value]))

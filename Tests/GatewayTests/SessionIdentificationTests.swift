@@ -22,7 +22,7 @@ struct SessionIdentificationTests {
     ) async throws -> DeviceSession {
         let session = DeviceSession(
             id: .um, model: nil, isWanted: true, settings: MeterSettings(), loop: host.loop, opener: host.links,
-            track: host.recorder.track(for: .um), dice: SplitMix64(seed: 7), logger: host.log.logger,
+            track: host.recorder.track(for: .um), rng: SplitMix64(seed: 7), logger: host.log.logger,
             tell: { discoveries.add($0) })
         host.links.plug(try #require(SimulatorCatalogue.standard.meter(real, over: .ble)), at: ble.simulatedPath)
         await session.appeared(Sighting(id: .um, model: model, name: "BT-04", link: ble))

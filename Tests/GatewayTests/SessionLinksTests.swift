@@ -80,7 +80,7 @@ struct SessionLinksTests {
     @Test func otherKind_isTaken_whenAPersonAsksForIt() async throws {
         let session = try await dualMode()
         host.loop.advance(by: .seconds(3))
-        await session.connect(ConnectManner(link: .only(.spp)))
+        await session.connect(ConnectOptions(link: .only(.spp)))
         host.loop.advance(by: .seconds(3))
 
         #expect(await session.status().transport == "spp")
@@ -90,7 +90,7 @@ struct SessionLinksTests {
 
     @Test func kindAskedFor_isTakenAsSoonAsItIsThere() async throws {
         let session = try await dualMode()
-        await session.connect(ConnectManner(link: .only(.spp)))
+        await session.connect(ConnectOptions(link: .only(.spp)))
         host.loop.advance(by: .seconds(3))
         await session.vanished(from: spp)
         host.loop.advance(by: .seconds(5))

@@ -21,7 +21,7 @@ struct SessionLogsTests {
 
     /// Lets time pass until the logs are there, or it is clear that they will not be.
     private func read(
-        _ wish: LogWish, from session: DeviceSession
+        _ wish: LogRequest, from session: DeviceSession
     ) async throws -> MeterLogs {
         let reading = Task.immediate { try await session.logs(wish) }
         host.loop.advance(by: .seconds(60))

@@ -24,7 +24,7 @@ private final class SettingsBench: Sendable {
     }
 
     /// What a page of the cloud brings.
-    func receive(_ record: Record) async throws {
+    func receive(_ record: SyncRecord) async throws {
         let page = ChangesPage(type: record.key.type, records: [record], token: "t", moreComing: false, epoch: "e")
         await service.merged(try await repository.apply(page))
     }
@@ -51,9 +51,9 @@ private let elsewhere = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_222
 private func remote(
     _ values: [String: SettingValue], at milliseconds: UInt64, of name: String = MeterID.um.description,
     type: RecordType = .deviceSettings
-) -> Record {
+) -> SyncRecord {
     let stamp = Stamp(milliseconds: milliseconds, counter: 0, host: elsewhere)
-    return Record(
+    return SyncRecord(
         key: RecordKey(type: type, name: name), properties: values.mapValues { Register(value: $0, stamp: stamp) })
 }
 

@@ -96,7 +96,7 @@ struct SyncCancellationTests {
             #expect(await engine.report().status.queue.unread == [.recording])
             return (await bench.store.records, bench.store.cleanUps)
         }
-        #expect(Set(kept.keys) == Set((0..<400).map { Record.setting($0).key }))
+        #expect(Set(kept.keys) == Set((0..<400).map { SyncRecord.setting($0).key }))
         #expect(cleanUps == 0)
 
         // Another process, the same store.
@@ -171,7 +171,7 @@ struct SyncCancellationTests {
             Scenario(name: "restored cloud", timing: .oneByOne, callsMin: 30, count: 6) { bench in
                 bench.cloud.put((0..<6).map { .setting($0) }, by: .second)
                 await bench.syncOnce()
-                bench.cloud.restore(as: "e2", without: (3..<6).map { Record.setting($0).key })
+                bench.cloud.restore(as: "e2", without: (3..<6).map { SyncRecord.setting($0).key })
             },
         ]
     }

@@ -41,7 +41,7 @@ struct SyncEngineTests {
             #expect(second.trigger == .remoteChange)
         }
 
-        #expect(changed.withLock { $0 } == [Record.setting(7).key])
+        #expect(changed.withLock { $0 } == [SyncRecord.setting(7).key])
         #expect(await bench.store.records == bench.cloud.records)
     }
 
@@ -188,7 +188,7 @@ struct SyncEngineTests {
     @Test func batchTooLarge_arrivesInPieces_andTheRefusedRecordIsParked() async throws {
         for number in 0..<100 { try await bench.store.write(number) }
         bench.cloud.limitBatches(to: 10)
-        bench.cloud.refuse(Record.setting(42).key, with: SyncFailure(.badRequest, "no such setting"))
+        bench.cloud.refuse(SyncRecord.setting(42).key, with: SyncFailure(.badRequest, "no such setting"))
 
         let result = try await bench.running(bench.engine()) { try await $0.next() }
 

@@ -34,7 +34,7 @@ struct SyncLogTests {
     @Test func mergeOfAnotherHostsChange_isOneLine_withWhatAndFromWhom() async throws {
         let key = RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: 1)).description)
         let stamp = Stamp(milliseconds: 1000, counter: 0, host: .second)
-        let theirs = Record(
+        let theirs = SyncRecord(
             key: key,
             properties: [
                 "name": Register(value: .string("Desk"), stamp: stamp), "a": Register(value: .int(1), stamp: stamp),
@@ -67,7 +67,7 @@ struct SyncLogTests {
         for _ in 0..<2 {
             _ = try await bench.running(bench.engine()) { try await $0.next() }
         }
-        #expect(await bench.store.settings.progress().record == SyncRecord(lastSuccess: success, failures: 2))
+        #expect(await bench.store.settings.progress().record == RunHistory(lastSuccess: success, failures: 2))
         let status = await bench.engine().report().status
         #expect(status.lastSuccess == success)
         #expect(status.failures == 2)

@@ -99,7 +99,7 @@ struct BridgeCostTests {
     /// Three meters to which anything happens, and a broker that keeps what is retained, and may forget it.
     private struct World {
         let seed: UInt64
-        var dice: Dice
+        var rng: SeededRNG
         var bench = Bench.open()
         var meters: [BridgedMeter]
         var retained: [String: BrokerMessage] = [:]
@@ -108,7 +108,7 @@ struct BridgeCostTests {
 
         init(seed: UInt64) {
             self.seed = seed
-            dice = Dice(seed: seed)
+            rng = SeededRNG(seed: seed)
             meters = BridgeCostTests.ids.prefix(3).map { Sample.meter($0, reading: nil) }
         }
 
@@ -118,7 +118,7 @@ struct BridgeCostTests {
                 change(&meter, second)
                 meters[index] = meter
             }
-            if dice.next() % (isOpen ? 40 : 8) == 0 { changeLink(second) }
+            if rng.next() % (isOpen ? 40 : 8) == 0 { changeLink(second) }
             bench.observe(meters, at: second)
             bench.acknowledgeAll(at: second)
             for message in bench.published where message.isRetained { retained[message.topic] = message }
@@ -128,16 +128,16 @@ struct BridgeCostTests {
         }
 
         private mutating func change(_ meter: inout BridgedMeter, _ second: Double) {
-            if meter.hasData, dice.next() % 4 != 0 { meter.reading = Sample.reading(second - 0.25) }
-            switch dice.next() % 60 {
-            case 0: meter.name = "name \(dice.next() % 3)"
-            case 1: meter.error = dice.next() % 2 == 0 ? nil : "error \(dice.next() % 3)"
+            if meter.hasData, rng.next() % 4 != 0 { meter.reading = Sample.reading(second - 0.25) }
+            switch rng.next() % 60 {
+            case 0: meter.name = "name \(rng.next() % 3)"
+            case 1: meter.error = rng.next() % 2 == 0 ? nil : "error \(rng.next() % 3)"
             case 2: meter.isWanted.toggle()
-            case 3: (meter.isElsewhere, meter.holder) = (!meter.isElsewhere, "host \(dice.next() % 2)")
-            case 4: meter.transport = dice.next() % 2 == 0 ? nil : "serial"
+            case 3: (meter.isElsewhere, meter.holder) = (!meter.isElsewhere, "host \(rng.next() % 2)")
+            case 4: meter.transport = rng.next() % 2 == 0 ? nil : "serial"
             case 5: meter.reading?.reading[.current] = 1
             case 6...12:
-                meter.state = ConnectionState.allCases[Int(dice.next() % UInt64(ConnectionState.allCases.count))]
+                meter.state = ConnectionState.allCases[Int(rng.next() % UInt64(ConnectionState.allCases.count))]
                 meter.since = WallTime(millisecondsSince1970: Int64(second) * 1000)
             default: break
             }
@@ -147,11 +147,11 @@ struct BridgeCostTests {
         private mutating func changeLink(_ second: Double) {
             if isOpen {
                 bench.lose(at: second)
-                if dice.next() % 2 == 0 { retained = [:] }
+                if rng.next() % 2 == 0 { retained = [:] }
                 isOpen = false
             } else {
                 // However long it waits before that attempt.
-                bench.take(bench.machine.observed(meters, at: Sample.at(second), dice: 0))
+                bench.take(bench.machine.observed(meters, at: Sample.at(second), random: 0))
                 bench.take(bench.machine.linkOpened(at: Sample.at(second)))
                 isOpen = bench.machine.isConnected
             }

@@ -104,7 +104,7 @@ struct BridgeOutageTests {
         var now = 0.0
         for _ in 0..<200 {
             bench.clear()
-            bench.take(bench.machine.linkLost(BrokerTrouble("refused"), at: Sample.at(now), dice: 200))
+            bench.take(bench.machine.linkLost(BrokerTrouble("refused"), at: Sample.at(now), random: 200))
             guard case .lost(_, let wait, _)? = bench.notices.first else {
                 Issue.record("not told")
                 return
@@ -203,7 +203,7 @@ struct BridgeMachineRandomTests {
     @Test(arguments: 0..<10)
     func readings_areConfirmedOrCounted(_ portion: Int) {
         for seed in UInt64(portion * 10)..<UInt64(portion * 10 + 10) {
-            var dice = Dice(seed: seed)
+            var random = SeededRNG(seed: seed)
             var settings = Sample.settings
             settings.backlog.entries = 20
             settings.interval = .seconds(1)
@@ -211,7 +211,7 @@ struct BridgeMachineRandomTests {
             bench.take(bench.machine.start(at: Sample.at(0)))
             var world = World(bench: bench)
 
-            for second in 1...200 { world.step(&dice, second) }
+            for second in 1...200 { world.step(&random, second) }
             for second in 201...400 { world.goodStep(second) }
 
             #expect(world.unacknowledgedMax <= 20, "seed \(seed)")
@@ -233,16 +233,16 @@ struct BridgeMachineRandomTests {
         var unacknowledgedMax = 0
         var backlogMax = 0
 
-        mutating func step(_ dice: inout Dice, _ second: Int) {
+        mutating func step(_ random: inout SeededRNG, _ second: Int) {
             let now = Sample.at(Double(second))
-            observe(second, dice: dice.next())
-            switch dice.below(12) {
-            case 0: perform(bench.machine.linkLost(BrokerTrouble("gone"), at: now, dice: dice.next()))
+            observe(second, random: random.next())
+            switch random.below(12) {
+            case 0: perform(bench.machine.linkLost(BrokerTrouble("gone"), at: now, random: random.next()))
             case 1...3: perform(bench.machine.linkOpened(at: now))
-            case 4...8: confirm(dice.below(25), at: now)
+            case 4...8: confirm(random.below(25), at: now)
             case 9: perform(bench.machine.received(BrokerMessage("homeassistant/status", "online"), at: now))
             case 10:
-                let bytes = (0..<dice.below(20)).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
+                let bytes = (0..<random.below(20)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
                 perform(bench.machine.received(BrokerMessage(Sample.topics.request(Sample.id), bytes), at: now))
             default: break
             }
@@ -250,15 +250,15 @@ struct BridgeMachineRandomTests {
 
         mutating func goodStep(_ second: Int) {
             let now = Sample.at(Double(second))
-            perform(bench.machine.observed([], at: now, dice: 0))
+            perform(bench.machine.observed([], at: now, random: 0))
             perform(bench.machine.linkOpened(at: now))
             confirm(.max, at: now)
         }
 
-        private mutating func observe(_ second: Int, dice: UInt64) {
+        private mutating func observe(_ second: Int, random: UInt64) {
             perform(
                 bench.machine.observed(
-                    [Sample.meter(reading: Double(second))], at: Sample.at(Double(second)), dice: dice))
+                    [Sample.meter(reading: Double(second))], at: Sample.at(Double(second)), random: random))
             taken.insert(Array(Sample.reading(Double(second)).wallTime.description.utf8))
             backlogMax = max(backlogMax, bench.machine.backlogCount)
         }

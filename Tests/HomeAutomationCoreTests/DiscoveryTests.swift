@@ -193,8 +193,8 @@ struct BrokerTopicsTests {
     func keys_areLegal_andDiffer(_ portion: Int) {
         var keys: [String: MeterID] = [:]
         for seed in UInt64(portion * 200)..<UInt64(portion * 200 + 200) {
-            var dice = Dice(seed: seed)
-            let id = Self.id(&dice)
+            var rng = SeededRNG(seed: seed)
+            let id = Self.id(&rng)
             let key = id.topicKey
 
             #expect(
@@ -208,14 +208,14 @@ struct BrokerTopicsTests {
         }
     }
 
-    private static func id(_ dice: inout Dice) -> MeterID {
+    private static func id(_ rng: inout SeededRNG) -> MeterID {
         func text() -> String {
             var text = ""
-            for _ in 0...dice.below(4) { text += dice.pick(["a", "-", "_", ":", "/", "é", "%", " ", "2d", "#", "A"]) }
+            for _ in 0...rng.below(4) { text += rng.pick(["a", "-", "_", ":", "/", "é", "%", " ", "2d", "#", "A"]) }
             return text
         }
-        switch dice.below(4) {
-        case 0: return .mac(MACAddress(bits: dice.next() & 0xFF))
+        switch rng.below(4) {
+        case 0: return .mac(MACAddress(bits: rng.next() & 0xFF))
         case 1: return .usb(vendor: 1, product: 2, serial: text())
         case 2: return .usbPort(vendor: 1, product: 2, host: text(), path: text())
         default: return .port(host: text(), path: text())
@@ -255,16 +255,16 @@ struct BacklogTests {
     @Test(arguments: 0..<10)
     func backlog_isASortedQueue(_ portion: Int) {
         for seed in UInt64(portion * 5)..<UInt64(portion * 5 + 5) {
-            var dice = Dice(seed: seed)
+            var rng = SeededRNG(seed: seed)
             var limits = Backlog.Limits()
             limits.entries = 50
             var backlog = Backlog(limits: limits)
             var model: [UInt64] = []
             var dropped = 0
             for step in 0..<300 {
-                if dice.chance(55) {
+                if rng.chance(55) {
                     // Mostly the next; now and then one that was taken out before comes back.
-                    let number = UInt64(dice.chance(80) ? step : max(0, step - dice.below(100)))
+                    let number = UInt64(rng.chance(80) ? step : max(0, step - rng.below(100)))
                     backlog.add(entry(number))
                     model.append(number)
                     model.sort()

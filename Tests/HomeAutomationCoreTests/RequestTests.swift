@@ -74,10 +74,10 @@ struct MeterRequestTests {
             "de00", "transaction", "takeover", "true", "null", "[", "9999999999999999999", "\u{0}", "é", "\n",
         ]
         for seed in UInt64(portion * 200)..<UInt64(portion * 200 + 200) {
-            var dice = Dice(seed: seed)
-            var bytes: [UInt8] = dice.chance(50) ? Array("{\"command\":".utf8) : []
-            for _ in 0..<dice.below(20) {
-                bytes += dice.chance(90) ? Array(dice.pick(pieces).utf8) : [UInt8(truncatingIfNeeded: dice.next())]
+            var rng = SeededRNG(seed: seed)
+            var bytes: [UInt8] = rng.chance(50) ? Array("{\"command\":".utf8) : []
+            for _ in 0..<rng.below(20) {
+                bytes += rng.chance(90) ? Array(rng.pick(pieces).utf8) : [UInt8(truncatingIfNeeded: rng.next())]
             }
 
             do {
@@ -95,12 +95,12 @@ struct FlatJSONTests {
     @Test(arguments: 0..<10)
     func writtenObject_isReadAsItWas(_ portion: Int) throws {
         for seed in UInt64(portion * 100)..<UInt64(portion * 100 + 100) {
-            var dice = Dice(seed: seed)
+            var rng = SeededRNG(seed: seed)
             var values: [String: JSONValue] = [:]
-            for _ in 0..<dice.below(6) {
-                let key = Self.text(&dice)
-                values[key] = dice.pick([
-                    JSONValue.null, .bool(true), .bool(false), .int(dice.below(1000) - 500), .string(Self.text(&dice)),
+            for _ in 0..<rng.below(6) {
+                let key = Self.text(&rng)
+                values[key] = rng.pick([
+                    JSONValue.null, .bool(true), .bool(false), .int(rng.below(1000) - 500), .string(Self.text(&rng)),
                 ])
             }
             let object = JSONValue.object(values.map { JSONValue.Member($0.key, $0.value) })
@@ -109,11 +109,11 @@ struct FlatJSONTests {
         }
     }
 
-    private static func text(_ dice: inout Dice) -> String {
+    private static func text(_ rng: inout SeededRNG) -> String {
         var text = ""
-        for _ in 0..<dice.below(8) {
-            text.unicodeScalars.append(Unicode.Scalar(UInt32(dice.below(0x250))) ?? "x")
-            if dice.chance(20) { text += dice.pick(["\"", "\\", "/", "😀", "\u{1F}", "\u{7F}"]) }
+        for _ in 0..<rng.below(8) {
+            text.unicodeScalars.append(Unicode.Scalar(UInt32(rng.below(0x250))) ?? "x")
+            if rng.chance(20) { text += rng.pick(["\"", "\\", "/", "😀", "\u{1F}", "\u{7F}"]) }
         }
         return text
     }

@@ -70,7 +70,7 @@ struct Bench {
     }
 
     mutating func observe(_ meters: [BridgedMeter], at seconds: Double) {
-        take(machine.observed(meters, at: Sample.at(seconds), dice: 0))
+        take(machine.observed(meters, at: Sample.at(seconds), random: 0))
     }
 
     mutating func acknowledgeAll(at seconds: Double) {
@@ -81,7 +81,7 @@ struct Bench {
 
     mutating func lose(_ cause: String = "gone", at seconds: Double) {
         unacknowledged = []
-        take(machine.linkLost(BrokerTrouble(cause), at: Sample.at(seconds), dice: 200))
+        take(machine.linkLost(BrokerTrouble(cause), at: Sample.at(seconds), random: 200))
     }
 
     mutating func reopen(at seconds: Double) {

@@ -31,12 +31,12 @@ struct HomeBridgeTests {
             let box = Box()
             bridge = HomeBridge(
                 BridgeMachine.Settings(topics: topics, version: "1"),
-                HomeBridge.Parts(
+                HomeBridge.Dependencies(
                     link: broker, loop: loop, meters: { box.bench.map { [$0.present] } ?? [] },
                     perform: { request, _ in
                         box.bench?.asked.withLock { $0.append(request) }
                         return outcome
-                    }, dice: Dice(seed: 1)),
+                    }, rng: SeededRNG(seed: 1)),
                 logger: log.logger)
             box.set(self)
         }

@@ -7,9 +7,9 @@ struct LeaseMachineAwayTests {
     @Test func unreachableCloud_allowsALinkWithoutALease_underKeep_afterTwoFailures() {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
         _ = machine.wanted(.resume, at: .seconds(0))
-        let first = machine.requestFailed(at: .seconds(1), dice: 0)
-        _ = machine.woke(at: .seconds(2), dice: 0)
-        let second = machine.requestFailed(at: .seconds(3), dice: 0)
+        let first = machine.requestFailed(at: .seconds(1), random: 0)
+        _ = machine.woke(at: .seconds(2), random: 0)
+        let second = machine.requestFailed(at: .seconds(3), random: 0)
 
         #expect(first == .none)
         #expect(second == .permitUnleased)
@@ -20,9 +20,9 @@ struct LeaseMachineAwayTests {
         var machine = LeaseMachine(host: .of(1), policy: .strict)
         _ = machine.wanted(.resume, at: .seconds(0))
         for second in 1..<100 {
-            let failed = machine.requestFailed(at: .seconds(Double(second)), dice: 0)
+            let failed = machine.requestFailed(at: .seconds(Double(second)), random: 0)
             #expect(failed == .none)
-            _ = machine.woke(at: .seconds(Double(second) + 0.5), dice: 0)
+            _ = machine.woke(at: .seconds(Double(second) + 0.5), random: 0)
         }
         #expect(machine.phase(at: .seconds(100)) == .requesting)
     }
@@ -33,8 +33,8 @@ struct LeaseMachineAwayTests {
         var permittedAt: MonotonicTime?
         for second in 2..<200 {
             let now = MonotonicTime.seconds(Double(second))
-            _ = machine.woke(at: now, dice: 0)
-            let action = machine.requestFailed(at: now, dice: 0)
+            _ = machine.woke(at: now, random: 0)
+            let action = machine.requestFailed(at: now, random: 0)
             actions.append(action)
             if action == .permitUnleased, permittedAt == nil { permittedAt = now }
         }
@@ -44,9 +44,9 @@ struct LeaseMachineAwayTests {
 
     @Test func unleasedLink_becomesLeased_whenTheCloudReturns() {
         var machine = LeaseMachine.unleased()
-        machine.cloudReached(at: .seconds(100), dice: 0)
-        let asked = machine.woke(at: .seconds(100), dice: 0)
-        let granted = machine.granted(.of(token: 1), sentAt: .seconds(100), at: .seconds(101), dice: 0)
+        machine.cloudReached(at: .seconds(100), random: 0)
+        let asked = machine.woke(at: .seconds(100), random: 0)
+        let granted = machine.granted(.of(token: 1), sentAt: .seconds(100), at: .seconds(101), random: 0)
 
         #expect(asked == .sendAcquire(again: false, takeover: nil))
         #expect(granted == .permit(LeasePermit(token: 1, terms: .standard(.keep), sentAt: .seconds(100))))
@@ -58,8 +58,8 @@ struct LeaseMachineAwayTests {
         strict.policyChanged(.strict)
 
         let actions = (
-            kept.refused(.held, .of(token: 2, holder: 2), retryAfter: .seconds(60), at: .seconds(10), dice: 0),
-            strict.refused(.held, .of(token: 2, holder: 2), retryAfter: .seconds(60), at: .seconds(10), dice: 0)
+            kept.refused(.held, .of(token: 2, holder: 2), retryAfter: .seconds(60), at: .seconds(10), random: 0),
+            strict.refused(.held, .of(token: 2, holder: 2), retryAfter: .seconds(60), at: .seconds(10), random: 0)
         )
 
         #expect(actions == (.none, .withdraw(.takenOver)))
@@ -71,7 +71,7 @@ struct LeaseMachineAwayTests {
         var strict = LeaseMachine(host: .of(1), policy: .strict)
 
         let found = (kept.foundOpen(.resume, at: .seconds(0)), strict.foundOpen(.resume, at: .seconds(0)))
-        let asked = kept.woke(at: .seconds(0), dice: 0)
+        let asked = kept.woke(at: .seconds(0), random: 0)
         let closed = strict.channelClosed(.letGo, at: .seconds(0))
 
         #expect(found == (.permitUnleased, .withdraw(.unknown)))
@@ -81,13 +81,13 @@ struct LeaseMachineAwayTests {
 
     @Test func placeInTheQueue_isAskedForAgain_whenItCouldNotBeHad() {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
-        _ = machine.wanted(LeaseWish(waitsInLine: true, isAsked: true), at: .seconds(0))
-        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: .seconds(10), at: .seconds(1), dice: 0)
+        _ = machine.wanted(LeaseIntent(waitsInLine: true, isAsked: true), at: .seconds(0))
+        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: .seconds(10), at: .seconds(1), random: 0)
         machine.queueLost()
-        _ = machine.woke(at: .seconds(20), dice: 0)
+        _ = machine.woke(at: .seconds(20), random: 0)
 
         let refused = machine.refused(
-            .held, .of(token: 4, holder: 2), retryAfter: .seconds(10), at: .seconds(21), dice: 0)
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(10), at: .seconds(21), random: 0)
 
         #expect(refused == .joinQueue)
     }
@@ -108,10 +108,10 @@ struct LeaseMachineAwayTests {
         var strict = LeaseMachine.held(.strict)
 
         let actions = (
-            kept.renewalLost(loss, of: 1, nil, at: .seconds(60), dice: 0),
-            strict.renewalLost(loss, of: 1, nil, at: .seconds(60), dice: 0)
+            kept.renewalLost(loss, of: 1, nil, at: .seconds(60), random: 0),
+            strict.renewalLost(loss, of: 1, nil, at: .seconds(60), random: 0)
         )
-        let asked = kept.woke(at: .seconds(60), dice: 0)
+        let asked = kept.woke(at: .seconds(60), random: 0)
 
         #expect(actions == (.permitUnleased, .withdraw(.unknown)))
         #expect(asked == .sendAcquire(again: false, takeover: nil))

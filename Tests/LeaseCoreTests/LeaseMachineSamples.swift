@@ -21,10 +21,10 @@ extension LeaseView {
 
 extension LeaseMachine {
     /// Holds token 1, asked for and granted at 0, with a permit out.
-    static func held(_ policy: LeasePolicy, dice: UInt64 = 0) -> LeaseMachine {
+    static func held(_ policy: LeasePolicy, random: UInt64 = 0) -> LeaseMachine {
         var machine = LeaseMachine(host: .of(1), policy: policy)
         _ = machine.wanted(.resume, at: .seconds(0))
-        _ = machine.granted(.of(token: 1, policy), sentAt: .seconds(0), at: .seconds(0), dice: dice)
+        _ = machine.granted(.of(token: 1, policy), sentAt: .seconds(0), at: .seconds(0), random: random)
         return machine
     }
 
@@ -32,7 +32,7 @@ extension LeaseMachine {
     static func refused(retryAfter: Duration = .seconds(130)) -> LeaseMachine {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
         _ = machine.wanted(.resume, at: .seconds(0))
-        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: retryAfter, at: .seconds(1), dice: 200)
+        _ = machine.refused(.held, .of(token: 4, holder: 2), retryAfter: retryAfter, at: .seconds(1), random: 200)
         return machine
     }
 
@@ -40,9 +40,9 @@ extension LeaseMachine {
     static func unleased() -> LeaseMachine {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
         _ = machine.wanted(.resume, at: .seconds(0))
-        _ = machine.requestFailed(at: .seconds(1), dice: 0)
-        _ = machine.woke(at: .seconds(2), dice: 0)
-        _ = machine.requestFailed(at: .seconds(3), dice: 0)
+        _ = machine.requestFailed(at: .seconds(1), random: 0)
+        _ = machine.woke(at: .seconds(2), random: 0)
+        _ = machine.requestFailed(at: .seconds(3), random: 0)
         return machine
     }
 
@@ -51,9 +51,9 @@ extension LeaseMachine {
         var actions: [Action] = []
         for _ in 0..<10 {
             guard let nextWake, nextWake <= now else { break }
-            let action = woke(at: now, dice: 0)
+            let action = woke(at: now, random: 0)
             if action == .sendRenewal {
-                _ = joinRenewal(at: now, dice: 0)
+                _ = joinRenewal(at: now, random: 0)
                 _ = renewalFailed(at: now)
             }
             if action != .none { actions.append(action) }

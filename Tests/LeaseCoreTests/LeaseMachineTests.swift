@@ -8,7 +8,7 @@ struct LeaseMachineTests {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
 
         let asked = machine.wanted(.resume, at: .seconds(10))
-        let granted = machine.granted(.of(token: 1), sentAt: .seconds(10), at: .seconds(14), dice: 0)
+        let granted = machine.granted(.of(token: 1), sentAt: .seconds(10), at: .seconds(14), random: 0)
 
         #expect(asked == .sendAcquire(again: false, takeover: nil))
         let permit = LeasePermit(token: 1, terms: .standard(.keep), sentAt: .seconds(10))
@@ -22,8 +22,8 @@ struct LeaseMachineTests {
         var machine = LeaseMachine(host: .of(1), policy: .keep)
         var lease = LeaseView.of(token: 2)
         lease.isOldHolderTold = isTold
-        _ = machine.wanted(LeaseWish(isTakeover: true, isAsked: true), at: .seconds(10))
-        _ = machine.granted(lease, sentAt: .seconds(10), at: .seconds(10), dice: 0)
+        _ = machine.wanted(LeaseIntent(isTakeover: true, isAsked: true), at: .seconds(10))
+        _ = machine.granted(lease, sentAt: .seconds(10), at: .seconds(10), random: 0)
 
         let failed = machine.channelClosed(.attemptFailed, at: .seconds(10 + seconds - 2))
         let again = machine.wanted(.resume, at: .seconds(10 + seconds - 1))
@@ -35,28 +35,28 @@ struct LeaseMachineTests {
     }
 
     @Test func heartbeat_isDueAtHalfTheTime_orALittleBefore() {
-        var early = LeaseMachine.held(.keep, dice: 0)
-        var late = LeaseMachine.held(.keep, dice: 100)
+        var early = LeaseMachine.held(.keep, random: 0)
+        var late = LeaseMachine.held(.keep, random: 100)
 
         #expect(early.nextWake == .seconds(54))
         #expect(late.nextWake == .seconds(60))
-        let woken = (early.woke(at: .seconds(54), dice: 0), late.woke(at: .seconds(59.9), dice: 0))
+        let woken = (early.woke(at: .seconds(54), random: 0), late.woke(at: .seconds(59.9), random: 0))
         #expect(woken == (.sendRenewal, .none))
     }
 
     /// Rule 1: the next one comes in time, whether the failure is told or not.
     @Test(arguments: [false, true])
     func lostHeartbeat_isRepeated_longBeforeJeopardy(isTold: Bool) {
-        for dice in [UInt64(0), 400] {
-            var machine = LeaseMachine.held(.strict, dice: 100)
-            let first = machine.joinRenewal(at: .seconds(60), dice: dice)
+        for random in [UInt64(0), 400] {
+            var machine = LeaseMachine.held(.strict, random: 100)
+            let first = machine.joinRenewal(at: .seconds(60), random: random)
             if isTold { _ = machine.renewalFailed(at: .seconds(61)) }
 
             #expect(first == 1)
-            #expect(machine.nextWake == (dice == 0 ? .seconds(64) : .seconds(66)))
-            let second = machine.woke(at: .seconds(66), dice: 0)
+            #expect(machine.nextWake == (random == 0 ? .seconds(64) : .seconds(66)))
+            let second = machine.woke(at: .seconds(66), random: 0)
             #expect(second == .sendRenewal)
-            #expect(machine.joinRenewal(at: .seconds(66), dice: 0) == 1)
+            #expect(machine.joinRenewal(at: .seconds(66), random: 0) == 1)
             #expect(machine.phase(at: .seconds(66)) == .held)
         }
     }
@@ -64,17 +64,17 @@ struct LeaseMachineTests {
     @Test func heartbeats_joinABatch_whenTheyAreNotFresh() {
         var machine = LeaseMachine.held(.keep)
 
-        #expect(machine.joinRenewal(at: .seconds(29), dice: 0) == nil)
-        #expect(machine.joinRenewal(at: .seconds(30), dice: 0) == 1)
+        #expect(machine.joinRenewal(at: .seconds(29), random: 0) == nil)
+        #expect(machine.joinRenewal(at: .seconds(30), random: 0) == 1)
         // Under way, so not again before its time.
-        #expect(machine.joinRenewal(at: .seconds(31), dice: 0) == nil)
+        #expect(machine.joinRenewal(at: .seconds(31), random: 0) == nil)
     }
 
     @Test func renewed_countsFromWhenItWasSent() {
         var machine = LeaseMachine.held(.strict)
-        _ = machine.joinRenewal(at: .seconds(60), dice: 0)
+        _ = machine.joinRenewal(at: .seconds(60), random: 0)
 
-        let action = machine.renewed(.of(token: 1, .strict), sentAt: .seconds(60), at: .seconds(63), dice: 100)
+        let action = machine.renewed(.of(token: 1, .strict), sentAt: .seconds(60), at: .seconds(63), random: 100)
 
         #expect(action == .permit(LeasePermit(token: 1, terms: .standard(.strict), sentAt: .seconds(60))))
         #expect(machine.nextWake == .seconds(120))
@@ -82,9 +82,9 @@ struct LeaseMachineTests {
 
     @Test func renewed_thatIsOlderThanWhatIsKnown_changesNothing() {
         var machine = LeaseMachine.held(.strict)
-        _ = machine.renewed(.of(token: 1, .strict), sentAt: .seconds(60), at: .seconds(61), dice: 0)
+        _ = machine.renewed(.of(token: 1, .strict), sentAt: .seconds(60), at: .seconds(61), random: 0)
 
-        let late = machine.renewed(.of(token: 1, .strict), sentAt: .seconds(50), at: .seconds(62), dice: 0)
+        let late = machine.renewed(.of(token: 1, .strict), sentAt: .seconds(50), at: .seconds(62), random: 0)
 
         #expect(late == .none)
         #expect(machine.permit?.sentAt == .seconds(60))
@@ -101,10 +101,10 @@ struct LeaseMachineTests {
 
     @Test func hardStop_withdraws_underStrict_andTheReleaseFollowsTheChannel() {
         var machine = LeaseMachine.held(.strict)
-        _ = machine.joinRenewal(at: .seconds(105), dice: 0)
+        _ = machine.joinRenewal(at: .seconds(105), random: 0)
         _ = machine.renewalFailed(at: .seconds(106))
 
-        let stopped = machine.woke(at: .seconds(108), dice: 0)
+        let stopped = machine.woke(at: .seconds(108), random: 0)
         let closed = machine.channelClosed(.letGo, at: .seconds(108))
 
         #expect(stopped == .withdraw(.hardStop))
@@ -117,7 +117,7 @@ struct LeaseMachineTests {
 
         #expect(stopped == [.sendRenewal])
         #expect(machine.phase(at: .seconds(108)) == .lost)
-        _ = machine.renewed(.of(token: 1), sentAt: .seconds(500), at: .seconds(501), dice: 0)
+        _ = machine.renewed(.of(token: 1), sentAt: .seconds(500), at: .seconds(501), random: 0)
         #expect(machine.phase(at: .seconds(501)) == .held)
     }
 
@@ -125,7 +125,7 @@ struct LeaseMachineTests {
         var machine = LeaseMachine(host: .of(1), policy: .strict)
         _ = machine.wanted(.resume, at: .seconds(0))
 
-        let late = machine.granted(.of(token: 1, .strict), sentAt: .seconds(0), at: .seconds(108), dice: 0)
+        let late = machine.granted(.of(token: 1, .strict), sentAt: .seconds(0), at: .seconds(108), random: 0)
 
         #expect(late == .sendAcquire(again: false, takeover: nil))
     }
@@ -135,7 +135,7 @@ struct LeaseMachineTests {
         _ = machine.wanted(.resume, at: .seconds(0))
         _ = machine.unwanted(at: .seconds(1))
 
-        let late = machine.granted(.of(token: 1), sentAt: .seconds(0), at: .seconds(2), dice: 0)
+        let late = machine.granted(.of(token: 1), sentAt: .seconds(0), at: .seconds(2), random: 0)
 
         #expect(late == .sendRelease(1))
     }
@@ -143,10 +143,10 @@ struct LeaseMachineTests {
     @Test func lostAnswer_isAskedForAgain_withTheSameRequest() {
         var machine = LeaseMachine(host: .of(1), policy: .strict)
         _ = machine.wanted(.resume, at: .seconds(0))
-        _ = machine.requestFailed(at: .seconds(1), dice: 200)
+        _ = machine.requestFailed(at: .seconds(1), random: 200)
 
-        let again = machine.woke(at: .seconds(2), dice: 0)
-        let unanswered = machine.woke(at: .seconds(7), dice: 0)
+        let again = machine.woke(at: .seconds(2), random: 0)
+        let unanswered = machine.woke(at: .seconds(7), random: 0)
         let third = machine.wokeUntilQuiet(at: .seconds(10))
 
         #expect(again == .sendAcquire(again: true, takeover: nil))
@@ -159,19 +159,19 @@ struct LeaseMachineTests {
         _ = machine.wanted(.resume, at: .seconds(0))
 
         let action = machine.refused(
-            .held, .of(token: 4, holder: 2), retryAfter: .seconds(130), at: .seconds(1), dice: 200)
+            .held, .of(token: 4, holder: 2), retryAfter: .seconds(130), at: .seconds(1), random: 200)
 
         #expect(action == .none)
         #expect(machine.phase(at: .seconds(1)) == .waiting(.held))
         #expect(machine.nextWake == .seconds(31))
-        let again = machine.woke(at: .seconds(31), dice: 0)
+        let again = machine.woke(at: .seconds(31), random: 0)
         #expect(again == .sendAcquire(again: false, takeover: nil))
     }
 
     @Test func releaseElsewhere_isTakenAtOnce_byWhoWaits() {
         var machine = LeaseMachine.refused()
 
-        _ = machine.leaseSeen(.free(token: 4), at: .seconds(5), dice: 999)
+        _ = machine.leaseSeen(.free(token: 4), at: .seconds(5), random: 999)
 
         #expect(machine.nextWake.map { $0 < .seconds(5.5) } == true)
     }
@@ -182,7 +182,7 @@ struct LeaseMachineTests {
         var machine = LeaseMachine.held(.keep)
         let closed = machine.channelClosed(.letGo, at: .seconds(5))
 
-        let renewed = machine.renewed(.of(token: 1), sentAt: .seconds(4), at: .seconds(6), dice: 0)
+        let renewed = machine.renewed(.of(token: 1), sentAt: .seconds(4), at: .seconds(6), random: 0)
 
         #expect(closed == .sendRelease(1))
         #expect(renewed == .none)
@@ -192,10 +192,10 @@ struct LeaseMachineTests {
     /// Rule 6.
     @Test func release_waitsForTheRenewalUnderWay() {
         var machine = LeaseMachine.held(.keep)
-        _ = machine.joinRenewal(at: .seconds(60), dice: 0)
+        _ = machine.joinRenewal(at: .seconds(60), random: 0)
         let closed = machine.channelClosed(.letGo, at: .seconds(61))
 
-        let renewed = machine.renewed(.of(token: 1), sentAt: .seconds(60), at: .seconds(62), dice: 0)
+        let renewed = machine.renewed(.of(token: 1), sentAt: .seconds(60), at: .seconds(62), random: 0)
 
         #expect(closed == .none)
         #expect(renewed == .sendRelease(1))
@@ -203,20 +203,20 @@ struct LeaseMachineTests {
 
     @Test func release_waitsNoLonger_thanTheRenewalMayTake() {
         var machine = LeaseMachine.held(.keep)
-        _ = machine.joinRenewal(at: .seconds(60), dice: 200)
+        _ = machine.joinRenewal(at: .seconds(60), random: 200)
         _ = machine.channelClosed(.letGo, at: .seconds(61))
 
         #expect(machine.nextWake == .seconds(65))
-        let woken = machine.woke(at: .seconds(65), dice: 0)
+        let woken = machine.woke(at: .seconds(65), random: 0)
         #expect(woken == .sendRelease(1))
     }
 
     @Test func release_isRepeated_untilTheAuthorityGivesItAwayByItself() {
         var machine = LeaseMachine.held(.keep)
         _ = machine.channelClosed(.letGo, at: .seconds(0))
-        _ = machine.releaseFailed(1, at: .seconds(1), dice: 200)
-        let again = machine.woke(at: .seconds(6), dice: 0)
-        _ = machine.releaseFailed(1, at: .seconds(135), dice: 0)
+        _ = machine.releaseFailed(1, at: .seconds(1), random: 200)
+        let again = machine.woke(at: .seconds(6), random: 0)
+        _ = machine.releaseFailed(1, at: .seconds(135), random: 0)
 
         #expect(again == .sendRelease(1))
         #expect(machine.nextWake == nil)
@@ -228,11 +228,11 @@ struct LeaseMachineTests {
         var machine = LeaseMachine.held(.strict)
         _ = machine.channelClosed(.letGo, at: .seconds(0))
         _ = machine.wanted(.resume, at: .seconds(1))
-        let asked = machine.releaseFailed(1, at: .seconds(2), dice: 0)
+        let asked = machine.releaseFailed(1, at: .seconds(2), random: 0)
 
-        let stale = machine.granted(.of(token: 1, .strict), sentAt: .seconds(2), at: .seconds(3), dice: 0)
+        let stale = machine.granted(.of(token: 1, .strict), sentAt: .seconds(2), at: .seconds(3), random: 0)
         let askedAgain = machine.released(1, at: .seconds(4))
-        let fresh = machine.granted(.of(token: 2, .strict), sentAt: .seconds(4), at: .seconds(5), dice: 0)
+        let fresh = machine.granted(.of(token: 2, .strict), sentAt: .seconds(4), at: .seconds(5), random: 0)
 
         #expect(asked == .sendAcquire(again: false, takeover: nil))
         #expect(stale == .sendRelease(1))
@@ -260,12 +260,12 @@ struct LeaseMachineTests {
         #expect(retried == .permit(LeasePermit(token: 1, terms: .standard(.keep), sentAt: .seconds(0))))
         #expect(failed == .none)
         #expect(machine.nextWake == .seconds(30))
-        let over = machine.woke(at: .seconds(30), dice: 0)
+        let over = machine.woke(at: .seconds(30), random: 0)
         #expect(over == .sendRelease(1))
     }
 
     @Test func reconnect_withinTheGrace_isAsIfNothingHappened() {
-        var machine = LeaseMachine.held(.keep, dice: 100)
+        var machine = LeaseMachine.held(.keep, random: 100)
         _ = machine.channelClosed(.linkLost, at: .seconds(20))
         _ = machine.wanted(.resume, at: .seconds(22))
         machine.linkUp()
@@ -282,7 +282,7 @@ struct LeaseMachineTests {
         _ = machine.channelClosed(.linkLost, at: .seconds(20))
         _ = machine.wanted(.resume, at: .seconds(29))
 
-        let during = machine.woke(at: .seconds(31), dice: 0)
+        let during = machine.woke(at: .seconds(31), random: 0)
         let failed = machine.channelClosed(.attemptFailed, at: .seconds(39))
 
         #expect(during == .none)

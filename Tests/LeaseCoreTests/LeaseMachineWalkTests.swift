@@ -33,7 +33,7 @@ struct LeaseMachineWalkTests {
 private struct LeaseWalk {
     let policy: LeasePolicy
     var machine: LeaseMachine
-    var dice: Dice
+    var rng: SeededRNG
     var now = MonotonicTime.seconds(1000)
     /// A permit is out and the channel was not closed since.
     var isOpen = false
@@ -45,12 +45,12 @@ private struct LeaseWalk {
 
     init(policy: LeasePolicy, seed: UInt64) {
         self.policy = policy
-        dice = Dice(seed: seed)
+        rng = SeededRNG(seed: seed)
         machine = LeaseMachine(host: .of(1), policy: policy)
     }
 
     mutating func step() {
-        now = now + .milliseconds(Int(dice.oneIn(20) ? dice.next() % 200_000 : dice.next() % 8000))
+        now = now + .milliseconds(Int(rng.oneIn(20) ? rng.next() % 200_000 : rng.next() % 8000))
         wake()
         perform(event())
         wake()
@@ -70,35 +70,35 @@ private struct LeaseWalk {
     private var releasing: FencingToken?
 
     private mutating func event() -> LeaseMachine.Action {
-        let sentAt = now - .milliseconds(Int(dice.next() % 6000))
-        if dice.oneIn(3) { token = FencingToken(rawValue: token.rawValue + dice.next() % 2) }
-        let view = LeaseView.of(token: token, policy, holder: dice.next() % 2 + 1)
-        let die = dice.next()
-        switch dice.next() % 17 {
+        let sentAt = now - .milliseconds(Int(rng.next() % 6000))
+        if rng.oneIn(3) { token = FencingToken(rawValue: token.rawValue + rng.next() % 2) }
+        let view = LeaseView.of(token: token, policy, holder: rng.next() % 2 + 1)
+        let random = rng.next()
+        switch rng.next() % 17 {
         case 0, 1:
-            let wish = LeaseWish(isTakeover: dice.oneIn(3), waitsInLine: dice.oneIn(3), isAsked: dice.oneIn(2))
-            if wish.isTakeover { insistedAt = now }
-            return machine.wanted(wish, at: now)
+            let intent = LeaseIntent(isTakeover: rng.oneIn(3), waitsInLine: rng.oneIn(3), isAsked: rng.oneIn(2))
+            if intent.isTakeover { insistedAt = now }
+            return machine.wanted(intent, at: now)
         case 2: return machine.unwanted(at: now)
-        case 3, 4: return machine.granted(.of(token: token, policy), sentAt: sentAt, at: now, dice: die)
-        case 5: return machine.refused(.held, view, retryAfter: .seconds(50), at: now, dice: die)
-        case 6: return machine.requestFailed(at: now, dice: die)
-        case 7, 8: return machine.renewed(.of(token: token, policy), sentAt: sentAt, at: now, dice: die)
+        case 3, 4: return machine.granted(.of(token: token, policy), sentAt: sentAt, at: now, random: random)
+        case 5: return machine.refused(.held, view, retryAfter: .seconds(50), at: now, random: random)
+        case 6: return machine.requestFailed(at: now, random: random)
+        case 7, 8: return machine.renewed(.of(token: token, policy), sentAt: sentAt, at: now, random: random)
         case 9: return machine.renewalFailed(at: now)
         case 10:
             let losses = [LeaseRenewal.Loss.takenOver, .revoking, .released, .unknown]
-            return machine.renewalLost(losses[Int(die % 4)], of: token, view, at: now, dice: die)
-        case 11: return machine.releaseFailed(token, at: now, dice: die)
+            return machine.renewalLost(losses[Int(random % 4)], of: token, view, at: now, random: random)
+        case 11: return machine.releaseFailed(token, at: now, random: random)
         case 12: return machine.released(token, at: now)
         case 13: return machine.offered(at: now)
-        case 14: return machine.leaseSeen(dice.oneIn(2) ? .free(token: token) : view, at: now, dice: die)
+        case 14: return machine.leaseSeen(rng.oneIn(2) ? .free(token: token) : view, at: now, random: random)
         case 15:
-            machine.cloudReached(at: now, dice: die)
+            machine.cloudReached(at: now, random: random)
             machine.linkUp()
-            if dice.oneIn(3) { machine.queueLost() }
+            if rng.oneIn(3) { machine.queueLost() }
             return isOpen ? .none : machine.foundOpen(.resume, at: now)
         default:
-            if isOpen { close([ChannelEnd.attemptFailed, .linkLost, .letGo][Int(die % 3)]) }
+            if isOpen { close([ChannelEnd.attemptFailed, .linkLost, .letGo][Int(random % 3)]) }
             return .none
         }
     }
@@ -117,7 +117,7 @@ private struct LeaseWalk {
                 fault = fault ?? "does not come to rest in \(machine.phase(at: now))"
                 return
             }
-            perform(machine.woke(at: now, dice: dice.next()))
+            perform(machine.woke(at: now, random: rng.next()))
         }
     }
 
@@ -139,9 +139,10 @@ private struct LeaseWalk {
             check(machine.permit == nil, "released what is held")
             releasing = token
         case .sendRenewal:
-            check(machine.joinRenewal(at: now, dice: dice.next()) != nil, "a heartbeat is due for nothing")
+            check(machine.joinRenewal(at: now, random: rng.next()) != nil, "a heartbeat is due for nothing")
         case .sendAcquire(_, .some):
-            check(insistedAt.map { now < $0 + LeaseTiming.takeoverWish } ?? false, "a take-over that nobody wants now")
+            check(
+                insistedAt.map { now < $0 + LeaseTiming.takeoverIntent } ?? false, "a take-over that nobody wants now")
         case .sendAcquire, .joinQueue, .leaveQueue, .none:
             break
         }

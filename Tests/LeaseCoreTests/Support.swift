@@ -38,8 +38,8 @@ extension MeterID {
     static let meter = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
 }
 
-/// Repeatable dice, so that a failing seed replays.
-struct Dice {
+/// Repeatable random numbers, so that a failing seed replays.
+struct SeededRNG {
     private var generator: SplitMix64
 
     init(seed: UInt64) { generator = SplitMix64(seed: seed) }

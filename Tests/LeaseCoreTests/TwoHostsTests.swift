@@ -37,7 +37,7 @@ struct TwoHostsTests {
     }
 }
 
-/// The smallest cloud: one meter, instant rules, and a network that a die rules.
+/// The smallest cloud: one meter, instant rules, and a network ruled by chance.
 private struct World {
     struct Host {
         let id: UInt64
@@ -62,7 +62,7 @@ private struct World {
     var authority: Authority
     var hosts: [Host]
     var inTransit: [(at: MonotonicTime, host: Int, message: Message)] = []
-    var dice: Dice
+    var rng: SeededRNG
     var now = MonotonicTime.origin
     var heedsHardStop = true
     var losesEveryOther = false
@@ -77,7 +77,7 @@ private struct World {
     init(policy: LeasePolicy, seed: UInt64, hostCount: Int) {
         self.policy = policy
         authority = Authority(policy)
-        dice = Dice(seed: seed)
+        rng = SeededRNG(seed: seed)
         hosts = (1...hostCount).map { number in
             Host(id: UInt64(number), machine: LeaseMachine(host: .of(UInt64(number)), policy: policy))
         }
@@ -107,18 +107,18 @@ private struct World {
     }
 
     private mutating func want(_ index: Int) {
-        let isTakeover = !losesEveryOther && dice.oneIn(5)
+        let isTakeover = !losesEveryOther && rng.oneIn(5)
         perform(
-            hosts[index].machine.wanted(LeaseWish(isTakeover: isTakeover, isAsked: isTakeover), at: now), index)
+            hosts[index].machine.wanted(LeaseIntent(isTakeover: isTakeover, isAsked: isTakeover), at: now), index)
     }
 
     /// What people and radios do.
     private mutating func misbehave(_ index: Int) {
-        switch dice.next() % 400 {
+        switch rng.next() % 400 {
         case 0..<8: if !hosts[index].isOpen { want(index) }
         case 8: if hosts[index].isOpen { close(index, .linkLost) }
         case 9: if hosts[index].isOpen { close(index, .letGo) }
-        case 10 where dice.oneIn(4): hosts[index].isolatedUntil = now + .seconds(Int(dice.next() % 400))
+        case 10 where rng.oneIn(4): hosts[index].isolatedUntil = now + .seconds(Int(rng.next() % 400))
         default: break
         }
     }
@@ -136,9 +136,9 @@ private struct World {
             close(index, .letGo)
         }
         // A task that hangs now and then for a while.
-        guard !dice.oneIn(10) else { return }
+        guard !rng.oneIn(10) else { return }
         while let next = hosts[index].machine.nextWake, next <= now {
-            perform(hosts[index].machine.woke(at: now, dice: dice.next()), index)
+            perform(hosts[index].machine.woke(at: now, random: rng.next()), index)
         }
     }
 
@@ -151,7 +151,7 @@ private struct World {
                 floor: hosts[index].machine.greatestToken)
             send(.acquire(request, sentAt: now), index)
         case .sendRenewal:
-            guard let token = hosts[index].machine.joinRenewal(at: now, dice: dice.next()) else { return }
+            guard let token = hosts[index].machine.joinRenewal(at: now, random: rng.next()) else { return }
             send(.renew(token, sentAt: now), index)
         case .sendRelease(let token):
             send(.release(token), index)
@@ -174,10 +174,10 @@ private struct World {
             if sentCount % 2 == 1 { inTransit.append((now + .milliseconds(50), index, message)) }
             return
         }
-        guard now >= hosts[index].isolatedUntil, !dice.oneIn(8) else { return }
-        let copies = dice.oneIn(10) ? 2 : 1
+        guard now >= hosts[index].isolatedUntil, !rng.oneIn(8) else { return }
+        let copies = rng.oneIn(10) ? 2 : 1
         for _ in 0..<copies {
-            let delay = dice.oneIn(10) ? dice.next() % 60_000 : dice.next() % 300
+            let delay = rng.oneIn(10) ? rng.next() % 60_000 : rng.next() % 300
             inTransit.append((now + .milliseconds(Int(delay)), index, message))
         }
     }
@@ -217,24 +217,24 @@ private struct World {
     }
 
     private mutating func hear(_ message: Message, _ index: Int) {
-        let die = dice.next()
+        let random = rng.next()
         switch message {
         case .answer(.granted(let record), let sentAt):
-            perform(hosts[index].machine.granted(view(record), sentAt: sentAt, at: now, dice: die), index)
+            perform(hosts[index].machine.granted(view(record), sentAt: sentAt, at: now, random: random), index)
         case .answer(.refused(let refusal), _):
             perform(
                 hosts[index].machine.refused(
-                    refusal.reason, refusal.record.map(view), retryAfter: refusal.retryAfter, at: now, dice: die),
+                    refusal.reason, refusal.record.map(view), retryAfter: refusal.retryAfter, at: now, random: random),
                 index)
         case .renewal(.renewed(let record), _, let sentAt):
-            perform(hosts[index].machine.renewed(view(record), sentAt: sentAt, at: now, dice: die), index)
+            perform(hosts[index].machine.renewed(view(record), sentAt: sentAt, at: now, random: random), index)
         case .renewal(.lost(let loss, let record), let token, _):
             perform(
-                hosts[index].machine.renewalLost(loss, of: token, record.map(view), at: now, dice: die), index)
+                hosts[index].machine.renewalLost(loss, of: token, record.map(view), at: now, random: random), index)
         case .released(let token):
             perform(hosts[index].machine.released(token, at: now), index)
         case .event(let record):
-            perform(hosts[index].machine.leaseSeen(view(record), at: now, dice: die), index)
+            perform(hosts[index].machine.leaseSeen(view(record), at: now, random: random), index)
         case .acquire, .renew, .release:
             break
         }

@@ -31,10 +31,10 @@ struct ServedCloud: Sendable {
             now: now, wallNow: { LinuxClock.wallNow },
             sleep: { try await Task.sleep(for: max(.zero, $0 - now()) / Self.speed) })
         folder = try TemporaryFolder()
-        var dice = SystemRandomNumberGenerator()
-        store = try SQLiteCloudEngine.open(directory: folder.path, now: now(), dice: &dice)
+        var rng = SystemRandomNumberGenerator()
+        store = try SQLiteCloudEngine.open(directory: folder.path, now: now(), rng: &rng)
         service = CloudService(
-            engine: FaultyEngine(store, fault: fault), clock: clock, dice: SystemRandomNumberGenerator(),
+            engine: FaultyEngine(store, fault: fault), clock: clock, rng: SystemRandomNumberGenerator(),
             logger: Self.quiet)
     }
 
@@ -92,7 +92,7 @@ struct ServedCloud: Sendable {
     }
 
     @Sendable private static func makeToken() -> BearerToken {
-        var dice = SystemRandomNumberGenerator()
-        return BearerToken(using: &dice)
+        var rng = SystemRandomNumberGenerator()
+        return BearerToken(using: &rng)
     }
 }

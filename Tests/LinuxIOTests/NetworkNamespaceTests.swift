@@ -108,13 +108,13 @@ private struct DebouncedHost {
         try await space.addLink()
         // A carrier takes its time; what is before the first path is none of the debounce's business.
         guard let path = await paths.next(isSatisfied: true) else { return }
-        debounce.pathChanged(to: path, at: now, dice: 0)
+        debounce.pathChanged(to: path, at: now, random: 0)
     }
 
     /// Hears what comes, until it is that.
     mutating func hear(isSatisfied: Bool) async {
         while let path = await paths.next() {
-            debounce.pathChanged(to: path, at: now, dice: 0)
+            debounce.pathChanged(to: path, at: now, random: 0)
             if path.isSatisfied == isSatisfied { return }
         }
     }

@@ -111,7 +111,7 @@ private struct OhmFamily: FamilyDescription {
 
     var modelsWithLogs: [ModelName] { [.ohm1] }
 
-    func logTransfer(_ wish: LogWish, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
+    func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
         model == .ohm1 ? OhmLogs() : nil
     }
 }
@@ -297,7 +297,7 @@ struct MadeUpFamilyTests {
         let session = DeviceSession(
             id: Self.id, model: model, isWanted: true, settings: MeterSettings(stored: [:]),
             catalogue: Self.catalogue, loop: loop, opener: links, track: recorder.track(for: Self.id),
-            dice: SplitMix64(seed: 7), logger: log.logger)
+            rng: SplitMix64(seed: 7), logger: log.logger)
         await session.appeared(Sighting(id: Self.id, model: model, name: nil, link: link))
         return (session, links)
     }

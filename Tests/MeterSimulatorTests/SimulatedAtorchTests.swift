@@ -96,9 +96,9 @@ struct SimulatedAtorchTests {
     }
 
     @Test func silentMeter_startsWithTheFirstCommand_andDoesNotCatchUp() throws {
-        var habits = SimulatedAtorch.Habits()
-        habits.isSilentUntilCommand = true
-        var meter = SimulatedAtorch(model: .atorchUSB, habits: habits)
+        var quirks = SimulatedAtorch.Quirks()
+        quirks.isSilentUntilCommand = true
+        var meter = SimulatedAtorch(model: .atorchUSB, quirks: quirks)
         #expect(meter.nextDue == nil)
         #expect(meter.due(at: .seconds(20)).isEmpty)
 
@@ -111,12 +111,12 @@ struct SimulatedAtorchTests {
     }
 
     @Test func report_isCutAsBluetoothDoes() {
-        var habits = SimulatedAtorch.Habits()
-        habits.pieces = [20, 16]
-        var meter = SimulatedAtorch(model: .atorchDC, habits: habits)
+        var quirks = SimulatedAtorch.Quirks()
+        quirks.pieces = [20, 16]
+        var meter = SimulatedAtorch(model: .atorchDC, quirks: quirks)
         #expect(meter.due(at: .seconds(2)).map(\.count) == [20, 16, 20, 16])
-        habits.pieces = [8, 7, 9, 7]
-        meter = SimulatedAtorch(model: .atorchDC, habits: habits)
+        quirks.pieces = [8, 7, 9, 7]
+        meter = SimulatedAtorch(model: .atorchDC, quirks: quirks)
         #expect(meter.due(at: .seconds(1)).map(\.count) == [8, 7, 9, 7, 5])
     }
 

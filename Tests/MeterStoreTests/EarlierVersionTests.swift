@@ -8,8 +8,6 @@ import SettingsCore
 import SyncCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// Files that programs of earlier versions have really written.
 struct EarlierVersionTests {
     private static let host = "42266b5e-fbc5-4bf7-b670-e8aad98dc59c"

@@ -7,8 +7,6 @@ import SyncCore
 import Synchronization
 import Testing
 
-import struct SettingsCore.Record
-
 /// The program is killed at any statement of anything that changes settings: what is found afterwards is the state
 /// before it or the state after it, with nothing twice in the outbox.
 struct InterruptedSettingsTests {
@@ -47,21 +45,21 @@ struct InterruptedSettingsTests {
             _ = try await store.apply(
                 .of(
                     [
-                        Record(.desk, ["name": (.string("Theirs"), .minute(9))]),
-                        Record(.meter(3), ["name": (.string("New"), .minute(9))]),
-                        Record(.meter(4), ["bad name": (.null, .minute(9))]),
+                        SyncRecord(.desk, ["name": (.string("Theirs"), .minute(9))]),
+                        SyncRecord(.meter(3), ["name": (.string("New"), .minute(9))]),
+                        SyncRecord(.meter(4), ["bad name": (.null, .minute(9))]),
                     ], token: "t2"))
         },
         Work("page with an older name") { store in
-            _ = try await store.apply(.of([Record(.oldDesk, ["units": (.string("F"), .minute(9))])], token: "t2"))
+            _ = try await store.apply(.of([SyncRecord(.oldDesk, ["units": (.string("F"), .minute(9))])], token: "t2"))
         },
         Work("settle") { store in
             try await store.push(
-                refused: .bench, merged: [Record(.desk, ["name": (.string("Theirs"), .minute(9))])])
+                refused: .bench, merged: [SyncRecord(.desk, ["name": (.string("Theirs"), .minute(9))])])
         },
         Work("begin a refetch") { store in try await store.beginRefetch(of: .deviceSettings) },
         Work("end a refetch", prepare: { try await $0.beginRefetch(of: .deviceSettings) }) { store in
-            _ = try await store.apply(.of([Record(.meter(0), ["b": (.int(2), .minute(1))])], token: "r1"))
+            _ = try await store.apply(.of([SyncRecord(.meter(0), ["b": (.int(2), .minute(1))])], token: "r1"))
         },
         Work("adopt") { store in try await store.adopt(epoch: "e2") },
         Work(
@@ -92,9 +90,9 @@ struct InterruptedSettingsTests {
         _ = try await store.apply(
             .of(
                 [
-                    Record(.meter(0), ["a": (.int(1), .minute(0)), "b": (.int(2), .minute(1))]),
-                    Record(.meter(1), ["a": (.int(1), .minute(0))]),
-                    Record(key: .meter(2), deletion: Deletion(stamp: .minute(0))),
+                    SyncRecord(.meter(0), ["a": (.int(1), .minute(0)), "b": (.int(2), .minute(1))]),
+                    SyncRecord(.meter(1), ["a": (.int(1), .minute(0))]),
+                    SyncRecord(key: .meter(2), deletion: Deletion(stamp: .minute(0))),
                 ], token: "t1"))
         try await store.set(.desk, "name", .string("Shelf"), at: .minute(2))
         try await store.set(.desk, "name", .string("Desk"), at: .minute(3))

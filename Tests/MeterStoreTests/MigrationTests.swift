@@ -8,8 +8,6 @@ import SyncCore
 import Synchronization
 import Testing
 
-import struct SettingsCore.Record
-
 /// Stores as earlier versions made them.
 struct MigrationTests {
     private let folder: TemporaryFolder
@@ -66,7 +64,7 @@ struct MigrationTests {
         let store = try MeterStore.open(path: folder.store)
         let other = HostID(high: 1, low: 1)
         let stamp = Stamp(milliseconds: 1, counter: 0, host: other)
-        let theirs = Record(key: desk, properties: ["name": Register(value: .string("Theirs"), stamp: stamp)])
+        let theirs = SyncRecord(key: desk, properties: ["name": Register(value: .string("Theirs"), stamp: stamp)])
 
         _ = try await store.apply(
             .init(type: .deviceSettings, records: [theirs], token: "t", moreComing: false, epoch: "e"))

@@ -7,8 +7,6 @@ import SettingsCore
 import SyncCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// Ids that only one host can give carry its id.
 struct OwnIDTests {
     private let folder: TemporaryFolder

@@ -8,8 +8,6 @@ import SyncCore
 import Synchronization
 import Testing
 
-import struct SettingsCore.Record
-
 /// The power goes at any moment of a run, and with it, in any order, what the disk had not yet got: whatever was
 /// acknowledged is there afterwards.
 struct PowerLossTests {
@@ -94,7 +92,7 @@ struct PowerLossTests {
             }
             _ = try await store.write(changes, at: now)
         case 4:
-            let records = (0..<6).map { Record(.meter($0 * 2), ["theirs": (.int(Int64(step)), .minute(step))]) }
+            let records = (0..<6).map { SyncRecord(.meter($0 * 2), ["theirs": (.int(Int64(step)), .minute(step))]) }
             _ = try await store.apply(.of(records, token: "t\(step)"))
         case 5: try await store.push(recordsMax: 3)
         default: try await meters.save(KnownMeter(id: .one, isWanted: step % 16 == 7))

@@ -5,18 +5,16 @@ import MeterTestKit
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 /// Everything that can be told of a store's settings, to compare before and after.
 struct SettingsContents: Hashable {
-    var records: Set<Record>
-    var waiting: Set<Record>
+    var records: Set<SyncRecord>
+    var waiting: Set<SyncRecord>
     var progress: SyncProgress
     var rebuild: RebuildProgress
     var history: [RecordKey: [OverwrittenValue]]
 
     init(_ store: some SettingsRepository & SyncRepository) async throws {
-        var all: [Record] = []
+        var all: [SyncRecord] = []
         for type in RecordType.known + [.newer] { all += try await store.records(of: type) }
         records = Set(all)
         waiting = Set(try await store.nextBatch(recordsMax: .max, bytesMax: .max)?.records ?? [])
@@ -66,14 +64,14 @@ extension Stamp {
     }
 }
 
-extension Record {
+extension SyncRecord {
     init(_ key: RecordKey, _ properties: [String: (SettingValue, Stamp)]) {
         self.init(key: key, properties: properties.mapValues { Register(value: $0.0, stamp: $0.1) })
     }
 }
 
 extension ChangesPage {
-    static func of(_ records: [Record], token: String, moreComing: Bool = false) -> ChangesPage {
+    static func of(_ records: [SyncRecord], token: String, moreComing: Bool = false) -> ChangesPage {
         ChangesPage(type: .deviceSettings, records: records, token: token, moreComing: moreComing, epoch: "e1")
     }
 }
@@ -106,7 +104,7 @@ extension SettingsRepository {
 
 extension SyncRepository {
     /// Tells what waits, of some records, to a cloud that takes everything but `refused`.
-    func push(recordsMax: Int = .max, refused: RecordKey? = nil, merged: [Record] = []) async throws {
+    func push(recordsMax: Int = .max, refused: RecordKey? = nil, merged: [SyncRecord] = []) async throws {
         guard let batch = try await nextBatch(recordsMax: recordsMax, bytesMax: .max) else { return }
         let results = batch.records.map { record in
             PushResult(

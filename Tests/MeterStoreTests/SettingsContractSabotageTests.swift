@@ -5,8 +5,6 @@ import SettingsCore
 import SyncCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// Contracts that a broken store passes would be worth nothing.
 struct SettingsContractSabotageTests {
     @Test(arguments: SabotagedSettings.Fault.allCases)
@@ -37,8 +35,8 @@ struct SabotagedSettings: SettingsRepository, SyncRepository {
     init(_ fault: Fault) { self.fault = fault }
 
     func hostIdentity() async throws -> HostID { await base.hostIdentity() }
-    func record(_ key: RecordKey) async throws -> Record? { await base.record(key) }
-    func records(of type: RecordType) async throws -> [Record] { await base.records(of: type) }
+    func record(_ key: RecordKey) async throws -> SyncRecord? { await base.record(key) }
+    func records(of type: RecordType) async throws -> [SyncRecord] { await base.records(of: type) }
 
     func write(_ changes: [SettingChange], at moment: HostMoment) async throws -> MergeOutcome {
         if fault == .forgetsWhatWasWritten { return MergeOutcome(changed: changes.map(\.key)) }

@@ -7,8 +7,6 @@ import SettingsCore
 import SyncCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// What the store promises beyond its ports.
 struct SettingsStoreTests {
     private let folder: TemporaryFolder
@@ -23,7 +21,7 @@ struct SettingsStoreTests {
 
     @Test func everything_isThere_whenOpenedAgain() async throws {
         let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
-        _ = try await store.apply(.of([Record(.meter(1), ["a": (.double(-0.0), .minute(0))])], token: "t1"))
+        _ = try await store.apply(.of([SyncRecord(.meter(1), ["a": (.double(-0.0), .minute(0))])], token: "t1"))
         try await store.set(.desk, "name", .string("Shelf"), at: .minute(1))
         try await store.set(.desk, "name", .string("Desk"), at: .minute(2))
         _ = try await store.delete(.meter(1), at: .minute(3))
@@ -69,7 +67,7 @@ struct SettingsStoreTests {
 
     @Test func parkedRecords_areShown_andToldAgainWhenAsked() async throws {
         let store = try MeterStore.open(path: folder.store)
-        _ = try await store.apply(.of([Record(.meter(1), ["a\u{0}b": (.int(7), .minute(0))])], token: "t1"))
+        _ = try await store.apply(.of([SyncRecord(.meter(1), ["a\u{0}b": (.int(7), .minute(0))])], token: "t1"))
         try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
         try await store.push(refused: .desk)
 
@@ -99,7 +97,7 @@ struct SettingsStoreTests {
         let store = try MeterStore.open(
             path: folder.store, options: .init(calendar: { HostMoment.minute(77).wall }))
         try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
-        _ = try await store.apply(.of([Record(.desk, ["name": (.string("Theirs"), .minute(5))])], token: "t1"))
+        _ = try await store.apply(.of([SyncRecord(.desk, ["name": (.string("Theirs"), .minute(5))])], token: "t1"))
 
         #expect(try await store.history(of: .desk, property: nil, limit: 9).map(\.at) == [HostMoment.minute(77).wall])
     }
@@ -129,7 +127,7 @@ struct InMemorySettingsTests {
 
     @Test func plantedRecord_isFoldedByTheRebuild() async throws {
         let settings = InMemorySettings()
-        await settings.plant(Record(.oldDesk, ["units": (.string("F"), .minute(1))]))
+        await settings.plant(SyncRecord(.oldDesk, ["units": (.string("F"), .minute(1))]))
         #expect(await settings.rebuildReport().examples.map(\.into) == [.desk])
         let step = try await settings.rebuildStep(recordsMax: 10, at: HostMoment.minute(2).wall)
         #expect(step.progress.isComplete && step.progress.folded == 1)

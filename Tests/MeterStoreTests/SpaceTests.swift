@@ -6,8 +6,6 @@ import SettingsCore
 import SyncCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// A store that is full of something else than readings.
 struct SpaceTests {
     private let folder: TemporaryFolder
@@ -21,7 +19,7 @@ struct SpaceTests {
         let stamp = Stamp(milliseconds: 1_795_000_000_000, counter: 0, host: HostID(high: 7, low: 7))
         for page in 0..<megabytes {
             let records = (0..<66).map { number in
-                Record(
+                SyncRecord(
                     key: RecordKey(type: .recording, name: "\(HostID(high: 7, low: 7))/\(page)-\(number)"),
                     properties: ["note": Register(value: text, stamp: stamp)])
             }

@@ -7,8 +7,6 @@ import SettingsCore
 import SyncCore
 import Testing
 
-import struct SettingsCore.Record
-
 /// A host that moves between two zones of one cloud, whose store has one epoch: with the real store, and clouds that
 /// are scripted.
 @Suite(.timeLimit(.minutes(10)))
@@ -33,8 +31,8 @@ struct ZoneChangeTests {
         let host = try await store.hostIdentity()
         let engine = SyncEngine(
             zone: cloud.zone, host: host, bringsAll: bringsAll,
-            edges: .init(
-                link: cloud.link(for: host), repository: store, loop: loop, dice: SystemRandomNumberGenerator()),
+            dependencies: .init(
+                link: cloud.link(for: host), repository: store, loop: loop, rng: SystemRandomNumberGenerator()),
             logger: LogBook().logger)
         async let running: Void = engine.run()
         #expect(await engine.synchronise()?.end == .complete)
@@ -55,9 +53,9 @@ struct ZoneChangeTests {
         cloud.records[Self.key(meter)]?.properties["name"]?.value
     }
 
-    private static func foreign(_ numbers: Range<Int>) -> [Record] {
+    private static func foreign(_ numbers: Range<Int>) -> [SyncRecord] {
         numbers.map { number in
-            Record(
+            SyncRecord(
                 key: RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: UInt64(number))).description),
                 properties: ["name": Register(value: .int(Int64(number)), stamp: .long(ago: number))])
         }
@@ -170,7 +168,7 @@ struct ZoneChangeTests {
         let store = try open()
         home.put(Self.foreign(1..<3), by: nil)
         try await sync(store, with: home)
-        home.put([Record(key: Self.foreign(1..<2)[0].key, deletion: Deletion(stamp: .long(ago: 99)))], by: nil)
+        home.put([SyncRecord(key: Self.foreign(1..<2)[0].key, deletion: Deletion(stamp: .long(ago: 99)))], by: nil)
         home.raiseFloor()
 
         try await sync(store, with: home)

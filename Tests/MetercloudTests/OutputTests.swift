@@ -97,7 +97,7 @@ struct OutputTests {
     @Test func record_showsItsProperties_andItsDeletion() {
         let deleted = Stamp(milliseconds: 1_780_000_000_000, counter: 0, host: Self.host)
         let written = Stamp(milliseconds: 1_780_000_001_000, counter: 0, host: Self.host)
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: .deviceSettings, name: "m"),
             properties: [
                 "name": Register(value: .string("B\n"), stamp: written),
@@ -116,7 +116,7 @@ struct OutputTests {
 
     @Test func record_showsWhoBroughtIt_whereThatIsNotItsAuthor() {
         let stamp = Stamp(milliseconds: 1_780_000_001_000, counter: 0, host: Self.host)
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: .deviceSettings, name: "m"),
             properties: ["on": Register(value: .bool(true), stamp: stamp)],
             deletion: Deletion(stamp: Stamp(milliseconds: 1, counter: 0, host: Self.host)))
@@ -136,7 +136,7 @@ struct OutputTests {
         (120_000, "2 min"), (7_200_000, "2 h"), (200_000_000, "2 d"),
     ])
     func time_isShort(milliseconds: Int64, text: String) {
-        #expect(Words.time(milliseconds) == text)
+        #expect(Formatting.time(milliseconds) == text)
     }
 
     @Test func joinLine_isWholeAndCanBeCopied() throws {

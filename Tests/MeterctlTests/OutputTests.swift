@@ -16,11 +16,11 @@ struct WordsTests {
         (.price, 29.5, "29.50"), (.duration, 3600, "3600 s"), (.voltage, 0, "0.000 V"),
     ])
     func quantity_hasItsUnit_andItsDigits(_ quantity: Quantity, _ value: Double, _ text: String) {
-        #expect(Words.quantity(quantity, value) == text)
+        #expect(Formatting.quantity(quantity, value) == text)
     }
 
     @Test func unknown_isADash_andNeverZero() {
-        for quantity in Quantity.allCases { #expect(Words.quantity(quantity, nil) == "–") }
+        for quantity in Quantity.allCases { #expect(Formatting.quantity(quantity, nil) == "–") }
     }
 
     @Test(arguments: [
@@ -31,7 +31,7 @@ struct WordsTests {
         (.nan, 3, "nan"), (-.infinity, 3, "-inf"),
     ])
     func decimal_roundsAndPads(_ value: Double, _ digits: Int, _ text: String) {
-        #expect(Words.decimal(value, digits: digits) == text)
+        #expect(Formatting.decimal(value, digits: digits) == text)
     }
 
     @Test(arguments: [
@@ -40,13 +40,13 @@ struct WordsTests {
         (.max, "106751991167 d"),
     ])
     func age_isInTheUnitThatFits(_ milliseconds: Int64, _ text: String) {
-        #expect(Words.age(milliseconds: milliseconds) == text)
+        #expect(Formatting.age(milliseconds: milliseconds) == text)
     }
 
     @Test func everyState_hasItsColour() {
-        #expect(ConnectionState.allCases.allSatisfy { Words.colour(of: $0.rawValue) != nil })
-        #expect(Words.colour(of: "data-available") == .green)
-        #expect(Words.colour(of: "of-the-future") == nil)
+        #expect(ConnectionState.allCases.allSatisfy { Formatting.colour(of: $0.rawValue) != nil })
+        #expect(Formatting.colour(of: "data-available") == .green)
+        #expect(Formatting.colour(of: "of-the-future") == nil)
     }
 
     @Test func path_isOnePartOfAURL() throws {
@@ -73,23 +73,23 @@ struct WordsTests {
     }
 
     @Test func meterWithData_needsNoWords() {
-        #expect(Words.noData(status(.dataAvailable, wanted: true), called: "um") == nil)
+        #expect(Formatting.noData(status(.dataAvailable, wanted: true), called: "um") == nil)
     }
 
     @Test func meterThatNobodyWants_isToBeConnected_byTheNameThatWasTyped() {
         #expect(
-            Words.noData(status(.notConnected, wanted: false), called: "02")
+            Formatting.noData(status(.notConnected, wanted: false), called: "02")
                 == "02:00:00:00:25:0C: not-connected; meterctl connect 02")
         #expect(
-            Words.noData(status(.notConnected, wanted: false, name: "my um"), called: "my um")
+            Formatting.noData(status(.notConnected, wanted: false, name: "my um"), called: "my um")
                 == "my um: not-connected; meterctl connect \"my um\"")
     }
 
     @Test func meterThatIsWanted_needsNoConnect() {
         var status = status(.offline, wanted: true, name: "um")
-        #expect(Words.noData(status, called: "um") == "um: offline; meterd goes on trying")
+        #expect(Formatting.noData(status, called: "um") == "um: offline; meterd goes on trying")
         status.error = "it does not answer"
-        #expect(Words.noData(status, called: "um") == "um: offline, it does not answer; meterd goes on trying")
+        #expect(Formatting.noData(status, called: "um") == "um: offline, it does not answer; meterd goes on trying")
     }
 }
 

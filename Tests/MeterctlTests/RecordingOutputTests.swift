@@ -23,14 +23,14 @@ struct RecordingWordsTests {
 
     @Test func list_isATable_withMarks() {
         #expect(
-            RecordingWords.table([Self.recording()]).lines == [
+            RecordingText.table([Self.recording()]).lines == [
                 "ID        METER              NAME   HOST                  STATE  STARTED                   DURATION  CHARGE    ENERGY    MARKS",
                 "1a2b3c4d  02:00:00:00:25:0C  phone  bench pi (this host)  ended  2026-11-21T13:40:05.250Z  62 min    1234 mAh  6.200 Wh  gaps, counter-reset, overlap",
             ])
     }
 
     @Test func recording_isTold_withItsGapsAndWhatToKnow() {
-        let lines = RecordingWords.table(Self.recording()).lines
+        let lines = RecordingText.table(Self.recording()).lines
 
         #expect(lines.contains("state        ended, begun by its current, ended by its current"))
         #expect(lines.contains("duration     1:02:03"))
@@ -46,10 +46,10 @@ struct RecordingWordsTests {
 
     @Test func readingsOfAnotherHost_areThere() throws {
         var body = Self.recording()
-        try RecordingWords.requireMine(body)
+        try RecordingText.requireMine(body)
         body.mine = false
 
-        #expect(throws: (any Error).self) { try RecordingWords.requireMine(body) }
+        #expect(throws: (any Error).self) { try RecordingText.requireMine(body) }
     }
 }
 

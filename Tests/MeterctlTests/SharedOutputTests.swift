@@ -84,10 +84,10 @@ struct SharedOutputTests {
 
     @Test func result_isATable_andOneLine() {
         #expect(
-            SyncWords.table(result).lines == [
+            SyncText.table(result).lines == [
                 "TYPE            TOLD  FETCHED  UNCHANGED  PARKED", "DeviceSettings  12    4        2          1",
             ])
-        #expect(SyncWords.summary(result) == "complete in 120 ms, 3 skipped")
+        #expect(SyncText.summary(result) == "complete in 120 ms, 3 skipped")
     }
 
     @Test func status_tellsWhatWaits_andWhatIsWrong() {
@@ -98,7 +98,7 @@ struct SharedOutputTests {
         status.clock_behind_ms = 61_000
 
         #expect(
-            SyncWords.table(status).lines == [
+            SyncText.table(status).lines == [
                 "FIELD         VALUE", "zone          home", "mode          waiting",
                 "to tell       12 changes, 1 parked: meterctl sync parked", "to fetch      Host, Recording",
                 "last success  –",
@@ -115,7 +115,7 @@ struct SharedOutputTests {
         status.full = "the zone home has 5 of 5 records"
 
         #expect(
-            SyncWords.table(status).lines[4]
+            SyncText.table(status).lines[4]
                 == "no room for   3 records, which wait here, some are tried again in 4 min: the zone home has 5 of 5 records"
         )
     }
@@ -124,7 +124,7 @@ struct SharedOutputTests {
         var status = SyncStatusBody(zone: "home", mode: "halted", stream: "closed")
         status.halt = "join again"
 
-        #expect(SyncWords.mode(status) == "halted: join again")
+        #expect(SyncText.mode(status) == "halted: join again")
     }
 
     @Test(arguments: [
@@ -132,7 +132,7 @@ struct SharedOutputTests {
         (.min, "106751991167 d behind the cloud's"),
     ])
     func clock_isComparedInWords(_ milliseconds: Int64, _ text: String) {
-        #expect(SyncWords.clock(aheadBy: milliseconds) == text)
+        #expect(SyncText.clock(aheadBy: milliseconds) == text)
     }
 
     @Test func syncBodies_surviveTheirJSON() throws {

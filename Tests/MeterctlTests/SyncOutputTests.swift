@@ -7,7 +7,7 @@ import Testing
 /// What `meterctl sync parked` and `meterctl rebuild` print.
 struct SyncOutputTests {
     @Test(arguments: [(0, "0"), (999, "999"), (1206, "1,206"), (1_234_567, "1,234,567"), (-1206, "-1,206")])
-    func counts_areGrouped(number: Int, text: String) { #expect(Words.count(number) == text) }
+    func counts_areGrouped(number: Int, text: String) { #expect(Formatting.count(number) == text) }
 
     @Test func rebuildWithNothingToDo_saysWhatItLookedAt() {
         let line = RebuildLine(.complete, version: 1, scanned: 1206, folded: 0)

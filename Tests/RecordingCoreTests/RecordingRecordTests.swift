@@ -6,15 +6,15 @@ import Testing
 
 struct RecordingRecordTests {
     private func recording(seed: UInt64) throws -> Recording {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var machine = RecordingMachine()
         machine.start(at: 0, name: seed % 2 == 0 ? "a / name: with+signs" : nil)
         var time = 0.0
         for number in 0..<100 {
-            time += Double(dice.below(1500)) / 100
-            if dice.below(10) == 0 { machine.linkLost() }
-            let charge = Double(dice.below(20) == 0 ? 0 : number)
-            _ = machine.received(.at(time, Double(dice.below(3000)) / 1000, charge: charge, energy: charge / 200))
+            time += Double(rng.below(1500)) / 100
+            if rng.below(10) == 0 { machine.linkLost() }
+            let charge = Double(rng.below(20) == 0 ? 0 : number)
+            _ = machine.received(.at(time, Double(rng.below(3000)) / 1000, charge: charge, energy: charge / 200))
         }
         return try #require(seed % 3 == 0 ? machine.stop(at: time).ended : machine.recording)
     }
@@ -50,10 +50,10 @@ struct RecordingRecordTests {
             .string("9223372036854775807+9223372036854775807:link -5+3:host x+y:z 1+-1:link"),
         ]
         for seed in UInt64(0)..<2000 {
-            var dice = Dice(seed: seed)
+            var rng = SeededRNG(seed: seed)
             var properties = (try? recording(seed: 4))?.properties ?? [:]
-            for key in properties.keys.sorted() where dice.below(3) == 0 {
-                properties[key] = strange[dice.below(strange.count)]
+            for key in properties.keys.sorted() where rng.below(3) == 0 {
+                properties[key] = strange[rng.below(strange.count)]
             }
 
             if let read = Recording(id: id, properties: properties) {
@@ -72,7 +72,7 @@ struct RecordingRecordTests {
         let recording = try #require(machine.recording)
 
         let stamp = Stamp(milliseconds: 1, counter: 0, host: .here)
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: .recording, name: recording.id.recordName),
             properties: recording.properties.mapValues { Register(value: $0, stamp: stamp) })
         #expect(record.fault == nil)

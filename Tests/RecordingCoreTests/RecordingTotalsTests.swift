@@ -69,13 +69,13 @@ struct RecordingTotalsTests {
     /// present totals as often as it likes: the totals are those of the readings and their stamps alone.
     @Test func totals_doNotDependOnHowReadingsAreBatched() throws {
         for seed in UInt64(0)..<200 {
-            var dice = Dice(seed: seed)
+            var rng = SeededRNG(seed: seed)
             var readings: [TimedReading] = []
             var time = 0.0
             for _ in 0..<200 {
-                time += Double(dice.below(1000)) / 100
-                if dice.below(30) == 0 { time += 30 }
-                readings.append(.at(time, Double(dice.below(3000)) / 1000, volts: Double(dice.below(2000)) / 100))
+                time += Double(rng.below(1000)) / 100
+                if rng.below(30) == 0 { time += 30 }
+                readings.append(.at(time, Double(rng.below(3000)) / 1000, volts: Double(rng.below(2000)) / 100))
             }
             let whole = try recorded(readings)
 
@@ -83,7 +83,7 @@ struct RecordingTotalsTests {
             machine.start(at: 0)
             var rest = readings[...]
             while !rest.isEmpty {
-                let batch = rest.prefix(1 + dice.below(20))
+                let batch = rest.prefix(1 + rng.below(20))
                 rest = rest.dropFirst(batch.count)
                 for reading in batch { _ = machine.received(reading) }
                 if let last = batch.last { _ = machine.woke(at: last.wallTime, last.time) }

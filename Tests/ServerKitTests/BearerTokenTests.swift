@@ -3,15 +3,15 @@ import ServerKit
 import Testing
 
 struct BearerTokenTests {
-    private struct FixedDice: RandomNumberGenerator {
+    private struct FixedRNG: RandomNumberGenerator {
         var word: UInt64
         mutating func next() -> UInt64 { word }
     }
 
     @Test func token_is256Bits_inBase64url() {
-        var dice = FixedDice(word: .max)
+        var rng = FixedRNG(word: .max)
 
-        let token = BearerToken(using: &dice)
+        let token = BearerToken(using: &rng)
 
         #expect(token.text == "mgt_" + String(repeating: "_", count: 42) + "8")
     }

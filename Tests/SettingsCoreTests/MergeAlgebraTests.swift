@@ -8,8 +8,8 @@ struct MergeAlgebraTests {
     @Test(arguments: 0..<40)
     func merge_isCommutative_associative_idempotent(_ portion: Int) {
         for seed in UInt64(portion * 50)..<UInt64(portion * 50 + 50) {
-            var dice = Dice(seed: seed)
-            let (a, b, c) = (RandomRecord.one(&dice), RandomRecord.one(&dice), RandomRecord.one(&dice))
+            var rng = SeededRNG(seed: seed)
+            let (a, b, c) = (RandomRecord.one(&rng), RandomRecord.one(&rng), RandomRecord.one(&rng))
 
             let ab = a.merged(with: b)
 
@@ -24,27 +24,27 @@ struct MergeAlgebraTests {
 
 /// Records with so few times, hosts and values that they meet in every way.
 enum RandomRecord {
-    static func one(_ dice: inout Dice, key: RecordKey = Sample.key) -> Record {
+    static func one(_ rng: inout SeededRNG, key: RecordKey = Sample.key) -> SyncRecord {
         var properties: [String: Register] = [:]
-        for name in ["a", "b", "c"] where dice.chance(60) {
-            let value = dice.pick([SettingValue.null, .int(1), .int(2), .string("x"), .bool(true)])
-            properties[name] = Register(value: value, stamp: stamp(&dice))
+        for name in ["a", "b", "c"] where rng.chance(60) {
+            let value = rng.pick([SettingValue.null, .int(1), .int(2), .string("x"), .bool(true)])
+            properties[name] = Register(value: value, stamp: stamp(&rng))
         }
-        guard dice.chance(40) else { return Record(key: key, properties: properties) }
+        guard rng.chance(40) else { return SyncRecord(key: key, properties: properties) }
         // Few know how a mark comes about: only the rebuild makes one, and only on a name of an older form.
-        let mark = key != key.normalised && dice.chance(30) ? key.normalised.name : nil
-        return Record(key: key, properties: properties, deletion: Deletion(stamp: stamp(&dice), mergedInto: mark))
+        let mark = key != key.normalised && rng.chance(30) ? key.normalised.name : nil
+        return SyncRecord(key: key, properties: properties, deletion: Deletion(stamp: stamp(&rng), mergedInto: mark))
     }
 
     /// Some forms of one meter's name.
-    static func group(_ dice: inout Dice) -> [Record] {
+    static func group(_ rng: inout SeededRNG) -> [SyncRecord] {
         ["AA:BB:CC:DD:EE:FF", "aabbccddeeff", "aa-bb-cc-dd-ee-ff", "aabb.ccdd.eeff"].compactMap { name in
-            guard dice.chance(70) else { return nil }
-            return one(&dice, key: RecordKey(type: .deviceSettings, name: name))
+            guard rng.chance(70) else { return nil }
+            return one(&rng, key: RecordKey(type: .deviceSettings, name: name))
         }
     }
 
-    private static func stamp(_ dice: inout Dice) -> Stamp {
-        Sample.stamp(UInt64(dice.below(4)), UInt16(dice.below(2)), dice.pick([Sample.one, Sample.two]))
+    private static func stamp(_ rng: inout SeededRNG) -> Stamp {
+        Sample.stamp(UInt64(rng.below(4)), UInt16(rng.below(2)), rng.pick([Sample.one, Sample.two]))
     }
 }

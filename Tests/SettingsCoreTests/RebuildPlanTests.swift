@@ -39,7 +39,7 @@ struct RebuildPlanTests {
                 ]))
         #expect(
             fold.loser.after
-                == Record(
+                == SyncRecord(
                     key: Sample.oldKey,
                     deletion: Deletion(stamp: Sample.stamp(20), mergedInto: "AA:BB:CC:DD:EE:FF")))
         #expect(fold.canonical.news == ["a", "b"])
@@ -71,11 +71,12 @@ struct RebuildPlanTests {
     @Test(arguments: [
         Sample.record(["a": Sample.register(1, 10)]), Sample.record(deleted: 5, key: Sample.oldKey),
         Sample.record(key: Sample.oldKey),
-        Record(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5), mergedInto: Sample.key.name)),
-        Record(key: RecordKey(type: .host, name: "aabbccddeeff"), properties: ["a": Sample.register(1, 1)]),
-        Record(key: RecordKey(type: .deviceSettings, name: "000000000000"), properties: ["a": Sample.register(1, 1)]),
+        SyncRecord(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5), mergedInto: Sample.key.name)),
+        SyncRecord(key: RecordKey(type: .host, name: "aabbccddeeff"), properties: ["a": Sample.register(1, 1)]),
+        SyncRecord(
+            key: RecordKey(type: .deviceSettings, name: "000000000000"), properties: ["a": Sample.register(1, 1)]),
     ])
-    func nothing_isFolded_whereTheNameIsNormal_orOnlyADeletionIsLeft(_ record: Record) {
+    func nothing_isFolded_whereTheNameIsNormal_orOnlyADeletionIsLeft(_ record: SyncRecord) {
         #expect(RebuildPlan.fold(record, into: nil) == nil)
     }
 
@@ -114,7 +115,7 @@ struct RebuildPlanTests {
 
     @Test func deletionOfTheCanonicalRecord_countsForWhatWasFoldedBefore() throws {
         let mark = Deletion(stamp: Sample.stamp(8), mergedInto: Sample.key.name)
-        let loser = Record(key: Sample.oldKey, properties: ["a": Sample.register(1, 10)], deletion: mark)
+        let loser = SyncRecord(key: Sample.oldKey, properties: ["a": Sample.register(1, 10)], deletion: mark)
 
         let fold = try #require(RebuildPlan.fold(loser, into: Sample.record(deleted: 20)))
 
@@ -158,18 +159,18 @@ struct RebuildPlanTests {
     @Test(arguments: 0..<40)
     func hosts_foldAlike_whateverEachHas(_ portion: Int) {
         for seed in UInt64(portion * 25)..<UInt64(portion * 25 + 25) {
-            var dice = Dice(seed: seed)
-            let records = RandomRecord.group(&dice)
+            var rng = SeededRNG(seed: seed)
+            let records = RandomRecord.group(&rng)
 
-            let all = Folding.folded(records, order: &dice)
-            let again = Folding.folded(Array(all.values), order: &dice)
-            let left = Folding.folded(records.filter { _ in dice.chance(60) }, order: &dice)
-            let right = Folding.folded(records, order: &dice)
+            let all = Folding.folded(records, order: &rng)
+            let again = Folding.folded(Array(all.values), order: &rng)
+            let left = Folding.folded(records.filter { _ in rng.chance(60) }, order: &rng)
+            let right = Folding.folded(records, order: &rng)
 
             #expect(again == all, "seed \(seed)")
             #expect(right == all, "seed \(seed)")
             let joined = Folding.joined(left, right)
-            #expect(Folding.folded(Array(joined.values), order: &dice) == joined, "seed \(seed)")
+            #expect(Folding.folded(Array(joined.values), order: &rng) == joined, "seed \(seed)")
             #expect(Folding.joined(right, left) == joined, "seed \(seed)")
         }
     }
@@ -177,9 +178,9 @@ struct RebuildPlanTests {
 
 /// The rebuild of a small store.
 private enum Folding {
-    static func folded(_ records: [Record], order dice: inout Dice) -> [RecordKey: Record] {
+    static func folded(_ records: [SyncRecord], order rng: inout SeededRNG) -> [RecordKey: SyncRecord] {
         var store = Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0) })
-        for key in records.map(\.key).shuffled(using: &dice) {
+        for key in records.map(\.key).shuffled(using: &rng) {
             guard let loser = store[key], let fold = RebuildPlan.fold(loser, into: store[key.normalised]) else {
                 continue
             }
@@ -189,7 +190,7 @@ private enum Folding {
         return store
     }
 
-    static func joined(_ left: [RecordKey: Record], _ right: [RecordKey: Record]) -> [RecordKey: Record] {
+    static func joined(_ left: [RecordKey: SyncRecord], _ right: [RecordKey: SyncRecord]) -> [RecordKey: SyncRecord] {
         left.merging(right) { $0.merged(with: $1) }
     }
 }

@@ -106,9 +106,9 @@ struct RecordTests {
     }
 
     @Test func equalDeletions_keepTheMark() {
-        let plain = Record(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5)))
-        let marked = Record(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5), mergedInto: "A"))
-        let other = Record(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5), mergedInto: "B"))
+        let plain = SyncRecord(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5)))
+        let marked = SyncRecord(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5), mergedInto: "A"))
+        let other = SyncRecord(key: Sample.oldKey, deletion: Deletion(stamp: Sample.stamp(5), mergedInto: "B"))
 
         #expect(plain.merged(with: marked) == marked.merged(with: plain))
         #expect(plain.merged(with: marked) == marked)
@@ -158,7 +158,7 @@ struct RecordTests {
     // MARK: What can be kept
 
     @Test func record_isKept_whereItsWordsAreNewButLegal() {
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: RecordType(rawValue: "Adapter2"), name: "port:pi:/dev/serial/by-id/usb-Größe"),
             properties: ["x.y-z_9": Sample.register(1, 1)])
 
@@ -166,25 +166,25 @@ struct RecordTests {
     }
 
     @Test(arguments: [
-        (Record(key: RecordKey(type: RecordType(rawValue: ""), name: "a")), RecordFault.type("")),
-        (Record(key: RecordKey(type: RecordType(rawValue: "Größe"), name: "a")), .type("Größe")),
-        (Record(key: RecordKey(type: .host, name: "")), .name("")),
-        (Record(key: RecordKey(type: .host, name: "a\nb")), .name("a\nb")),
+        (SyncRecord(key: RecordKey(type: RecordType(rawValue: ""), name: "a")), RecordFault.type("")),
+        (SyncRecord(key: RecordKey(type: RecordType(rawValue: "Größe"), name: "a")), .type("Größe")),
+        (SyncRecord(key: RecordKey(type: .host, name: "")), .name("")),
+        (SyncRecord(key: RecordKey(type: .host, name: "a\nb")), .name("a\nb")),
         (Sample.record(["": Sample.register(1, 1)]), .property("")),
         (Sample.record(["a b": Sample.register(1, 1)]), .property("a b")),
         (Sample.record(["a": Register(value: .double(.nan), stamp: Sample.stamp(1))]), .value(of: "a")),
     ])
-    func record_isFaulty_whereItWouldHarmAStore(_ record: Record, _ fault: RecordFault) {
+    func record_isFaulty_whereItWouldHarmAStore(_ record: SyncRecord, _ fault: RecordFault) {
         #expect(record.fault == fault)
         #expect(!fault.description.isEmpty)
     }
 
     @Test func record_isFaulty_whereItIsTooLarge() {
-        let words = (0...Record.propertiesMax).map { ("p\($0)", Sample.register(1, 1)) }
-        let name = String(repeating: "x", count: Record.nameBytesMax + 1)
+        let words = (0...SyncRecord.propertiesMax).map { ("p\($0)", Sample.register(1, 1)) }
+        let name = String(repeating: "x", count: SyncRecord.nameBytesMax + 1)
 
         #expect(Sample.record(Dictionary(uniqueKeysWithValues: words)).fault == .properties(words.count))
         #expect(Sample.record(Dictionary(uniqueKeysWithValues: words.dropLast())).fault == nil)
-        #expect(Record(key: RecordKey(type: .host, name: name)).fault == .name(name))
+        #expect(SyncRecord(key: RecordKey(type: .host, name: name)).fault == .name(name))
     }
 }

@@ -20,7 +20,7 @@ enum Sample {
     /// - Parameter deleted: milliseconds of a deletion.
     static func record(
         _ properties: [String: Register] = [:], deleted: UInt64? = nil, key: RecordKey = key
-    ) -> Record {
-        Record(key: key, properties: properties, deletion: deleted.map { Deletion(stamp: stamp($0)) })
+    ) -> SyncRecord {
+        SyncRecord(key: key, properties: properties, deletion: deleted.map { Deletion(stamp: stamp($0)) })
     }
 }

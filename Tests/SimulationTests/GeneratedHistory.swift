@@ -32,7 +32,7 @@ struct GeneratedHistory {
 
     private var lease = Lease()
     private var held: [UInt64: UInt64] = [:]
-    private var dice: SeededDice
+    private var rng: SimulationRNG
     private let fault: Fault
     private let unknownPermille: UInt64
 
@@ -40,7 +40,7 @@ struct GeneratedHistory {
         seed: UInt64, operations count: Int, clients: Int, fault: Fault = .none, unknownPermille: UInt64 = 0,
         pace: ClosedRange<Int64> = 0...20_000
     ) {
-        dice = SeededDice(seed: seed)
+        rng = SimulationRNG(seed: seed)
         self.fault = fault
         self.unknownPermille = unknownPermille
         var idleUntil = [Double](repeating: 0, count: clients)
@@ -63,12 +63,12 @@ struct GeneratedHistory {
     private mutating func pend(_ client: UInt64, at now: Double) -> Pending {
         let session = LeaseHistory.session(client, 1)
         let request: LeaseOperation.Request
-        switch (dice.number(below: 6), held[client]) {
+        switch (rng.number(below: 6), held[client]) {
         case (0, _): request = .read
         case (1, let token?): request = .release(session: session, token: FencingToken(rawValue: token))
         case (_, let token?): request = .renew(session: session, token: FencingToken(rawValue: token))
         case (_, nil):
-            let requestID = RequestID(high: client, low: dice.next())
+            let requestID = RequestID(high: client, low: rng.next())
             request = .acquire(.init(requestID: requestID, host: LeaseHistory.host(client), session: session))
         }
         let effectAt = now + seconds(1...3000)
@@ -78,8 +78,8 @@ struct GeneratedHistory {
     }
 
     private mutating func finish(_ call: Pending) {
-        let isLost = dice.happens(permille: unknownPermille)
-        let isDone = !isLost || dice.happens(onceIn: 2)
+        let isLost = rng.happens(permille: unknownPermille)
+        let isDone = !isLost || rng.happens(onceIn: 2)
         var outcome = LeaseOperation.Outcome.unknown
         if isDone { outcome = decide(call) }
         if isLost { outcome = .unknown }
@@ -118,18 +118,18 @@ struct GeneratedHistory {
     }
 
     private mutating func changeAnAnswer() {
-        let index = dice.number(below: operations.count)
+        let index = rng.number(below: operations.count)
         switch operations[index].outcome {
         case .granted(let token): operations[index].outcome = .granted(token.rawValue + 1)
-        case .refused: operations[index].outcome = .granted(1 + UInt64(dice.number(below: 4)))
+        case .refused: operations[index].outcome = .granted(1 + UInt64(rng.number(below: 4)))
         case .renewed: operations[index].outcome = .lost(.takenOver)
         case .lost: operations[index].outcome = .renewed
-        case .seen: operations[index].outcome = .seen(.of(UInt64(1 + dice.number(below: 3)), 1))
+        case .seen: operations[index].outcome = .seen(.of(UInt64(1 + rng.number(below: 3)), 1))
         case .done, .unknown: break
         }
     }
 
     private mutating func seconds(_ range: ClosedRange<Int64>) -> Double {
-        Double(dice.milliseconds(range).milliseconds) / 1000
+        Double(rng.milliseconds(range).milliseconds) / 1000
     }
 }

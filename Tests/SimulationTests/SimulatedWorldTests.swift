@@ -18,13 +18,13 @@ struct SimulatedWorldTests {
     @Test func crash_keepsWhatWasSynced_andAPrefixOfTheRest() {
         var survivors: Set<Int> = []
         for seed in 0..<50 as Range<UInt64> {
-            var dice = SeededDice(seed: seed)
+            var rng = SimulationRNG(seed: seed)
             var store = CrashStore(0)
             store.commit { $0 = 1 }
             store.sync()
             store.commit { $0 = 2 }
             store.commit { $0 = 3 }
-            store.crash(&dice)
+            store.crash(&rng)
             survivors.insert(store.value)
         }
         #expect(survivors == [1, 2, 3])
@@ -53,18 +53,18 @@ struct SimulatedWorldTests {
     }
 
     @Test func link_losesAtMostOne_inItsWindow() {
-        var dice = SeededDice(seed: 1)
+        var rng = SimulationRNG(seed: 1)
         var link = SimulatedLink(lossPermille: 1000, doublePermille: 0, slowPermille: 0, slowest: 1)
         link.oneLossPer = 10 * .second
-        let arrived = (0..<20).map { !link.send(.up, at: TrueTime($0) * .second, &dice).isEmpty }
+        let arrived = (0..<20).map { !link.send(.up, at: TrueTime($0) * .second, &rng).isEmpty }
         #expect(arrived.count { !$0 } == 2)
     }
 
     @Test func link_losesEverything_whereItIsCut() {
-        var dice = SeededDice(seed: 1)
+        var rng = SimulationRNG(seed: 1)
         var link = SimulatedLink(lossPermille: 0, doublePermille: 0, slowPermille: 0, slowest: 1)
         link.isUpCut = true
-        #expect(link.send(.up, at: 0, &dice).isEmpty)
-        #expect(!link.send(.down, at: 0, &dice).isEmpty)
+        #expect(link.send(.up, at: 0, &rng).isEmpty)
+        #expect(!link.send(.down, at: 0, &rng).isEmpty)
     }
 }

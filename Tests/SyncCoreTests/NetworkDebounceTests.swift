@@ -7,11 +7,11 @@ struct NetworkDebounceTests {
 
     private var debounce = NetworkDebounce()
     private var now = MonotonicTime.origin
-    private var dice: UInt64 = 0
+    private var random: UInt64 = 0
     private var syncs: [Duration] = []
 
     private mutating func see(_ path: NetworkPath) {
-        debounce.pathChanged(to: path, at: now, dice: dice)
+        debounce.pathChanged(to: path, at: now, random: random)
     }
 
     /// Lets time pass, waking only when asked to, as a driver does.
@@ -82,7 +82,7 @@ struct NetworkDebounceTests {
     @Test mutating func spread_liesBetweenNothingAndTwoSeconds() {
         var waits: Set<Duration> = []
         for number in UInt64(0)...4000 {
-            dice = number &* 0x9E37_79B9_7F4A_7C15
+            random = number &* 0x9E37_79B9_7F4A_7C15
             see(.lost)
             let start = now
             see(Self.wifi)

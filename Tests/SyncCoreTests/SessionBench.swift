@@ -7,7 +7,7 @@ import Testing
 struct SessionBench {
     private(set) var machine: SyncMachine
     var now = MonotonicTime.origin
-    var dice: UInt64 = 500
+    var random: UInt64 = 500
     /// Asked for and not answered.
     private(set) var operation: SyncOperation?
     private(set) var results: [SyncResult] = []
@@ -25,7 +25,7 @@ struct SessionBench {
     var status: SyncStatus { machine.status }
 
     mutating func send(_ input: SyncInput, sourceLocation: SourceLocation = #_sourceLocation) {
-        for effect in machine.handle(input, at: now, dice: dice) {
+        for effect in machine.handle(input, at: now, random: random) {
             switch effect {
             case .perform(let next):
                 #expect(operation == nil, "two operations at once", sourceLocation: sourceLocation)
@@ -128,7 +128,7 @@ extension [RecordType: String] {
 
 extension OutboxBatch {
     static func records(_ names: ClosedRange<Int>, type: RecordType = .deviceSettings) -> OutboxBatch {
-        OutboxBatch(records: names.map { Record(key: RecordKey(type: type, name: "r\($0)")) })
+        OutboxBatch(records: names.map { SyncRecord(key: RecordKey(type: type, name: "r\($0)")) })
     }
 }
 
@@ -149,7 +149,8 @@ extension ChangesPage {
         _ type: RecordType, count: Int = 0, token: String = "t1", moreComing: Bool = false, epoch: String = "e1"
     ) -> ChangesPage {
         ChangesPage(
-            type: type, records: (0..<count).map { Record(key: RecordKey(type: type, name: "p\($0)")) }, token: token,
+            type: type, records: (0..<count).map { SyncRecord(key: RecordKey(type: type, name: "p\($0)")) },
+            token: token,
             moreComing: moreComing, epoch: epoch)
     }
 }

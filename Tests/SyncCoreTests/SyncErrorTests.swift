@@ -272,7 +272,7 @@ struct SyncErrorTests {
 
     @Test(arguments: [SyncFailure.Kind.serviceUnavailable, .network, .other])
     mutating func failure_isTriedAgainForEver_withWaitsThatDoubleToFiveMinutes(kind: SyncFailure.Kind) throws {
-        bench.dice = 1000
+        bench.random = 1000
         bench.begin()
         var waits: [Duration] = []
         for _ in 0..<12 {
@@ -294,7 +294,7 @@ struct SyncErrorTests {
         bench.begin()
         var attempts = 0
         while bench.now < .origin + .seconds(60 * 3600) {
-            bench.dice = bench.dice &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            bench.random = bench.random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             if bench.operation != nil {
                 bench.fail(.network)
                 attempts += 1

@@ -70,7 +70,7 @@ struct SyncFullnessTests {
         #expect(bench.operation == nil)
         #expect(bench.results.map(\.end) == [.complete])
         #expect(bench.status.mode == .idle)
-        // Half of 30 s, and half of what the dice make of it.
+        // Half of 30 s, and half of what chance makes of it.
         #expect(bench.status.fullness?.retryAt == bench.now + .milliseconds(22_500))
     }
 

@@ -172,7 +172,7 @@ struct SyncSessionTests {
 
     @Test mutating func brokenStream_isOpenedAgain_withGrowingWaits() {
         bench.beginAndRest()
-        bench.dice = 1000
+        bench.random = 1000
         var waits: [Duration] = []
         for _ in 0..<10 {
             bench.send(.streamBroke(SyncFailure(.network, "reset")))
@@ -234,7 +234,7 @@ struct SyncSessionTests {
 
     @Test mutating func poll_runs_whenTheStreamIsDown() {
         bench.beginAndRest()
-        bench.dice = 1000
+        bench.random = 1000
         bench.send(.streamBroke(SyncFailure(.network, "reset")))
         for _ in 0..<300 where bench.results.count < 2 {
             bench.now = bench.now + .seconds(1)

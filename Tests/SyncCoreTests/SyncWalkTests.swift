@@ -10,7 +10,7 @@ struct SyncWalkTests {
     private struct Walk {
         var bench: SessionBench
         var world = WalkWorld()
-        var dice: Dice
+        var rng: SeededRNG
         /// Failures and cancellations happen.
         var isCalm = false
         /// Batches that were told since a page was last stored, while there was something to read.
@@ -18,14 +18,14 @@ struct SyncWalkTests {
         var trouble: String?
 
         init(seed: UInt64) {
-            dice = Dice(seed: seed)
+            rng = SeededRNG(seed: seed)
             var timing = SyncTiming()
             timing.batchRecordsMax = 4
             bench = SessionBench(timing: timing)
         }
 
         mutating func send(_ event: SyncInput) {
-            bench.dice = dice.next()
+            bench.random = rng.next()
             let before = bench.status
             let runs = bench.results.count
             bench.send(event)
@@ -33,7 +33,7 @@ struct SyncWalkTests {
         }
 
         mutating func answer(_ event: SyncInput) {
-            bench.dice = dice.next()
+            bench.random = rng.next()
             let before = bench.status
             let runs = bench.results.count
             bench.answer(event)
@@ -58,7 +58,7 @@ struct SyncWalkTests {
         // MARK: What happens
 
         mutating func step() {
-            if let operation = bench.operation, !dice.oneIn(3) {
+            if let operation = bench.operation, !rng.oneIn(3) {
                 end(operation)
             } else {
                 happen()
@@ -66,7 +66,7 @@ struct SyncWalkTests {
         }
 
         private mutating func end(_ operation: SyncOperation) {
-            if !isCalm, dice.oneIn(6) {
+            if !isCalm, rng.oneIn(6) {
                 answer(operation.isExchange ? .cloudFailed(failure()) : .storeFailed("disk full"))
                 return
             }
@@ -89,25 +89,25 @@ struct SyncWalkTests {
                 .network, .network, .network, .serviceUnavailable, .rateLimited, .zoneNotFound, .notAuthenticated,
                 .clockSkew, .other,
             ]
-            let kind = kinds[Int(dice.next() % UInt64(kinds.count))]
+            let kind = kinds[Int(rng.next() % UInt64(kinds.count))]
             return SyncFailure(kind, "walk", retryAfter: kind == .rateLimited ? .seconds(7) : nil)
         }
 
         private mutating func happen() {
-            switch dice.next() % (isCalm ? 6 : 13) {
-            case 0: pass(.milliseconds(Int(dice.next() % 4000)))
+            switch rng.next() % (isCalm ? 6 : 13) {
+            case 0: pass(.milliseconds(Int(rng.next() % 4000)))
             case 1: writeHere()
             case 2: writeElsewhere()
-            case 3: send(.triggered(dice.oneIn(2) ? .asked : .networkGained))
+            case 3: send(.triggered(rng.oneIn(2) ? .asked : .networkGained))
             case 4: if case .opening = bench.status.stream { send(.streamOpened) }
             case 5: send(.streamHeard)
             case 6: send(.cancelRequested)
             case 7: send(.streamBroke(SyncFailure(.network, "walk")))
             case 8: send(.resumed)
-            case 9: if dice.oneIn(10) { world.restore() }
+            case 9: if rng.oneIn(10) { world.restore() }
             case 10:
-                if let type = RecordType.known.randomElement(using: &dice) { world.expired.insert(type) }
-            case 11: world.isFull = dice.oneIn(3)
+                if let type = RecordType.known.randomElement(using: &rng) { world.expired.insert(type) }
+            case 11: world.isFull = rng.oneIn(3)
             default:
                 send(.stopRequested)
                 send(.started)
@@ -120,15 +120,15 @@ struct SyncWalkTests {
         }
 
         private mutating func writeHere() {
-            world.write(isPoison: dice.oneIn(10))
+            world.write(isPoison: rng.oneIn(10))
             send(.triggered(.localChange))
         }
 
         private mutating func writeElsewhere() {
-            guard let type = RecordType.known.randomElement(using: &dice) else { return }
-            world.cloud[type, default: 0] += 1 + Int(dice.next() % 8)
+            guard let type = RecordType.known.randomElement(using: &rng) else { return }
+            world.cloud[type, default: 0] += 1 + Int(rng.next() % 8)
             // Where the stream is down nobody tells: the poll will find it.
-            send(.remoteChanged(types: [type], host: dice.oneIn(4) ? nil : .other))
+            send(.remoteChanged(types: [type], host: rng.oneIn(4) ? nil : .other))
         }
 
         /// Only what must come comes: answers, and the times that the machine itself asked for.

@@ -127,10 +127,10 @@ struct WalkWorld {
         return .settled(MergeOutcome())
     }
 
-    private static func record(_ number: Int) -> Record {
-        Record(key: RecordKey(type: .deviceSettings, name: "\(number)"))
+    private static func record(_ number: Int) -> SyncRecord {
+        SyncRecord(key: RecordKey(type: .deviceSettings, name: "\(number)"))
     }
 
-    private static func number(_ record: Record) -> Int { number(record.key) }
+    private static func number(_ record: SyncRecord) -> Int { number(record.key) }
     private static func number(_ key: RecordKey) -> Int { Int(key.name) ?? 0 }
 }

@@ -20,7 +20,7 @@ struct ZoneEntryTests {
         var progress = SyncProgress(epoch: epoch, zone: zone, zoneName: name)
         if let lastThere {
             progress.visits["1"] = SyncVisit(identity: "1", name: "home", serverTime: lastThere)
-            progress.record = SyncRecord(lastSuccess: WallTime(millisecondsSince1970: 0))
+            progress.record = RunHistory(lastSuccess: WallTime(millisecondsSince1970: 0))
         }
         return progress
     }

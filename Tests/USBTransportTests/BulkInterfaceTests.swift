@@ -51,15 +51,15 @@ struct BulkInterfaceTests {
     }
 
     @Test func anyBytes_areHarmless() throws {
-        var dice = Dice(seed: 0x0B01)
+        var rng = SeededRNG(seed: 0x0B01)
         let real = try Self.km003c()
         var foundCount = 0
         for _ in 0..<20_000 {
             var bytes = real
-            for _ in 0..<Int.random(in: 1...8, using: &dice) {
-                bytes[Int.random(in: bytes.indices, using: &dice)] = .random(in: 0...255, using: &dice)
+            for _ in 0..<Int.random(in: 1...8, using: &rng) {
+                bytes[Int.random(in: bytes.indices, using: &rng)] = .random(in: 0...255, using: &rng)
             }
-            let shown = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &dice)))
+            let shown = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &rng)))
             guard let found = BulkInterface(descriptors: shown) else { continue }
             foundCount += 1
             #expect(found.input & 0x80 != 0 && found.output & 0x80 == 0, "\(Hex.encode(shown))")

@@ -55,7 +55,7 @@ extension Radios {
 
 extension PresentAdapter {
     /// What to do about the adapter's disappearance.
-    var goneWords: String {
+    var goneText: String {
         guard machine.isResettingChip, machine.chipReset == .serialDevice else {
             return "It was unplugged, or it fell off its bus. Plug it in again."
         }

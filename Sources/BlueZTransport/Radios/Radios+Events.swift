@@ -108,7 +108,7 @@ extension Radios {
         status.discovery = nil
         status.since = loop.wallNow.description
         status.links = 0
-        status.error = adapter.goneWords
+        status.error = adapter.goneText
         gone[address] = status
         tell(sightings.adapterLost(address) { _ in false })
     }

@@ -154,23 +154,23 @@ extension AdapterMachine {
 
     // MARK: Words
 
-    static let forbiddenWords =
+    static let forbiddenText =
         "This program may not look for meters over Bluetooth: it needs CAP_NET_ADMIN. Grant it with"
         + " AmbientCapabilities=CAP_NET_ADMIN in its systemd unit, or with"
         + " 'sudo setcap cap_net_admin+ep' on the program."
 
-    var blockWords: String {
+    var blockText: String {
         block.isHard
             ? "It is blocked by a switch or by the firmware (rfkill, hard). Switch it on there."
             : "It is blocked (rfkill, soft). Unblock it with 'rfkill unblock bluetooth'."
     }
 
-    var offWords: String {
+    var offText: String {
         "Another program or a person switched it off. Switch it on with 'bluetoothctl power on'; after a while it is"
             + " switched on again anyway. To keep it off, block it with 'rfkill block bluetooth'."
     }
 
-    var failedWords: String {
+    var failedText: String {
         let remedy =
             switch chipReset {
             case .usbPort: "Unplug it and plug it in again"

@@ -247,11 +247,11 @@ extension AdapterMachine {
     /// What is wrong and what to do about it, if anything is.
     package var trouble: String? {
         switch phase {
-        case .off: return block.isBlocked ? blockWords : offWords
-        case .forbidden: return Self.forbiddenWords
-        case .settingUp where isDenied, .running where isDenied: return Self.forbiddenWords
+        case .off: return block.isBlocked ? blockText : offText
+        case .forbidden: return Self.forbiddenText
+        case .settingUp where isDenied, .running where isDenied: return Self.forbiddenText
         case .settingUp, .running, .recovering:
-            return ladder.hasFailed ? failedWords : ladder.taken == nil ? nil : ladder.words
+            return ladder.hasFailed ? failedText : ladder.taken == nil ? nil : ladder.words
         }
     }
 

@@ -15,7 +15,7 @@ package struct AliasAdoption: Hashable, Sendable {
     ///   - records: only those of type `MeterAlias` count. Those beyond the limits of a zone or a meter are left out,
     ///     last names first.
     ///   - lease: reads the lease of exactly that id.
-    package init(_ records: [Record], _ lease: (String) throws -> LeaseRecord?) rethrows {
+    package init(_ records: [SyncRecord], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()
         for record in records.sorted(by: { $0.key.name < $1.key.name }) {
             guard book.change(with: record) != nil, let meter = AliasBook.meter(of: record) else { continue }

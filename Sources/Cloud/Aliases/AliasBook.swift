@@ -58,7 +58,7 @@ package struct AliasBook: Hashable, Sendable {
     }
 
     /// The change of aliases that storing a record makes, if any.
-    package func change(with record: Record) -> AliasChange? {
+    package func change(with record: SyncRecord) -> AliasChange? {
         guard record.key.type == .meterAlias, MeterID(record.key.name)?.description == record.key.name else {
             return nil
         }
@@ -68,7 +68,7 @@ package struct AliasBook: Hashable, Sendable {
     }
 
     /// The id that a `MeterAlias` record gives for its name, if any.
-    static func meter(of record: Record) -> String? {
+    static func meter(of record: SyncRecord) -> String? {
         guard !record.isTombstone, case .string(let text)? = record.properties["meter"]?.value,
             let meter = MeterID(text)?.description, meter != record.key.name
         else { return nil }

@@ -6,7 +6,7 @@ package import SettingsCore
 /// Where the cloud keeps its data: SQLite on one machine, etcd, and memory in tests. All fulfil one contract
 /// (`MeterTestKit/Contracts/CloudEngineContract`).
 ///
-/// An engine stores and orders; the rules decide what is allowed (`LeaseRules`, `Record.merge`, `StampLimit`), which it
+/// An engine stores and orders; the rules decide what is allowed (`LeaseRules`, `SyncRecord.merge`, `StampLimit`), which it
 /// calls within its atomic step. Once a call has returned it is durable, except for renewals; once begun, it is
 /// finished even if its task is cancelled. Expected failures are thrown as a `CloudFailure`: `zoneNotFound` by every
 /// call that names a missing zone (except those that read one credential, or all), `serviceUnavailable` if the disk
@@ -60,7 +60,7 @@ package protocol CloudEngine: Sendable {
     /// - Parameter leaseTime: the time that decides whether a lease is over, on the clock of all lease times. It may be
     ///   from before the call, which only makes a lease end later.
     func modify(
-        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+        _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome]
     /// Records of a type that changed after a token, oldest change first, each once at its newest place: reading on
     /// until nothing more comes misses no change acknowledged before it began, whatever is written meanwhile.
@@ -71,9 +71,9 @@ package protocol CloudEngine: Sendable {
     /// - Throws: the errors of `FeedState.check`: `anotherZone`, `changeTokenExpired`, and `timelineLost` for a token
     ///   from a future that this store does not have.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
-    func record(_ key: RecordKey, in zone: String) async throws -> Record?
+    func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord?
     /// For the console: by type and name, including tombstones.
-    func records(in zone: String, type: RecordType?) async throws -> [Record]
+    func records(in zone: String, type: RecordType?) async throws -> [SyncRecord]
 
     // MARK: Retention
 

@@ -100,22 +100,22 @@ package struct RecordOutcome: Hashable, Sendable {
 
     package var fate: Fate
     /// The record as it is stored now. Nil if it was refused and none is stored.
-    package var record: Record?
+    package var record: SyncRecord?
 
-    package init(fate: Fate, record: Record?) {
+    package init(fate: Fate, record: SyncRecord?) {
         self.fate = fate
         self.record = record
     }
 }
 
 package struct ChangeList: Hashable, Sendable {
-    package var records: [Record]
+    package var records: [SyncRecord]
     package var token: ChangeToken
     package var moreComing: Bool
     /// The zone's identity.
     package var zoneID: Zone.ID
 
-    package init(records: [Record], token: ChangeToken, moreComing: Bool, zoneID: Zone.ID) {
+    package init(records: [SyncRecord], token: ChangeToken, moreComing: Bool, zoneID: Zone.ID) {
         self.zoneID = zoneID
         self.records = records
         self.token = token

@@ -73,12 +73,12 @@ package struct StoreContents: Hashable, Sendable {
 
 /// A record with its place in the zone's feed.
 package struct PlacedRecord: Hashable, Sendable {
-    package var record: Record
+    package var record: SyncRecord
     package var sequence: UInt64
     /// The date from which a tombstone's age counts. Nil for other records.
     package var tombstoneTime: WallTime?
 
-    package init(record: Record, sequence: UInt64, tombstoneTime: WallTime?) {
+    package init(record: SyncRecord, sequence: UInt64, tombstoneTime: WallTime?) {
         self.record = record
         self.sequence = sequence
         self.tombstoneTime = tombstoneTime

@@ -26,7 +26,7 @@ package struct ZoneUsage: Hashable, Sendable {
     }
 
     /// The usage of one record; zero for nil.
-    package init(of record: Record?) {
+    package init(of record: SyncRecord?) {
         guard let record else { return }
         let base = QuotaAmount(
             bytes: Self.overhead + record.key.type.rawValue.utf8.count + record.key.name.utf8.count, records: 1)
@@ -42,7 +42,7 @@ package struct ZoneUsage: Hashable, Sendable {
     }
 
     /// The change of a zone's usage when `new` replaces `old`.
-    package static func change(from old: Record?, to new: Record?) -> ZoneUsage {
+    package static func change(from old: SyncRecord?, to new: SyncRecord?) -> ZoneUsage {
         var change = ZoneUsage(of: new)
         let before = ZoneUsage(of: old)
         change.total = change.total + -before.total
@@ -97,7 +97,7 @@ package struct ZoneUsage: Hashable, Sendable {
     }
 
     /// Everything with the newest stamp is one host's, which owns the record if it brought any of it.
-    private static func owner(of record: Record) -> HostID? {
+    private static func owner(of record: SyncRecord) -> HostID? {
         guard let newest = record.newestStamp else { return nil }
         var parts = record.properties.values.filter { $0.stamp == newest }.map(\.broughtBy)
         if let deletion = record.deletion, deletion.stamp == newest { parts.append(deletion.broughtBy) }

@@ -129,7 +129,7 @@ extension UniqueID<Zone> {
 
 /// A record with its place.
 struct StoredRecord: Hashable, Sendable {
-    var record: Record
+    var record: SyncRecord
     var sequence: UInt64
     /// The date from which a tombstone's age counts. Nil for other records.
     var tombstoneTime: WallTime?
@@ -141,7 +141,7 @@ struct StoredRecord: Hashable, Sendable {
         return bytes
     }
 
-    init(record: Record, sequence: UInt64, tombstoneTime: WallTime?) {
+    init(record: SyncRecord, sequence: UInt64, tombstoneTime: WallTime?) {
         self.record = record
         self.sequence = sequence
         self.tombstoneTime = tombstoneTime
@@ -159,13 +159,13 @@ struct StoredRecord: Hashable, Sendable {
         self.sequence = sequence
         tombstoneTime = Int64(words[2]).map { WallTime(millisecondsSince1970: $0) }
         let text = entry.value[(end + 1)...]
-        if let record = Record(text: text) {
+        if let record = SyncRecord(text: text) {
             self.record = record
             return
         }
         // Valid, but not as this version writes it; or damaged.
         do {
-            record = try JSONDecoder().decode(Record.self, from: Data(text))
+            record = try JSONDecoder().decode(SyncRecord.self, from: Data(text))
         } catch {
             throw EtcdError(damaged: entry.key, "\(error)")
         }

@@ -4,8 +4,6 @@ import MeterModel
 import SettingsCore
 import Synchronization
 
-import struct SettingsCore.Record
-
 /// A zone's aliases as last seen by this copy.
 struct SeenAliases: Hashable, Sendable {
     var book = AliasBook()
@@ -81,7 +79,7 @@ final class AliasCache: Sendable {
 
     /// Puts aliases into force that an earlier version stored as records. Another copy may be quicker.
     private func adopt(_ zone: String) async throws {
-        var records: [Record] = []
+        var records: [SyncRecord] = []
         try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in
             records.append(try StoredRecord(entry).record)
         }

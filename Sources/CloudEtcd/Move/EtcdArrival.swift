@@ -19,16 +19,16 @@ package struct EtcdArrival: Hashable, Sendable {
 
     /// - Parameters:
     ///   - store: marked as left before the one in etcd can be opened.
-    ///   - dice: for this attempt's name.
+    ///   - rng: for this attempt's name.
     ///   - progress: told now and then what has arrived.
     /// - Throws: `badSetting` if etcd has a cloud, or something else, under this prefix, or if the store moved
     ///   somewhere else before; `damaged` if etcd does not have what was written; the store's errors.
     package static func run(
         from store: some DepartingStore, to settings: EtcdSettings, at now: WallTime, clock: CloudClock,
-        dice: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void
+        rng: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void
     ) async throws -> EtcdArrival {
         let client = try EtcdClient(settings, clock: clock, logger: logger)
-        let attempt = UniqueID<Never>(using: &dice).description
+        let attempt = UniqueID<Never>(using: &rng).description
         let result: Result<EtcdArrival, any Error>
         do {
             let gate = MigrationLock(client: client, keys: StoreKeys(prefix: settings.prefix), prefix: settings.prefix)

@@ -3,8 +3,6 @@ import MeterModel
 import SettingsCore
 import Synchronization
 
-import struct SettingsCore.Record
-
 /// All records are written here: while one request for a zone is under way, the next ones gather, and are sent
 /// together. Zones do not hold each other up.
 final class RecordBatcher: Sendable {
@@ -16,7 +14,7 @@ final class RecordBatcher: Sendable {
     }
 
     struct Job: Sendable {
-        var records: [Record]
+        var records: [SyncRecord]
         var times: Times
         var continuation: CheckedContinuation<Result<[RecordOutcome], EtcdError>, Never>
     }
@@ -42,17 +40,17 @@ final class RecordBatcher: Sendable {
     private let work: SharedWork
     private let now: @Sendable () -> MonotonicTime
     private let state = Mutex(State())
-    private let dice: Mutex<any RandomNumberGenerator & Sendable>
+    private let rng: Mutex<any RandomNumberGenerator & Sendable>
 
     init(
         client: EtcdClient, keys: StoreKeys, heads: HeadCache, leases: LeaseCache, aliases: AliasCache,
-        writer: String, work: SharedWork, dice: any RandomNumberGenerator & Sendable,
+        writer: String, work: SharedWork, rng: any RandomNumberGenerator & Sendable,
         now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.leases = leases
         self.aliases = aliases
         self.now = now
-        self.dice = Mutex(dice)
+        self.rng = Mutex(rng)
         self.heads = heads
         self.client = client
         self.keys = keys
@@ -61,7 +59,7 @@ final class RecordBatcher: Sendable {
     }
 
     /// Each record is atomic; on an error, some of them may be stored. Carried out even if the task is cancelled.
-    func write(_ records: [Record], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
+    func write(_ records: [SyncRecord], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
         let result = await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
                 state.jobs[zone, default: []].append(Job(records: records, times: times, continuation: continuation))
@@ -74,7 +72,7 @@ final class RecordBatcher: Sendable {
 
     private func writeAll(in zone: String) async {
         while let jobs = take(zone) {
-            var items: [(record: Record, times: Times)] = []
+            var items: [(record: SyncRecord, times: Times)] = []
             for job in jobs { items += job.records.map { ($0, job.times) } }
             var outcomes: [RecordOutcome] = []
             var failure: EtcdError?
@@ -118,7 +116,7 @@ final class RecordBatcher: Sendable {
 
     /// Appends the outcomes, in order, as they become certain.
     private func write(
-        _ items: [(record: Record, times: Times)], in zone: String, to outcomes: inout [RecordOutcome]
+        _ items: [(record: SyncRecord, times: Times)], in zone: String, to outcomes: inout [RecordOutcome]
     ) async throws(EtcdError) {
         var rounds = 0
         while outcomes.count < items.count {
@@ -157,15 +155,15 @@ final class RecordBatcher: Sendable {
 
     /// The records that are read at once. An alias is decided by itself, on the leases that it names.
     private static func firstTogether(
-        _ items: ArraySlice<(record: Record, times: Times)>
-    ) -> [(record: Record, times: Times)] {
+        _ items: ArraySlice<(record: SyncRecord, times: Times)>
+    ) -> [(record: SyncRecord, times: Times)] {
         if let first = items.first, first.record.key.type == .meterAlias { return [first] }
         return Array(items.prefix { $0.record.key.type != .meterAlias }.prefix(recordsPerRead))
     }
 
     /// - Returns: nil if the zone had to be counted first.
     private func read(
-        _ items: [(record: Record, times: Times)], in zone: String
+        _ items: [(record: SyncRecord, times: Times)], in zone: String
     ) async throws(EtcdError) -> RecordPlan? {
         let distinct = Array(Set(items.map(\.record.key)))
         let life = client.life
@@ -192,7 +190,7 @@ final class RecordBatcher: Sendable {
         var mark: TimelineMark?
         if !isMarked, let last = found.last {
             let newest = try last.entries.first.map { entry throws(EtcdError) in try TimelineMark(entry) }
-            mark = TimelineMark(after: newest, at: head.sequence, id: dice.withLock { $0.next() })
+            mark = TimelineMark(after: newest, at: head.sequence, id: rng.withLock { $0.next() })
         }
         return RecordPlan(
             zone: zone, keys: keys, head: head, headRevision: entry.revision,
@@ -202,7 +200,7 @@ final class RecordBatcher: Sendable {
 
     /// - Returns: nil unless an alias changes anything.
     private func aliasBasis(
-        of items: [(record: Record, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
+        of items: [(record: SyncRecord, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
     ) async throws(EtcdError) -> AliasBasis? {
         guard let item = items.first, item.record.key.type == .meterAlias else { return nil }
         let seen = try await aliases.read(zone)

@@ -3,8 +3,6 @@ import CloudAPI
 import MeterModel
 import SettingsCore
 
-import struct SettingsCore.Record
-
 /// The records of one zone that one request changes: decided one by one from what is stored, and written all together
 /// or not at all, by comparing the zone's head.
 struct RecordPlan: Sendable {
@@ -62,7 +60,7 @@ struct RecordPlan: Sendable {
     var records: [RecordKey: StoredRecord] { stored.merging(changed) { $1 } }
 
     /// - Returns: nil if there is no more room for it in this request.
-    mutating func take(_ record: Record, now: WallTime) -> RecordOutcome? {
+    mutating func take(_ record: SyncRecord, now: WallTime) -> RecordOutcome? {
         let present = changed[record.key] ?? stored[record.key]
         let intake = RecordIntake.decide(
             record, onto: present?.record, now: now, accepted: head.accepted, usage: usage, quota: quota)

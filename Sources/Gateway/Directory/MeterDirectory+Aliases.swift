@@ -26,8 +26,8 @@ extension MeterDirectory {
             guard await session.device == device else { continue }
             let (alias, meter) = id.hasRadio ? (other, id) : (id, other)
             do {
-                guard try await !edges.settings.isParted(alias) else { return }
-                try await edges.settings.add(alias: alias, of: meter)
+                guard try await !dependencies.settings.isParted(alias) else { return }
+                try await dependencies.settings.add(alias: alias, of: meter)
             } catch {
                 logger.error(
                     "two ids of one meter cannot be remembered",
@@ -41,7 +41,7 @@ extension MeterDirectory {
     /// stays the meter's.
     func findOtherRadio(of id: MeterID, over link: LinkAddress) async {
         guard case .mac(let address) = id, link.isRadio, let family = known[id]?.model?.family,
-            edges.catalogue[family]?.hasTwinAddresses == true
+            dependencies.catalogue[family]?.hasTwinAddresses == true
         else { return }
         let twin = MeterID.mac(address.groupTwin)
         guard let other = known[twin], other.model?.family == family, let otherLink = other.link,
@@ -49,8 +49,8 @@ extension MeterDirectory {
         else { return }
         let (alias, meter) = link.transport == .spp ? (id, twin) : (twin, id)
         do {
-            guard try await !edges.settings.isParted(alias) else { return }
-            try await edges.settings.add(alias: alias, of: meter)
+            guard try await !dependencies.settings.isParted(alias) else { return }
+            try await dependencies.settings.add(alias: alias, of: meter)
         } catch {
             logger.error(
                 "two radios of one meter cannot be remembered",
@@ -89,7 +89,7 @@ extension MeterDirectory {
     /// - Returns: the meter's main id from now on.
     package func alias(_ alias: String, of meter: String) async throws(GatewayError) -> MeterAliasBody {
         let other = try await anyID(alias)
-        let target = try await edges.settings.add(alias: other, of: try await anyID(meter))
+        let target = try await dependencies.settings.add(alias: other, of: try await anyID(meter))
         return MeterAliasBody(alias: other.description, meter: target.description)
     }
 
@@ -98,7 +98,7 @@ extension MeterDirectory {
     /// - Throws: `refused` if the id is not an alias, or while this host wants the meter: it would be unclear which of
     ///   the two is wanted.
     package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
-        guard let alias = MeterID(text), let meter = try await edges.settings.aliases()[alias] else {
+        guard let alias = MeterID(text), let meter = try await dependencies.settings.aliases()[alias] else {
             throw GatewayError(.refused, "\"\(text)\" is not another id of a meter", next: "meterctl alias lists them")
         }
         guard known[meter]?.isWanted != true else {
@@ -106,13 +106,13 @@ extension MeterDirectory {
                 .refused, "\(meter) is wanted here, and \(alias) may be the one that is connected",
                 next: "let it go first: meterctl disconnect \(meter)")
         }
-        try await edges.settings.part(alias, from: meter)
+        try await dependencies.settings.part(alias, from: meter)
         return MeterAliasBody(alias: alias.description, meter: meter.description)
     }
 
     /// All aliases of meters in the zone.
     package func listAliases() async throws(GatewayError) -> MeterAliases {
-        let all = try await edges.settings.aliases().sorted { $0.key < $1.key }
+        let all = try await dependencies.settings.aliases().sorted { $0.key < $1.key }
         return MeterAliases(aliases: all.map { MeterAliasBody(alias: $0.key.description, meter: $0.value.description) })
     }
 

@@ -14,27 +14,27 @@ extension MeterDirectory {
         let id = try await forgettable(reference)
         var gone = ForgottenMeter(id: id.description)
         guard !id.isGivenByName || sessions[id] != nil else {
-            gone.settings = try await edges.settings.delete(of: id)
+            gone.settings = try await dependencies.settings.delete(of: id)
             return gone
         }
         try await checkUnheld(id)
-        try edges.recordings?.checkUnrecorded(id)
+        try dependencies.recordings?.checkUnrecorded(id)
         let wasDeclared = known[id]?.isDeclared ?? false
-        edges.ports.unwatch(id)
+        dependencies.ports.unwatch(id)
         known[id] = nil
         let session = drop(id)
         gone.name = await session?.displayName
         let links = await session?.links.inOrder ?? []
         let model = await session?.knownModel
         do {
-            try await edges.repository.forget(id)
-            let count = try await edges.recorder.forget(id, readings: readings)
+            try await dependencies.repository.forget(id)
+            let count = try await dependencies.recorder.forget(id, readings: readings)
             gone.readings = readings ? count : nil
         } catch {
             throw GatewayError(error, doing: "forgetting \(id)")
         }
-        gone.aliases = try await edges.settings.removeAliases(of: id).map(\.description)
-        gone.settings = try await edges.settings.delete(of: id)
+        gone.aliases = try await dependencies.settings.removeAliases(of: id).map(\.description)
+        gone.settings = try await dependencies.settings.delete(of: id)
         logger.notice("a meter was forgotten", metadata: ["meter.id": "\(id)"])
         gone.is_here = !wasDeclared && !links.isEmpty
         for link in links where !wasDeclared {
@@ -45,12 +45,15 @@ extension MeterDirectory {
 
     /// The meter that a text names, including one that is otherwise hidden because its id contains this host's name.
     private func forgettable(_ reference: String) async throws(GatewayError) -> MeterID {
-        if let id = MeterID(reference), id.isGivenByName, try await !edges.settings.texts(of: id).isEmpty { return id }
+        if let id = MeterID(reference), id.isGivenByName, try await !dependencies.settings.texts(of: id).isEmpty {
+            return id
+        }
         return try await meter(reference)
     }
 
     private func checkUnheld(_ id: MeterID) async throws(GatewayError) {
-        guard let lease = await edges.gate?.look()[id], lease.state == .elsewhere || lease.state == .waiting else {
+        guard let lease = await dependencies.gate?.look()[id], lease.state == .elsewhere || lease.state == .waiting
+        else {
             return
         }
         throw GatewayError(

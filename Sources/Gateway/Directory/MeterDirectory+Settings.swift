@@ -12,7 +12,7 @@ extension MeterDirectory {
     }
 
     package func settings(of reference: String) async throws(GatewayError) -> [String: String] {
-        try await edges.settings.texts(of: try await meter(reference))
+        try await dependencies.settings.texts(of: try await meter(reference))
     }
 
     /// Writes the settings a person asks for; a connected meter takes them at once. The model of a meter that is not
@@ -21,7 +21,7 @@ extension MeterDirectory {
     {
         let id = try await meter(reference)
         let profile = await sessions[id]?.profile
-        return try await edges.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
+        return try await dependencies.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
             try await self.checkUnique(name, for: id)
         }
     }
@@ -35,7 +35,7 @@ extension MeterDirectory {
 
     func allNames() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
         let here = names
-        let others = try await edges.settings.meters().filter { sessions[$0.id] == nil }
+        let others = try await dependencies.settings.meters().filter { sessions[$0.id] == nil }
         return here + others
     }
 
@@ -56,7 +56,7 @@ extension MeterDirectory {
 
     private func adoptSettings(of meter: MeterID, _ read: StoredSettings?) async {
         do {
-            let stored = if let read { read } else { try await edges.settings.read(meter) }
+            let stored = if let read { read } else { try await dependencies.settings.read(meter) }
             await sessions[meter]?.adopt(stored)
         } catch {
             logger.error("settings not read", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])

@@ -58,7 +58,7 @@ extension MeterDirectory {
         var meter = known[sighting.id] ?? KnownMeter(id: sighting.id)
         meter.model = sighting.model ?? meter.model
         meter.link = sighting.link
-        meter.lastSeen = edges.loop.wallNow
+        meter.lastSeen = dependencies.loop.wallNow
         // A device that only looks like a meter is remembered once a person wants it: radios of that kind are
         // everywhere.
         if meter.model != nil || meter.isWanted { await saveOrLog(meter) }

@@ -5,6 +5,6 @@ extension MeterDirectory {
     package func support() async -> SupportBody {
         var all: [SupportMeter] = []
         forEach { all.append($0.support()) }
-        return SupportBody(meters: all, radios: await edges.radios?.support())
+        return SupportBody(meters: all, radios: await dependencies.radios?.support())
     }
 }

@@ -96,11 +96,11 @@ extension Duration {
     }
 }
 
-extension ConnectManner {
+extension ConnectOptions {
     init(_ request: ConnectRequest) {
         self.init(
             isTakeover: request.takeover ?? false, standsInLine: request.queue_ms != nil,
             isExempt: request.no_lease ?? false,
-            link: request.over.flatMap { LinkWish($0) })
+            link: request.over.flatMap { LinkPreference($0) })
     }
 }

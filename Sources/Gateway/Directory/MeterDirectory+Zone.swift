@@ -18,7 +18,7 @@ extension MeterDirectory {
         } catch {
             guard error.code == .noSuchMeter else { throw error }
             let listed = Set(known.map(\.id))
-            let leased = await edges.gate?.look().keys.filter { !listed.contains($0) } ?? []
+            let leased = await dependencies.gate?.look().keys.filter { !listed.contains($0) } ?? []
             return canonical(try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }))
         }
     }
@@ -31,7 +31,7 @@ extension MeterDirectory {
         if await session?.isPresent == true { return false }
         let isSure = request.yes == true
         let isMet = session != nil
-        guard let gate = edges.gate, request.no_lease != true, let lease = await gate.look()[id],
+        guard let gate = dependencies.gate, request.no_lease != true, let lease = await gate.look()[id],
             lease.state != .none
         else {
             if !isMet, !isSure { throw neverMet(id) }
@@ -57,7 +57,7 @@ extension MeterDirectory {
     /// A declared port is looked at once a second; this saves that wait to a person who has just plugged a meter in.
     private func lookAtPort(of id: MeterID) async {
         guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
-            edges.ports.isThere(path), let session = sessions[id], await !session.isPresent
+            dependencies.ports.isThere(path), let session = sessions[id], await !session.isPresent
         else { return }
         await take(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }

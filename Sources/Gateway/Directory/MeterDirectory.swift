@@ -11,7 +11,7 @@ import MeterModel
 /// An actor on the loop, where the sessions are: it looks at all of them in one pass, and a meter comes or goes with
 /// everything that belongs to it at once (`addSession`, `drop`). Only the store is waited for.
 package actor MeterDirectory {
-    package struct Edges: Sendable {
+    package struct Dependencies: Sendable {
         /// The meters that this host knows.
         package var catalogue: MeterCatalogue
         package var loop: any SessionLoop
@@ -27,7 +27,7 @@ package actor MeterDirectory {
         /// This host's id, for ids of meters that mean something on this host only.
         package var hostID: String
         /// Makes the random number generator of one session.
-        package var makeDice: @Sendable () -> any RandomNumberGenerator & Sendable
+        package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
         /// Decides who uses which meter. Without one, this host is on its own. `MeterDirectory.use` changes it.
         package var gate: (any LinkGate)?
 
@@ -36,7 +36,7 @@ package actor MeterDirectory {
             ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
             recorder: SampleRecorder, recordings: RecordingService? = nil, hostID: String,
-            makeDice: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
+            makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.catalogue = catalogue
             self.loop = loop
@@ -48,14 +48,14 @@ package actor MeterDirectory {
             self.recorder = recorder
             self.recordings = recordings
             self.hostID = hostID
-            self.makeDice = makeDice
+            self.makeRNG = makeRNG
             self.gate = gate
         }
     }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    private(set) var edges: Edges
+    private(set) var dependencies: Dependencies
     let logger: Logger
     private nonisolated let loop: any SessionLoop
     private(set) var sessions: [MeterID: DeviceSession] = [:] {
@@ -77,21 +77,21 @@ package actor MeterDirectory {
     /// What sessions find out about their meters, to be handled by `run`.
     let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)
 
-    package init(edges: Edges, logger: Logger) {
-        self.edges = edges
+    package init(dependencies: Dependencies, logger: Logger) {
+        self.dependencies = dependencies
         self.logger = logger
-        loop = edges.loop
+        loop = dependencies.loop
     }
 
     /// Restores what was known and wanted before a restart. To be called once, before `run`.
     package func restore() async throws {
-        await edges.settings.subscribe { [weak self] in await self?.hear($0) }
-        former = try await edges.repository.formerIDs()
+        await dependencies.settings.subscribe { [weak self] in await self?.hear($0) }
+        former = try await dependencies.repository.formerIDs()
         aliases = try await readAliases()
-        for meter in try await edges.repository.meters() where aliases[meter.id] == nil {
+        for meter in try await dependencies.repository.meters() where aliases[meter.id] == nil {
             known[meter.id] = meter
             _ = try await makeSession(for: meter)
-            if meter.isDeclared, let port = declaredPort(of: meter) { edges.ports.watch(port) }
+            if meter.isDeclared, let port = declaredPort(of: meter) { dependencies.ports.watch(port) }
         }
         let wanted = known.values.count(where: \.isWanted)
         logger.info("meters remembered", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
@@ -99,19 +99,19 @@ package actor MeterDirectory {
 
     /// The zone's aliases, and former ids of this host's meters.
     func readAliases() async throws -> [MeterID: MeterID] {
-        let shared = try await edges.settings.aliases()
+        let shared = try await dependencies.settings.aliases()
         return former.mapValues { shared[$0] ?? $0 }.merging(shared) { own, _ in own }
     }
 
     /// Handles what comes and goes until the task is cancelled.
     package func run() async {
-        await edges.radios?.follow { [weak self] in self?.radioDemand() ?? RadioDemand() }
+        await dependencies.radios?.follow { [weak self] in self?.radioDemand() ?? RadioDemand() }
         let (stream, continuation) = AsyncStream.makeStream(of: SightingEvent.self)
         await withDiscardingTaskGroup { group in
             group.addTask { [weak self, discoveries] in
                 for await discovery in discoveries.stream { await self?.take(discovery) }
             }
-            let sources: [(any SightingSource)?] = [edges.ports, edges.radios]
+            let sources: [(any SightingSource)?] = [dependencies.ports, dependencies.radios]
             group.addTask {
                 await withDiscardingTaskGroup { group in
                     for source in sources.compactMap(\.self) {
@@ -134,7 +134,7 @@ package actor MeterDirectory {
 
     /// The host joined a cloud, or left it: from now on another gate decides who uses which meter, or none does.
     package func use(_ gate: (any LinkGate)?) {
-        edges.gate = gate
+        dependencies.gate = gate
         forEach { $0.use(gate) }
     }
 
@@ -151,14 +151,14 @@ package actor MeterDirectory {
         return all
     }
 
-    package func adapters() async -> [AdapterStatus] { await edges.radios?.adapters() ?? [] }
+    package func adapters() async -> [AdapterStatus] { await dependencies.radios?.adapters() ?? [] }
 
     /// What the radios heard lately but did not report.
-    package func others() async -> [ScanOther] { await edges.radios?.others() ?? [] }
+    package func others() async -> [ScanOther] { await dependencies.radios?.others() ?? [] }
 
     /// A person is looking for meters. The radios search as well, for as long as this is called again and again.
     package func scan() async -> [ScanEntry] {
-        await edges.radios?.sought()
+        await dependencies.radios?.sought()
         var all: [ScanEntry] = []
         forEach { session in
             if let entry = session.scanEntry() { all.append(entry) }
@@ -197,13 +197,13 @@ package actor MeterDirectory {
         try await checkLink(request.over, of: session)
         let wasWanted = known[session.id]?.isWanted ?? false
         let failure = await remember(
-            session.id, model: model, isWanted: true, link: request.over.flatMap { LinkWish($0) })
+            session.id, model: model, isWanted: true, link: request.over.flatMap { LinkPreference($0) })
         if isSought {
-            await session.seek(ConnectManner(request), patience: Self.askingTime(request))
+            await session.seek(ConnectOptions(request), patience: Self.askingTime(request))
         } else {
-            await session.connect(ConnectManner(request))
+            await session.connect(ConnectOptions(request))
         }
-        await edges.radios?.demandChanged()
+        await dependencies.radios?.demandChanged()
         if let failure { throw failure }
         try await wait(for: session, request, wasWanted: wasWanted, isSought: isSought)
         return await session.status()
@@ -215,8 +215,8 @@ package actor MeterDirectory {
         let session = try await session(reference)
         let failure = await remember(session.id, model: nil, isWanted: false)
         await session.disconnect()
-        await edges.gate?.givenBack(session.id)
-        await edges.radios?.demandChanged()
+        await dependencies.gate?.givenBack(session.id)
+        await dependencies.radios?.demandChanged()
         if let failure { throw failure }
         return await session.status()
     }
@@ -228,7 +228,7 @@ package actor MeterDirectory {
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
         try checkDriver(of: port)
-        let id = port.id ?? .port(host: edges.hostID, path: port.path)
+        let id = port.id ?? .port(host: dependencies.hostID, path: port.path)
         var meter = known[id] ?? KnownMeter(id: id, isWanted: wanted)
         meter.model = port.model
         meter.link = port.link
@@ -238,7 +238,7 @@ package actor MeterDirectory {
         if sessions[id] == nil { try await open(meter) }
         var named = port
         named.id = id
-        edges.ports.watch(named)
+        dependencies.ports.watch(named)
     }
 }
 
@@ -255,7 +255,7 @@ extension MeterDirectory {
             throw GatewayError(
                 .badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
         }
-        guard let model = edges.catalogue.model(named: text) else {
+        guard let model = dependencies.catalogue.model(named: text) else {
             throw GatewayError(.badRequest, "\"\(text)\" is not a model", next: "the models are \(models)")
         }
         var id: MeterID?
@@ -265,10 +265,10 @@ extension MeterDirectory {
             }
             id = parsed
         }
-        let meter = id ?? .port(host: edges.hostID, path: path)
+        let meter = id ?? .port(host: dependencies.hostID, path: path)
         // A typing error must not create a meter. A port that was declared before may be unplugged just now.
         let port = DeclaredPort(path: path, isRawHID: isRawHID, model: model, id: id)
-        guard edges.ports.isThere(path) || known[meter]?.link == port.link else {
+        guard dependencies.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
                 .noSuchMeter, "no device is at \(path)",
                 next: "correct the path, or plug it in first; ls /dev/serial/by-id lists what is plugged in")
@@ -282,7 +282,7 @@ extension MeterDirectory {
 
     /// A port with a model that has no driver would be tried in vain for ever.
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
-        guard edges.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
+        guard dependencies.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
         let kind = port.isRawHID ? "a raw HID device" : "a serial port"
         throw GatewayError(
             .badRequest, "a \(port.model.displayName) cannot be read over \(kind) yet",
@@ -290,7 +290,7 @@ extension MeterDirectory {
     }
 
     private func models(over transport: LinkAddress.Transport) -> String {
-        edges.catalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
+        dependencies.catalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
     }
 
     /// The port declared for a wanted meter is not taken away by a typing error. A meter known only by its port is the
@@ -298,7 +298,7 @@ extension MeterDirectory {
     private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
         let holder = known.values.first { meter in
             guard meter.id != id, meter.isDeclared, meter.isWanted, let other = meter.link?.node else { return false }
-            return other == path ? !meter.id.isLocalOnly : edges.ports.isSamePort(other, path)
+            return other == path ? !meter.id.isLocalOnly : dependencies.ports.isSamePort(other, path)
         }
         guard let holder else { return }
         throw GatewayError(
@@ -320,13 +320,13 @@ extension MeterDirectory {
     /// A person who asks for one kind of link does not want another in its place.
     private func checkLink(_ kind: String?, of session: DeviceSession) async throws(GatewayError) {
         guard let kind else { return }
-        guard let wish = LinkWish(kind) else {
-            let kinds = LinkAddress.Transport.allCases.map(\.rawValue) + [LinkWish.anyWord]
+        guard let intent = LinkPreference(kind) else {
+            let kinds = LinkAddress.Transport.allCases.map(\.rawValue) + [LinkPreference.anyWord]
             throw GatewayError(
                 .badRequest, "\"\(kind)\" is not a kind of link", next: "there are \(kinds.joined(separator: ", "))")
         }
         let there = await session.transports
-        guard wish != .any, !there.contains(kind) else { return }
+        guard intent != .any, !there.contains(kind) else { return }
         throw GatewayError(
             .refused, "\(session.id) is not there over \(kind)",
             next: there.isEmpty
@@ -352,7 +352,7 @@ extension MeterDirectory {
     }
 
     func makeSession(for meter: KnownMeter) async throws -> DeviceSession {
-        try addSession(for: meter, settings: try await edges.settings.read(meter.id))
+        try addSession(for: meter, settings: try await dependencies.settings.read(meter.id))
     }
 
     func addSession(for meter: KnownMeter, settings: StoredSettings? = nil) throws(GatewayError) -> DeviceSession {
@@ -361,10 +361,10 @@ extension MeterDirectory {
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, preferred: meter.preferred,
             lastTransport: meter.link?.transport, settings: settings?.settings ?? MeterSettings(),
-            settingsNumber: settings?.number ?? 0, catalogue: edges.catalogue, loop: edges.loop,
-            opener: edges.opener, track: edges.recorder.track(for: meter.id),
-            recording: edges.recordings?.track(for: meter.id), dice: edges.makeDice(), logger: logger,
-            gate: edges.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
+            settingsNumber: settings?.number ?? 0, catalogue: dependencies.catalogue, loop: dependencies.loop,
+            opener: dependencies.opener, track: dependencies.recorder.track(for: meter.id),
+            recording: dependencies.recordings?.track(for: meter.id), rng: dependencies.makeRNG(), logger: logger,
+            gate: dependencies.gate, tell: { [discoveries] in discoveries.continuation.yield($0) })
         sessions[meter.id] = session
         return session
     }
@@ -377,8 +377,8 @@ extension MeterDirectory {
     func drop(_ id: MeterID) -> DeviceSession? {
         guard let session = sessions.removeValue(forKey: id) else { return nil }
         session.assumeIsolated { $0.leave() }
-        edges.recorder.remove(session.track)
-        edges.recordings?.remove(id)
+        dependencies.recorder.remove(session.track)
+        dependencies.recordings?.remove(id)
         return session
     }
 
@@ -396,9 +396,9 @@ extension MeterDirectory {
         return DeclaredPort(path: path, isRawHID: link.transport == .hid, model: model, id: meter.id)
     }
 
-    /// - Returns: the reason, if the wish will be forgotten at the next restart. It is carried out now all the same.
+    /// - Returns: the reason, if the intent will be forgotten at the next restart. It is carried out now all the same.
     func remember(
-        _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkWish? = nil
+        _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkPreference? = nil
     ) async -> GatewayError? {
         var meter = known[id] ?? KnownMeter(id: id)
         meter.model = model ?? meter.model
@@ -419,7 +419,9 @@ extension MeterDirectory {
         // Two saves of one meter may reach the store in either order. Whichever ends to find that something else was
         // remembered meanwhile writes again, so that the latest state is the last one written.
         while let latest = known[meter.id], latest != written {
-            try await store("remembering \(meter.id)") { [edges] in try await edges.repository.save(latest) }
+            try await store("remembering \(meter.id)") { [dependencies] in
+                try await dependencies.repository.save(latest)
+            }
             written = latest
         }
     }

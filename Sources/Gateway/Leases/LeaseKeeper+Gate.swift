@@ -10,9 +10,9 @@ extension LeaseKeeper: LinkGate {
     }
 
     package nonisolated func ask(
-        for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool
+        for meter: MeterID, _ intent: LeaseIntent, over transport: LeaseTransport, isUp: Bool
     ) {
-        assumeIsolated { $0.asked(for: meter, wish, over: transport, isUp: isUp) }
+        assumeIsolated { $0.asked(for: meter, intent, over: transport, isUp: isUp) }
     }
 
     package nonisolated func linkUp(_ meter: MeterID) { assumeIsolated { $0.linkCameUp(meter) } }

@@ -80,7 +80,7 @@ package actor LeaseKeeper {
     /// Why the authority could not be asked, if the last call failed.
     package private(set) var lastFailure: String?
     private let logger: Logger
-    private var dice: any RandomNumberGenerator & Sendable
+    private var rng: any RandomNumberGenerator & Sendable
     private var alarm: (timer: LoopTimer, time: MonotonicTime)?
     private var isListing = false
     private var isShuttingDown = false
@@ -91,13 +91,13 @@ package actor LeaseKeeper {
     /// - Parameters:
     ///   - hostPolicy: `strict` if this host wants it stricter than its zone.
     ///   - zonePolicy: the last known one, which applies to a host that starts without its cloud.
-    ///   - timeToLive: a wish; the zone caps it.
+    ///   - timeToLive: what is asked for; the zone caps it.
     ///   - tokens: the greatest that earlier runs heard of in this zone: the authority may have forgotten them.
     package init(
         identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
         timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, tokens: [MeterID: FencingToken] = [:],
         loop: any SessionLoop,
-        dice: any RandomNumberGenerator & Sendable, logger: Logger
+        rng: any RandomNumberGenerator & Sendable, logger: Logger
     ) {
         self.identity = identity
         self.authority = authority
@@ -106,7 +106,7 @@ package actor LeaseKeeper {
         self.timeToLive = timeToLive
         earlierTokens = tokens
         self.loop = loop
-        self.dice = dice
+        self.rng = rng
         self.logger = logger
         board = LeaseBoard(host: identity.host)
         (calls, callSink) = AsyncStream.makeStream(of: Call.self)
@@ -118,12 +118,12 @@ package actor LeaseKeeper {
         let now = loop.now
         switch event {
         case .opened:
-            for meter in meters { entries[meter]?.machine.cloudReached(at: now, dice: die()) }
+            for meter in meters { entries[meter]?.machine.cloudReached(at: now, random: nextRandom()) }
             list()
         case .lease(let lease):
             board.take(lease, at: now)
             for meter in meters where entries[meter]?.leasedAs == lease.meter {
-                react(meter) { $0.leaseSeen(lease, at: $1, dice: $2) }
+                react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
             }
         case .offer(let meter, _):
             for own in meters where entries[own]?.leasedAs == meter {
@@ -154,10 +154,10 @@ package actor LeaseKeeper {
         entries[meter, default: entry(meter)].tell = tell
     }
 
-    func asked(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool) {
+    func asked(for meter: MeterID, _ intent: LeaseIntent, over transport: LeaseTransport, isUp: Bool) {
         entries[meter, default: entry(meter)].transport = transport
         react(meter) { machine, now, _ in
-            isUp ? machine.foundOpen(wish, at: now) : machine.wanted(wish, at: now)
+            isUp ? machine.foundOpen(intent, at: now) : machine.wanted(intent, at: now)
         }
     }
 
@@ -220,13 +220,13 @@ package actor LeaseKeeper {
     /// Meters that a session uses, or that were ever leased.
     package var meters: [MeterID] { entries.keys.sorted() }
 
-    private func die() -> UInt64 { dice.next() }
+    private func nextRandom() -> UInt64 { rng.next() }
 
     /// Applies an event to a meter's machine and performs the action it returns.
     func react(_ meter: MeterID, _ event: (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action) {
         guard let before = entries[meter]?.machine else { return }
-        let die = die()
-        let action = event(&entries[meter, default: entry(meter)].machine, loop.now, die)
+        let random = nextRandom()
+        let action = event(&entries[meter, default: entry(meter)].machine, loop.now, random)
         if greatestToken(of: meter) != before.greatestToken { tokens.yield(meter) }
         perform(action, for: meter)
         if !isGivingBack(meter) { endWaits(for: .release(meter)) }
@@ -280,7 +280,7 @@ package actor LeaseKeeper {
     private func acquire(_ meter: MeterID, again: Bool, takeover: FencingToken?) {
         guard var entry = entries[meter] else { return }
         let known = again ? entry.requestID : nil
-        let requestID = known ?? RequestID(using: &dice)
+        let requestID = known ?? RequestID(using: &rng)
         entry.requestID = requestID
         entries[meter] = entry
         let request = LeaseAcquire(
@@ -294,8 +294,8 @@ package actor LeaseKeeper {
     private func renew() {
         let now = loop.now
         let joining = meters.compactMap { meter -> (meter: MeterID, lease: HeldLease)? in
-            let die = die()
-            guard let token = entries[meter]?.machine.joinRenewal(at: now, dice: die), let entry = entries[meter]
+            let random = nextRandom()
+            guard let token = entries[meter]?.machine.joinRenewal(at: now, random: random), let entry = entries[meter]
             else { return nil }
             return (meter, HeldLease(meter: entry.leasedAs, token: token))
         }
@@ -370,13 +370,13 @@ package actor LeaseKeeper {
             if hostPolicy == .keep, lease.terms.policy != zonePolicy { policyIs(lease.terms.policy) }
             logger.info(
                 "lease granted", metadata: ["meter.id": "\(meter)", "lease.token": "\(lease.token.rawValue)"])
-            react(meter) { $0.granted(lease, sentAt: sentAt, at: $1, dice: $2) }
+            react(meter) { $0.granted(lease, sentAt: sentAt, at: $1, random: $2) }
         case .success(.refused(let reason, let lease, let retryAfter)):
             if let lease { board.take(lease, at: loop.now) }
-            react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, dice: $2) }
+            react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             tellRefusal(meter, reason, lease)
         case .failure(let failure):
-            react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, dice: $2) }
+            react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }
         }
     }
 
@@ -408,10 +408,10 @@ package actor LeaseKeeper {
                 // A stricter zone policy takes effect at once, for all of this host's meters; a laxer one at the next
                 // acquire.
                 if lease.terms.policy == .strict, hostPolicy == .keep, zonePolicy == .keep { policyIs(.strict) }
-                react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, dice: $2) }
+                react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, random: $2) }
             case .lost(let loss, let lease):
                 if let lease { board.take(lease, at: loop.now) }
-                react(meter) { $0.renewalLost(loss, of: leases[index].token, lease, at: $1, dice: $2) }
+                react(meter) { $0.renewalLost(loss, of: leases[index].token, lease, at: $1, random: $2) }
             }
         }
     }
@@ -424,7 +424,7 @@ package actor LeaseKeeper {
             board.released(lease)
             react(meter) { machine, now, _ in machine.released(lease.token, at: now) }
         case .failure:
-            react(meter) { $0.releaseFailed(lease.token, at: $1, dice: $2) }
+            react(meter) { $0.releaseFailed(lease.token, at: $1, random: $2) }
             endWaits(for: .release(meter))
         }
     }
@@ -442,7 +442,7 @@ package actor LeaseKeeper {
             // Catches up on what was sent while no event stream was open.
             for meter in meters {
                 guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
-                react(meter) { $0.leaseSeen(lease, at: $1, dice: $2) }
+                react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
             }
         case .failure: board.listFailed(at: loop.now)
         }
@@ -493,7 +493,7 @@ package actor LeaseKeeper {
         if let listAt = board.listAt, listAt <= now { list() }
         for meter in meters {
             while let next = entries[meter]?.machine.nextWake, next <= now {
-                react(meter) { $0.woke(at: $1, dice: $2) }
+                react(meter) { $0.woke(at: $1, random: $2) }
             }
         }
         arm()

@@ -11,7 +11,7 @@ package protocol LinkGate: Sendable {
     /// From now on `tell` hears the verdicts on this meter. If it is nil, nobody does, and any permission ends.
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?)
     /// Asks for permission for an attempt or, with `isUp`, to keep a link that is there already.
-    func ask(for meter: MeterID, _ wish: LeaseWish, over transport: LeaseTransport, isUp: Bool)
+    func ask(for meter: MeterID, _ intent: LeaseIntent, over transport: LeaseTransport, isUp: Bool)
     /// The permitted link is up.
     func linkUp(_ meter: MeterID)
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)

@@ -10,12 +10,12 @@ package protocol SettingsRepository: Sendable {
     /// This host's id, created once and kept.
     func hostIdentity() async throws -> HostID
     /// - Returns: the record, if there is one; a tombstone if it was deleted.
-    func record(_ key: RecordKey) async throws -> Record?
+    func record(_ key: RecordKey) async throws -> SyncRecord?
     /// All records of a type by name, including tombstones.
-    func records(of type: RecordType) async throws -> [Record]
+    func records(of type: RecordType) async throws -> [SyncRecord]
     /// Writes properties, in the order given, each under its key's normal form. All are written, or none.
     ///
-    /// - Throws: `StoreError` for a name or value that cannot be kept (`Record.fault`), and if the file fails.
+    /// - Throws: `StoreError` for a name or value that cannot be kept (`SyncRecord.fault`), and if the file fails.
     func write(_ changes: [SettingChange], at moment: HostMoment) async throws -> MergeOutcome
     /// Deletes the record with exactly this name, which a later write revives. Deleting a missing record changes
     /// nothing.

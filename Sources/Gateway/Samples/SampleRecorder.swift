@@ -26,7 +26,7 @@ package final class SampleRecorder: Sendable {
     }
 
     private struct State {
-        var tracks: [SampleTrack] = []
+        var tracks: [SampleBuffer] = []
         var pending: [SampleChunk] = []
         /// What waits of these is to be dropped.
         var unwanted: Set<MeterID> = []
@@ -67,14 +67,14 @@ package final class SampleRecorder: Sendable {
     }
 
     /// Where one meter's readings go in.
-    package func track(for meter: MeterID) -> SampleTrack {
-        let track = SampleTrack(meter: meter, readingsMax: limits.chunkReadingsMax) { [wakeUp] in wakeUp.yield() }
+    package func track(for meter: MeterID) -> SampleBuffer {
+        let track = SampleBuffer(meter: meter, readingsMax: limits.chunkReadingsMax) { [wakeUp] in wakeUp.yield() }
         state.withLock { $0.tracks.append(track) }
         return track
     }
 
     /// Its session is over: what is in it is stored with the next batch.
-    func remove(_ track: SampleTrack) {
+    func remove(_ track: SampleBuffer) {
         state.withLock { state in
             state.pending += track.takeAll()
             state.tracks.removeAll { $0 === track }
@@ -266,7 +266,7 @@ package final class SampleRecorder: Sendable {
 }
 
 /// One meter's way into the recorder. Called on the loop for each reading; cheap.
-package final class SampleTrack: Sendable {
+package final class SampleBuffer: Sendable {
     private struct State {
         var builder: SampleChunkBuilder
         var full: [SampleChunk] = []

@@ -22,13 +22,13 @@ package actor DeviceSession {
     nonisolated let catalogue: MeterCatalogue
     nonisolated let loop: any SessionLoop
     private nonisolated let opener: any ChannelOpener
-    nonisolated let track: SampleTrack
+    nonisolated let track: SampleBuffer
     /// The charge sessions' recorder, if this host records them.
     private let recording: RecordingTrack?
     /// Reports what is found out about the meter.
     private nonisolated let tell: @Sendable (MeterDiscovery) -> Void
     private var logger: Logger
-    private var dice: any RandomNumberGenerator & Sendable
+    private var rng: any RandomNumberGenerator & Sendable
 
     private(set) var machine: ConnectionMachine
     private(set) var model: ModelName?
@@ -68,9 +68,9 @@ package actor DeviceSession {
     package init(
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
         lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, settingsNumber: UInt64 = 0,
-        catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleTrack,
+        catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleBuffer,
         recording: RecordingTrack? = nil,
-        dice: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
+        rng: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
         self.tell = tell
@@ -84,7 +84,7 @@ package actor DeviceSession {
         self.opener = opener
         self.track = track
         self.recording = recording
-        self.dice = dice
+        self.rng = rng
         self.logger = logger
         self.logger[metadataKey: "meter.id"] = "\(id)"
         claim = LinkClaim(on: id, gate: gate)
@@ -129,11 +129,11 @@ package actor DeviceSession {
         arm()
     }
 
-    package func connect(_ manner: ConnectManner = ConnectManner()) {
+    package func connect(_ options: ConnectOptions = ConnectOptions()) {
         guard !isShutDown else { return }
         attachToGate()
         adoptSettings()
-        take(manner)
+        take(options)
         note("connect asked for") { machine.connectWanted(at: loop.now) }
         wake()
     }
@@ -188,7 +188,7 @@ package actor DeviceSession {
     private func wake() {
         stopAtHardStop()
         endSearchInVain()
-        let action = note(nil) { machine.woke(at: loop.now, dice: dice.next()) }
+        let action = note(nil) { machine.woke(at: loop.now, random: rng.next()) }
         switch action {
         case .openChannel: openChannel()
         case .requestPermission: claim.ask(over: leaseTransport)
@@ -242,7 +242,7 @@ package actor DeviceSession {
         lastError = failure.message
         past.gatt = line.channel?.gatt ?? past.gatt
         endLink(.closed, because: failure.message) {
-            machine.channelClosed(at: loop.now, dice: dice.next())
+            machine.channelClosed(at: loop.now, random: rng.next())
             return true
         }
         if failure.code == .permission { waits.endAll(with: .forbidden(failure)) }
@@ -273,7 +273,7 @@ package actor DeviceSession {
     /// Another link is to replace the one in use.
     private func replaceLink(_ cause: String) {
         endLink(.replaced, because: cause) {
-            machine.channelClosed(at: loop.now, dice: dice.next())
+            machine.channelClosed(at: loop.now, random: rng.next())
             return true
         }
     }
@@ -409,7 +409,7 @@ package actor DeviceSession {
         guard let link, let driver else {
             lastError = noDriverCause
             endLink(.impossible, because: "no model") {
-                machine.channelClosed(at: loop.now, dice: dice.next())
+                machine.channelClosed(at: loop.now, random: rng.next())
                 return false
             }
             return
@@ -654,19 +654,19 @@ package actor DeviceSession {
         claim.attach { [weak self] verdict in self?.assumeIsolated { $0.take(verdict) } }
     }
 
-    private func take(_ manner: ConnectManner) {
-        prefer(manner.link)
-        claim.adopt(manner, isPresent: machine.isPresent)
+    private func take(_ options: ConnectOptions) {
+        prefer(options.link)
+        claim.adopt(options, isPresent: machine.isPresent)
         machine.asksFirst = claim.asksFirst
         // A link may already be up without a permission, or be in the way of another host's lease.
-        if line.channel != nil, manner.isTakeover || claim.permission == nil, machine.asksFirst {
-            claim.askToStay(over: leaseTransport, manner.wish)
+        if line.channel != nil, options.isTakeover || claim.permission == nil, machine.asksFirst {
+            claim.askToStay(over: leaseTransport, options.intent)
         }
     }
 
     /// Remembers the kind of link asked for. A link of another kind is made anew if the meter has one of that kind.
-    private func prefer(_ wish: LinkWish?) {
-        if let wish { links.preferred = wish.transport }
+    private func prefer(_ intent: LinkPreference?) {
+        if let intent { links.preferred = intent.transport }
         links.beginAnew()
         takePreferredLink()
     }
@@ -772,11 +772,11 @@ package actor DeviceSession {
     private static let doubtAfterSearch = Duration.seconds(600)
 
     /// As `connect`, for a meter that is not here.
-    package func seek(_ manner: ConnectManner, patience: Duration) {
-        connect(manner)
+    package func seek(_ options: ConnectOptions, patience: Duration) {
+        connect(options)
         guard !isShutDown, machine.asksFirst, !machine.isPresent, claim.permission == nil else { return }
         search = Search(endsAt: loop.now + patience)
-        claim.ask(over: leaseTransport, manner.wish)
+        claim.ask(over: leaseTransport, options.intent)
         arm()
     }
 
@@ -852,8 +852,8 @@ package actor DeviceSession {
     ///
     /// - Throws: `notConnected`, `refused` for a model without logs and while another one is read, `notFound` for a log
     ///   that is not there.
-    package func logs(_ wish: LogWish) async throws(GatewayError) -> MeterLogs {
-        guard let transfer = model.flatMap({ catalogue.logTransfer(wish, from: $0) }) else {
+    package func logs(_ intent: LogRequest) async throws(GatewayError) -> MeterLogs {
+        guard let transfer = model.flatMap({ catalogue.logTransfer(intent, from: $0) }) else {
             let those = catalogue.modelsWithLogs.map(\.displayName).joined(separator: " and ")
             throw GatewayError(
                 .refused, "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and keeps no logs",

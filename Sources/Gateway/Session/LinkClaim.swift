@@ -14,7 +14,7 @@ final class LinkClaim {
     /// Who has the meter instead, if the gate has said so.
     private(set) var refusal: LinkRefusal?
     /// How to ask for the next permission.
-    private var wish = LeaseWish.resume
+    private var intent = LeaseIntent.resume
     /// A person wants the meter connected without asking the gate.
     private var isExempt = false
     /// The refusals that do not end a wait for this meter.
@@ -41,26 +41,26 @@ final class LinkClaim {
         refusal = nil
     }
 
-    func adopt(_ manner: ConnectManner, isPresent: Bool) {
-        isExempt = manner.isExempt
-        patience = manner.standsInLine ? .line : manner.isTakeover ? .takeover : .none
+    func adopt(_ options: ConnectOptions, isPresent: Bool) {
+        isExempt = options.isExempt
+        patience = options.standsInLine ? .line : options.isTakeover ? .takeover : .none
         refusal = nil
-        // For a meter that is not here, the wish would lie in wait until everybody has forgotten it.
-        wish = isPresent && asksFirst ? manner.wish : .resume
+        // For a meter that is not here, the intent would lie in wait until everybody has forgotten it.
+        intent = isPresent && asksFirst ? options.intent : .resume
     }
 
     /// Asks for an attempt, once in the way a person wished.
     ///
-    /// - Parameter newWish: for a meter that is asked for although it is not here.
-    func ask(over transport: LeaseTransport, _ newWish: LeaseWish? = nil) {
-        let asked = newWish ?? wish
-        wish = .resume
+    /// - Parameter newIntent: for a meter that is asked for although it is not here.
+    func ask(over transport: LeaseTransport, _ newIntent: LeaseIntent? = nil) {
+        let asked = newIntent ?? intent
+        intent = .resume
         gate?.ask(for: meter, asked, over: transport, isUp: false)
     }
 
     /// Asks to keep a link that is already up.
-    func askToStay(over transport: LeaseTransport, _ wish: LeaseWish = .resume) {
-        gate?.ask(for: meter, wish, over: transport, isUp: true)
+    func askToStay(over transport: LeaseTransport, _ intent: LeaseIntent = .resume) {
+        gate?.ask(for: meter, intent, over: transport, isUp: true)
     }
 
     func cancel() { gate?.cancel(meter) }

@@ -123,7 +123,7 @@ package actor SettingsService {
         return names.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    private func record(of meter: MeterID) async throws(GatewayError) -> Record? {
+    private func record(of meter: MeterID) async throws(GatewayError) -> SyncRecord? {
         try await asking("reading the settings of \(meter)") { [repository] in
             try await repository.record(.settings(of: meter))
         }

@@ -9,7 +9,7 @@ package struct StoredSettings: Hashable, Sendable {
     /// Rises with each reading: of two under way, the one that began later has what the other may lack.
     let number: UInt64
 
-    init(_ record: Record?, number: UInt64) {
+    init(_ record: SyncRecord?, number: UInt64) {
         texts = MeterSettings.texts(of: record)
         settings = MeterSettings(stored: texts)
         self.number = number

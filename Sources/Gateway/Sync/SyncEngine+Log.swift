@@ -65,7 +65,9 @@ extension SyncEngine {
 
     private nonisolated func names(of hosts: Set<HostID>) async -> String {
         var names: [String] = []
-        for other in hosts.sorted() where other != host { names.append(await edges.hostName(other) ?? "\(other)") }
+        for other in hosts.sorted() where other != host {
+            names.append(await dependencies.hostName(other) ?? "\(other)")
+        }
         return names.joined(separator: ", ")
     }
 

@@ -10,18 +10,18 @@ extension SyncEngine {
         do throws(SyncFailure) {
             switch operation {
             case .checkAccount:
-                let begun = edges.loop.now
-                let account = try await edges.link.account()
+                let begun = dependencies.loop.now
+                let account = try await dependencies.link.account()
                 return .accountChecked(account, sample(account.serverTime, since: begun))
             case .createZone(let zone):
-                try await edges.link.createZone(zone, id: await identity(of: zone))
+                try await dependencies.link.createZone(zone, id: await identity(of: zone))
                 return .zoneCreated
             case .push(let batch):
-                let begun = edges.loop.now
-                let outcome = try await edges.link.modify(batch)
+                let begun = dependencies.loop.now
+                let outcome = try await dependencies.link.modify(batch)
                 return .pushed(outcome, sample(outcome.serverTime, since: begun))
             case .fetch(let type, let since, let limit):
-                return .pageFetched(try await edges.link.changes(of: type, since: since, limit: limit))
+                return .pageFetched(try await dependencies.link.changes(of: type, since: since, limit: limit))
             case .readProgress, .adopt, .correct, .readBatch, .settle, .retryHeldBack, .restamp, .beginRefetch, .apply,
                 .cleanUp:
                 return await store(operation)
@@ -32,7 +32,7 @@ extension SyncEngine {
     }
 
     nonisolated func store(_ operation: SyncOperation) async -> SyncInput {
-        let repository = edges.repository
+        let repository = dependencies.repository
         do {
             switch operation {
             case .readProgress: return .progressRead(try await repository.progress())
@@ -41,7 +41,7 @@ extension SyncEngine {
                 logEntry(zone, entry, try await repository.progress())
                 return .adopted
             case .correct(let offset):
-                let moment = HostMoment(wall: edges.loop.wallNow, sinceBoot: edges.loop.now)
+                let moment = HostMoment(wall: dependencies.loop.wallNow, sinceBoot: dependencies.loop.now)
                 try await repository.correct(clockOffset: offset, at: moment)
                 return .corrected
             case .readBatch(let recordsMax, let bytesMax):
@@ -51,7 +51,7 @@ extension SyncEngine {
             case .retryHeldBack(let recordsMax):
                 return .heldBackRetried(try await repository.retryHeldBack(recordsMax: recordsMax))
             case .restamp(let offset):
-                let now = edges.loop.wallNow + offset
+                let now = dependencies.loop.wallNow + offset
                 try await repository.restamp(from: UInt64(clamping: now.millisecondsSince1970))
                 return .restamped
             case .beginRefetch(let type):
@@ -59,8 +59,10 @@ extension SyncEngine {
                 return .refetchBegun
             case .apply(let page): return .applied(await told(try await repository.apply(page)))
             case .cleanUp:
-                try await repository.cleanUp(now: try await edges.today?() ?? edges.loop.wallNow)
-                if let confirmed = await edges.confirmedToday() { _ = try await repository.ageParked(to: confirmed) }
+                try await repository.cleanUp(now: try await dependencies.today?() ?? dependencies.loop.wallNow)
+                if let confirmed = await dependencies.confirmedToday() {
+                    _ = try await repository.ageParked(to: confirmed)
+                }
                 return .cleanedUp
             case .checkAccount, .createZone, .push, .fetch: return await exchange(operation)
             }
@@ -71,7 +73,7 @@ extension SyncEngine {
 
     /// Hands on what a merge changed.
     private nonisolated func told(_ merge: MergeOutcome) async -> MergeOutcome {
-        if !merge.changed.isEmpty { await edges.changed(merge.changed) }
+        if !merge.changed.isEmpty { await dependencies.changed(merge.changed) }
         await logNews(merge)
         logToldAgain(merge)
         return merge
@@ -79,7 +81,7 @@ extension SyncEngine {
 
     /// What this host knows a zone of this name by; the last where it was in several.
     private nonisolated func identity(of zone: String) async -> String? {
-        guard let progress = try? await edges.repository.progress() else { return nil }
+        guard let progress = try? await dependencies.repository.progress() else { return nil }
         return progress.visits.values.filter { $0.name == zone && $0.identity != SyncZone.standIn(for: zone) }
             .max { $0.serverTime < $1.serverTime }?.identity
     }
@@ -94,21 +96,22 @@ extension SyncEngine {
         }
         let serverTime = clockOffset.map { UInt64(clamping: (now + $0).millisecondsSince1970) }
         do {
-            try await edges.repository.runEnded(isComplete: isComplete, at: now, serverTime: serverTime)
+            try await dependencies.repository.runEnded(isComplete: isComplete, at: now, serverTime: serverTime)
         } catch {
             logger.warning("how the sync went will be forgotten at a restart", metadata: ["cause": "\(error)"])
         }
     }
 
     private nonisolated func sample(_ serverTime: UInt64, since begun: MonotonicTime) -> ClockSample {
-        ClockSample(serverTime: serverTime, localTime: edges.loop.wallNow, roundTrip: edges.loop.now - begun)
+        ClockSample(
+            serverTime: serverTime, localTime: dependencies.loop.wallNow, roundTrip: dependencies.loop.now - begun)
     }
 
     /// Listens until the stream breaks or is let go of.
     nonisolated func listen(_ number: Int) async {
         do {
-            for try await event in edges.link.events() {
-                await edges.heard(event)
+            for try await event in dependencies.link.events() {
+                await dependencies.heard(event)
                 inbox.yield(.stream(number, Self.meaning(of: event)))
             }
             inbox.yield(.stream(number, .streamBroke(SyncFailure(.network, "the cloud ended the event stream"))))

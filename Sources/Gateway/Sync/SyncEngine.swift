@@ -11,7 +11,7 @@ package import SyncCore
 /// that happens is an input of one loop, so that the machine sees one thing after the other.
 package actor SyncEngine {
     /// What lies around the engine.
-    package struct Edges: Sendable {
+    package struct Dependencies: Sendable {
         package var link: any CloudLink
         package var repository: any SyncRepository
         /// For time and timers.
@@ -27,13 +27,13 @@ package actor SyncEngine {
         /// A date that is known to be right, from which what was set aside ages; nil while the calendar is not confirmed,
         /// and then nothing ages.
         package var confirmedToday: @Sendable () async -> WallTime?
-        package var dice: any RandomNumberGenerator & Sendable
+        package var rng: any RandomNumberGenerator & Sendable
         /// From which date the ages of history and tombstones count; nil means from the loop's calendar.
         package var today: (@Sendable () async throws -> WallTime)?
 
         package init(
             link: any CloudLink, repository: any SyncRepository, loop: any SessionLoop,
-            network: (any NetworkMonitor)? = nil, dice: any RandomNumberGenerator & Sendable,
+            network: (any NetworkMonitor)? = nil, rng: any RandomNumberGenerator & Sendable,
             changed: @escaping @Sendable ([RecordKey]) async -> Void = { _ in },
             heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in },
             hostName: @escaping @Sendable (HostID) async -> String? = { _ in nil },
@@ -43,7 +43,7 @@ package actor SyncEngine {
             self.repository = repository
             self.loop = loop
             self.network = network
-            self.dice = dice
+            self.rng = rng
             self.changed = changed
             self.heard = heard
             self.hostName = hostName
@@ -66,14 +66,14 @@ package actor SyncEngine {
     /// How each run ended.
     package nonisolated let results = Feed<SyncResult>()
 
-    nonisolated let edges: Edges
+    nonisolated let dependencies: Dependencies
     nonisolated let inbox: AsyncStream<Input>.Continuation
     private let inputs: AsyncStream<Input>
     nonisolated let logger: Logger
     nonisolated let host: HostID
     private var machine: SyncMachine
     private var debounce = NetworkDebounce()
-    private var dice: any RandomNumberGenerator & Sendable
+    private var rng: any RandomNumberGenerator & Sendable
     private var alarm: Alarm
     private var stopTimer: LoopTimer?
     private var isStopping = false
@@ -89,14 +89,15 @@ package actor SyncEngine {
 
     /// - Parameter bringsAll: where this is another zone than the last, it is told others' records too.
     package init(
-        zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false, edges: Edges,
+        zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false,
+        dependencies: Dependencies,
         logger: Logger
     ) {
-        self.edges = edges
+        self.dependencies = dependencies
         self.logger = logger
         self.host = host
-        dice = edges.dice
-        alarm = Alarm(on: edges.loop)
+        rng = dependencies.rng
+        alarm = Alarm(on: dependencies.loop)
         machine = SyncMachine(zone: zone, host: host, timing: timing, bringsAll: bringsAll)
         (inputs, inbox) = AsyncStream.makeStream()
     }
@@ -106,7 +107,7 @@ package actor SyncEngine {
     /// Syncs until `stop`. Not to be cancelled: a write under way would go with the task.
     package func run() async {
         await withDiscardingTaskGroup { group in
-            if let network = edges.network {
+            if let network = dependencies.network {
                 let inbox = inbox
                 group.addTask { await network.run { inbox.yield(.network($0)) } }
             }
@@ -127,14 +128,14 @@ package actor SyncEngine {
         guard !isStopping, !isOver else { return }
         isStopping = true
         inbox.yield(.session(.stopRequested))
-        stopTimer = edges.loop.schedule(at: edges.loop.now + limit) { [inbox] in inbox.yield(.stopIsDue) }
+        stopTimer = dependencies.loop.schedule(at: dependencies.loop.now + limit) { [inbox] in inbox.yield(.stopIsDue) }
     }
 
     private func finish() {
         isOver = true
         inbox.finish()
         alarm.cancel()
-        if let stopTimer { edges.loop.cancel(stopTimer) }
+        if let stopTimer { dependencies.loop.cancel(stopTimer) }
         events.finish()
         results.finish()
         answerWaiters(nil)
@@ -166,7 +167,7 @@ package actor SyncEngine {
     package func report() async -> SyncReport {
         var status = machine.status
         // A store that cannot be read says so by the session's own errors; the numbers of the last run stand in.
-        if let progress = try? await edges.repository.progress() {
+        if let progress = try? await dependencies.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
             status.queue.heldBack = progress.heldBack
@@ -176,7 +177,7 @@ package actor SyncEngine {
                 status.failures = max(status.failures, progress.record.failures)
             }
         }
-        return SyncReport(status: status, network: debounce.path, nextWake: nextWake, now: edges.loop.now)
+        return SyncReport(status: status, network: debounce.path, nextWake: nextWake, now: dependencies.loop.now)
     }
 
     // MARK: The loop
@@ -188,18 +189,18 @@ package actor SyncEngine {
             // A stream that was let go of may still have had something to say.
             if number == streamNumber, stream != nil { send(input, &group) }
         case .network(let path):
-            debounce.pathChanged(to: path, at: edges.loop.now, dice: dice.next())
+            debounce.pathChanged(to: path, at: dependencies.loop.now, random: rng.next())
             arm()
         case .alarm:
             alarm.rang()
-            if debounce.woke(at: edges.loop.now) == .synchronise { send(.triggered(.networkGained), &group) }
+            if debounce.woke(at: dependencies.loop.now) == .synchronise { send(.triggered(.networkGained), &group) }
             send(.woke, &group)
         case .stopIsDue: exchange?.interrupt()
         }
     }
 
     private func send(_ input: SyncInput, _ group: inout DiscardingTaskGroup) {
-        for effect in machine.handle(input, at: edges.loop.now, dice: dice.next()) {
+        for effect in machine.handle(input, at: dependencies.loop.now, random: rng.next()) {
             switch effect {
             case .perform(let operation): perform(operation, &group)
             case .openEvents: openEvents(&group)
@@ -209,7 +210,7 @@ package actor SyncEngine {
             case .announce(let result): announce(result, &group)
             case .announceHalt(let halt): logHalt(halt)
             case .log(var entry):
-                entry.wall = edges.loop.wallNow
+                entry.wall = dependencies.loop.wallNow
                 logger.trace("sync event", metadata: ["number": "\(entry.number)", "event": "\(entry.text)"])
                 events.yield(entry)
             }
@@ -239,7 +240,7 @@ package actor SyncEngine {
 
     private func announce(_ result: SyncResult, _ group: inout DiscardingTaskGroup) {
         report(result)
-        group.addTask { [now = edges.loop.wallNow, offset = machine.state.serverOffset?.offset] in
+        group.addTask { [now = dependencies.loop.wallNow, offset = machine.state.serverOffset?.offset] in
             await self.keep(result, at: now, clockOffset: offset)
         }
         results.yield(result)

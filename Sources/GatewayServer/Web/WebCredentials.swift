@@ -28,22 +28,22 @@ package struct WebCredentials: Hashable, Sendable {
     }
 
     /// Credentials for a token, with a new key.
-    package init(for token: BearerToken, using dice: inout some RandomNumberGenerator) {
+    package init(for token: BearerToken, using rng: inout some RandomNumberGenerator) {
         tokenHash = token.hash
-        key = Self.newKey(&dice)
+        key = Self.newKey(&rng)
         ended = [:]
     }
 
-    private static func newKey(_ dice: inout some RandomNumberGenerator) -> [UInt8] {
-        (0..<4).flatMap { _ in withUnsafeBytes(of: dice.next()) { Array($0) } }
+    private static func newKey(_ rng: inout some RandomNumberGenerator) -> [UInt8] {
+        (0..<4).flatMap { _ in withUnsafeBytes(of: rng.next()) { Array($0) } }
     }
 
     /// Compared by hash: the time this takes depends on the hash alone, which does not help to find the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
     /// A login that begins now: its expiry, a unique number, and the code of both.
-    package func login(at now: WallTime, using dice: inout some RandomNumberGenerator) -> String {
-        let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(dice.next() as UInt64)"
+    package func login(at now: WallTime, using rng: inout some RandomNumberGenerator) -> String {
+        let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(rng.next() as UInt64)"
         return "\(text).\(Hex.encode(Array(Self.code(for: text, key: key))))"
     }
 
@@ -57,11 +57,11 @@ package struct WebCredentials: Hashable, Sendable {
     }
 
     /// Ends a login early. If very many were ended lately, ends all.
-    package mutating func end(login text: String, at now: WallTime, using dice: inout some RandomNumberGenerator) {
+    package mutating func end(login text: String, at now: WallTime, using rng: inout some RandomNumberGenerator) {
         guard admits(login: text, at: now), let login = Login(text) else { return }
         ended = ended.filter { $0.value > now.millisecondsSince1970 }
         if ended.count >= Self.endedMax {
-            key = Self.newKey(&dice)
+            key = Self.newKey(&rng)
             ended = [:]
         } else {
             ended[login.code] = login.end

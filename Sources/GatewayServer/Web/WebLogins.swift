@@ -14,16 +14,16 @@ package final class WebLogins: Sendable {
     }
 
     private let state: Mutex<State>
-    private let makeDice: @Sendable () -> any RandomNumberGenerator
+    private let makeRNG: @Sendable () -> any RandomNumberGenerator
     private let keep: @Sendable (WebCredentials) async throws(GatewayError) -> Void
 
     /// - Parameter keep: stores changed credentials.
     init(
-        _ credentials: WebCredentials, makeDice: @escaping @Sendable () -> any RandomNumberGenerator,
+        _ credentials: WebCredentials, makeRNG: @escaping @Sendable () -> any RandomNumberGenerator,
         keep: @escaping @Sendable (WebCredentials) async throws(GatewayError) -> Void
     ) {
         state = Mutex(State(credentials: credentials))
-        self.makeDice = makeDice
+        self.makeRNG = makeRNG
         self.keep = keep
     }
 
@@ -41,18 +41,18 @@ package final class WebLogins: Sendable {
     }
 
     func begin(at now: WallTime) -> String {
-        let dice: any RandomNumberGenerator = makeDice()
-        return state.withLock { Self.login($0.credentials, now, dice) }
+        let rng: any RandomNumberGenerator = makeRNG()
+        return state.withLock { Self.login($0.credentials, now, rng) }
     }
 
     /// Ends a login everywhere but on the connection that asks for it. An invalid login counts as ended.
     ///
     /// - Throws: if it cannot be stored; then it is over only until the program's next start.
     func end(_ login: String, at now: WallTime, from channel: any Channel) async throws(GatewayError) {
-        let dice: any RandomNumberGenerator = makeDice()
+        let rng: any RandomNumberGenerator = makeRNG()
         let (changed, others) = state.withLock { state -> (WebCredentials?, [any Channel]) in
             guard state.credentials.admits(login: login, at: now) else { return (nil, []) }
-            Self.end(login, &state.credentials, now, dice)
+            Self.end(login, &state.credentials, now, rng)
             let connections = state.connections.removeValue(forKey: login) ?? [:]
             return (state.credentials, connections.filter { $0.key != ObjectIdentifier(channel) }.map(\.value))
         }
@@ -68,16 +68,16 @@ package final class WebLogins: Sendable {
     }
 
     private static func login(
-        _ credentials: WebCredentials, _ now: WallTime, _ dice: some RandomNumberGenerator
+        _ credentials: WebCredentials, _ now: WallTime, _ rng: some RandomNumberGenerator
     ) -> String {
-        var dice = dice
-        return credentials.login(at: now, using: &dice)
+        var rng = rng
+        return credentials.login(at: now, using: &rng)
     }
 
     private static func end(
-        _ login: String, _ credentials: inout WebCredentials, _ now: WallTime, _ dice: some RandomNumberGenerator
+        _ login: String, _ credentials: inout WebCredentials, _ now: WallTime, _ rng: some RandomNumberGenerator
     ) {
-        var dice = dice
-        credentials.end(login: login, at: now, using: &dice)
+        var rng = rng
+        credentials.end(login: login, at: now, using: &rng)
     }
 }

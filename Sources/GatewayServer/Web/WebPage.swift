@@ -34,7 +34,7 @@ package protocol WebOpeningRepository: Sendable {
 /// If it cannot listen, because another program uses its port, it keeps trying; the rest of the daemon does not depend
 /// on it.
 package actor WebPage {
-    package struct Parts: Sendable {
+    package struct Dependencies: Sendable {
         /// The loopback address to listen on while the page is not open to the network.
         package var host: String
         package var port: Int
@@ -47,7 +47,7 @@ package actor WebPage {
         package var limits = WebServer.Limits()
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
-        package var makeDice: @Sendable () -> any RandomNumberGenerator
+        package var makeRNG: @Sendable () -> any RandomNumberGenerator
         /// Waits between two attempts to listen. Ends early if the task is cancelled.
         package var pause: @Sendable () async -> Void
 
@@ -55,7 +55,7 @@ package actor WebPage {
             host: String, port: Int, names: WebNames, hostName: String, files: WebFiles,
             repository: any WebOpeningRepository, users: LocalUsers,
             now: @escaping @Sendable () -> MonotonicTime, wallNow: @escaping @Sendable () -> WallTime,
-            makeDice: @escaping @Sendable () -> any RandomNumberGenerator, pause: @escaping @Sendable () async -> Void
+            makeRNG: @escaping @Sendable () -> any RandomNumberGenerator, pause: @escaping @Sendable () async -> Void
         ) {
             self.host = host
             self.port = port
@@ -66,7 +66,7 @@ package actor WebPage {
             self.users = users
             self.now = now
             self.wallNow = wallNow
-            self.makeDice = makeDice
+            self.makeRNG = makeRNG
             self.pause = pause
         }
     }
@@ -76,7 +76,7 @@ package actor WebPage {
         var opening: WebOpening?
     }
 
-    private let parts: Parts
+    private let dependencies: Dependencies
     private let api: RouterResponder<BasicRequestContext>
     private let logger: Logger
     private let plans = AsyncStream.makeStream(of: Plan.self, bufferingPolicy: .bufferingNewest(1))
@@ -90,8 +90,8 @@ package actor WebPage {
     private var isOver = false
 
     /// - Parameter router: the routes that the page uses.
-    package init(_ parts: Parts, router: Router<BasicRequestContext>, logger: Logger) {
-        self.parts = parts
+    package init(_ dependencies: Dependencies, router: Router<BasicRequestContext>, logger: Logger) {
+        self.dependencies = dependencies
         api = router.buildResponder()
         self.logger = logger
     }
@@ -99,7 +99,7 @@ package actor WebPage {
     /// Serves until the task is cancelled.
     package func run() async {
         do throws(GatewayError) {
-            change(to: try parts.repository.read())
+            change(to: try dependencies.repository.read())
         } catch {
             logger.error("the web page stays on this machine", metadata: ["cause": "\(error)"])
             change(to: nil)
@@ -113,11 +113,11 @@ package actor WebPage {
 
     /// Opens the page to the network, with a new token, which ends every login.
     package func enable(host: String, port: Int) async throws(GatewayError) -> WebStatus {
-        var dice: any RandomNumberGenerator = parts.makeDice()
-        let token = Self.token(&dice)
+        var rng: any RandomNumberGenerator = dependencies.makeRNG()
+        let token = Self.token(&rng)
         let opening = WebOpening(
-            host: host, port: port == 0 ? parts.port : port, credentials: Self.credentials(for: token, &dice))
-        try parts.repository.write(opening)
+            host: host, port: port == 0 ? dependencies.port : port, credentials: Self.credentials(for: token, &rng))
+        try dependencies.repository.write(opening)
         change(to: opening)
         var status = await settled()
         status.token = token.text
@@ -126,34 +126,34 @@ package actor WebPage {
 
     /// Closes the page to all but this machine. Every login is over.
     package func disable() async throws(GatewayError) -> WebStatus {
-        try parts.repository.remove()
+        try dependencies.repository.remove()
         change(to: nil)
         return await settled()
     }
 
     package func status() -> WebStatus {
-        let host = plan.opening?.host ?? parts.host
-        let port = port ?? plan.opening?.port ?? parts.port
+        let host = plan.opening?.host ?? dependencies.host
+        let port = port ?? plan.opening?.port ?? dependencies.port
         var urls: [String] = []
         if IPAddress.isAny(host) {
             // `0.0.0.0` is reached only by IPv4, `::` by both.
             let own = IPAddress.ofThisMachine().filter { host.contains(":") || !$0.contains(":") }
-            urls = ([parts.hostName] + own).map { "http://\(IPAddress.authority($0, port))/" }
+            urls = ([dependencies.hostName] + own).map { "http://\(IPAddress.authority($0, port))/" }
         } else {
             urls = ["http://\(IPAddress.authority(host, port))/"]
         }
         var status = WebStatus(
             serving: self.port != nil, enabled: plan.opening != nil, listen: IPAddress.authority(host, port),
-            urls: urls, charts: parts.files.hasCharts)
+            urls: urls, charts: dependencies.files.hasCharts)
         (status.error, status.next) = (error?.message, error?.next)
         return status
     }
 
-    private static func token(_ dice: inout some RandomNumberGenerator) -> BearerToken { BearerToken(using: &dice) }
+    private static func token(_ rng: inout some RandomNumberGenerator) -> BearerToken { BearerToken(using: &rng) }
 
     private static func credentials(
-        for token: BearerToken, _ dice: inout some RandomNumberGenerator
-    ) -> WebCredentials { WebCredentials(for: token, using: &dice) }
+        for token: BearerToken, _ rng: inout some RandomNumberGenerator
+    ) -> WebCredentials { WebCredentials(for: token, using: &rng) }
 
     // MARK: The listener
 
@@ -173,7 +173,7 @@ package actor WebPage {
             group.addTask {
                 while !Task.isCancelled {
                     await self.listen(plan)
-                    if !Task.isCancelled { await self.parts.pause() }
+                    if !Task.isCancelled { await self.dependencies.pause() }
                 }
             }
             group.addTask { for await _ in stopped {} }
@@ -186,17 +186,19 @@ package actor WebPage {
         // Logins may have ended since the plan was made.
         let opening = plan.number == self.plan.number ? self.plan.opening : plan.opening
         let logins = opening.map { opening in
-            WebLogins(opening.credentials, makeDice: parts.makeDice) {
+            WebLogins(opening.credentials, makeRNG: dependencies.makeRNG) {
                 (credentials: WebCredentials) async throws(GatewayError) in
                 try await self.keep(credentials, of: plan)
             }
         }
         let door = WebDoor(
-            access: logins.map { .login($0) } ?? .local(parts.users), now: parts.now, wallNow: parts.wallNow)
+            access: logins.map { .login($0) } ?? .local(dependencies.users), now: dependencies.now,
+            wallNow: dependencies.wallNow)
         let server = WebServer(
-            responder: WebResponder(files: parts.files, names: parts.names, door: door, api: api),
-            host: opening?.host ?? parts.host, port: opening?.port ?? parts.port, limits: parts.limits,
-            users: parts.users, logger: logger)
+            responder: WebResponder(files: dependencies.files, names: dependencies.names, door: door, api: api),
+            host: opening?.host ?? dependencies.host, port: opening?.port ?? dependencies.port,
+            limits: dependencies.limits,
+            users: dependencies.users, logger: logger)
         do {
             try await server.application { await self.listens(plan, on: $0) }.run()
         } catch {
@@ -209,7 +211,7 @@ package actor WebPage {
         guard plan.number == self.plan.number, var opening = self.plan.opening else { return }
         opening.credentials = credentials
         self.plan.opening = opening
-        try parts.repository.write(opening)
+        try dependencies.repository.write(opening)
     }
 
     private func listens(_ plan: Plan, on port: Int) {

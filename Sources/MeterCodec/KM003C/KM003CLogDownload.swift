@@ -31,7 +31,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     package let answerTimeout = Duration.seconds(2)
     package private(set) var progress = TransferProgress()
-    private let wish: LogWish
+    private let wish: LogRequest
     private let model: ModelName
     private var decoder = KM003CDecoder(side: .transfer)
     /// What is left to do, the task at hand first; empty before the start and after the end.
@@ -69,7 +69,7 @@ package struct KM003CLogDownload: MeterTransfer {
     ///   - model: by its USB id. Another than a KM002C never sees a second credential: the one that opens a KM002C's logs
     ///     would ask a KM003C for leave to calibrate.
     ///   - lastID: the number of the last request on this link.
-    package init(_ wish: LogWish, model: ModelName = .km003c, after lastID: UInt8 = 0) {
+    package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
         self.model = model
         id = lastID

@@ -77,7 +77,7 @@ package struct UMDecoder: BufferedFrameDecoder {
             }
             if offset < bytes.count {
                 let last = bytes.u8(offset)
-                let mayOpen = UMScales.modelWords.contains { UInt8($0.word >> 8) == last && isHeld($0.model) }
+                let mayOpen = UMScales.modelText.contains { UInt8($0.word >> 8) == last && isHeld($0.model) }
                 if !mayOpen { offset += 1 }
             }
             return (offset, nil)

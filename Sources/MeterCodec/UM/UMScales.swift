@@ -31,16 +31,16 @@ package struct UMScales: Sendable {
     }
 
     /// The words that open a block.
-    package static let modelWords: [(word: UInt16, model: ModelName)] = [
+    package static let modelText: [(word: UInt16, model: ModelName)] = [
         (0x0963, .um24c), (0x09C9, .um25c), (0x0D4C, .um34c),
     ]
 
     package static func model(word: UInt16) -> ModelName? {
-        words.firstIndex(of: word).map { modelWords[$0].model }
+        words.firstIndex(of: word).map { modelText[$0].model }
     }
 
     /// The words alone, which are looked for at every byte of rubbish.
-    private static let words = modelWords.map(\.word)
+    private static let words = modelText.map(\.word)
 
     /// The bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
     package static let xorPositions = [

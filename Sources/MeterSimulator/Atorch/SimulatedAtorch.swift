@@ -9,7 +9,7 @@ package struct SimulatedAtorch: SimulatedMeter {
     private let type: AtorchReportType
     private let load: ElectricalLoad
     private let period: Duration
-    private let habits: Habits
+    private let quirks: Quirks
     private var isSilent: Bool
     private var counter = EnergyCounter()
     private var countedSteps = 0
@@ -19,7 +19,7 @@ package struct SimulatedAtorch: SimulatedMeter {
     private var reports = 0
 
     /// What differs between Atorch meters of one type.
-    package struct Habits: Hashable, Sendable {
+    package struct Quirks: Hashable, Sendable {
         /// The last byte follows the known rule. It does not on a J7-C, S1, UD24, DL24M and DT24PW.
         package var sendsKnownCheck = true
         /// Nothing is pushed before a command comes, as a J7-C sometimes has it.
@@ -35,15 +35,15 @@ package struct SimulatedAtorch: SimulatedMeter {
     ///   - load: nil for one that suits the type.
     ///   - period: the time between two reports; a second on the real thing.
     package init(
-        model: ModelName, load: ElectricalLoad? = nil, period: Duration = .seconds(1), habits: Habits = Habits(),
+        model: ModelName, load: ElectricalLoad? = nil, period: Duration = .seconds(1), quirks: Quirks = Quirks(),
         seed: UInt64 = 1
     ) {
         type = AtorchReportType(model: model) ?? .usb
         self.model = type.model
         self.load = load ?? Self.usualLoad(type, seed: seed)
         self.period = max(period, .milliseconds(10))
-        self.habits = habits
-        isSilent = habits.isSilentUntilCommand
+        self.quirks = quirks
+        isSilent = quirks.isSilentUntilCommand
     }
 
     private static func usualLoad(_ type: AtorchReportType, seed: UInt64) -> ElectricalLoad {
@@ -84,7 +84,7 @@ package struct SimulatedAtorch: SimulatedMeter {
     /// What it has counted survives, as do its settings.
     package mutating func powerCycle() {
         lastStep = 0
-        isSilent = habits.isSilentUntilCommand
+        isSilent = quirks.isSilentUntilCommand
     }
 
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
@@ -128,7 +128,7 @@ package struct SimulatedAtorch: SimulatedMeter {
     private func pieces(of report: [UInt8]) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var rest = report[...]
-        for length in habits.pieces where !rest.isEmpty {
+        for length in quirks.pieces where !rest.isEmpty {
             pieces.append(Array(rest.prefix(length)))
             rest = rest.dropFirst(length)
         }
@@ -144,7 +144,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         case .usb: appendUSB(state, to: &body)
         }
         let check = AtorchCheck.byte(over: body)
-        return [0xFF, 0x55] + body + [habits.sendsKnownCheck ? check : check ^ 0xA7]
+        return [0xFF, 0x55] + body + [quirks.sendsKnownCheck ? check : check ^ 0xA7]
     }
 
     private func appendAC(_ state: ElectricalLoad.State, to body: inout [UInt8]) {

@@ -107,7 +107,7 @@ package struct SimulatedUM: SimulatedMeter {
         let scales = UMScales.of(model)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(UMBlock.length)
-        bytes.appendBE(UMScales.modelWords.first { $0.model == word }?.word ?? 0)
+        bytes.appendBE(UMScales.modelText.first { $0.model == word }?.word ?? 0)
         bytes.appendBE(UInt16(clamping: Int((state.voltage * scales.voltage).rounded())))
         bytes.appendBE(UInt16(clamping: Int((state.current * scales.current).rounded())))
         bytes.appendBE(UInt32(clamping: Int((state.power * 1000).rounded())))

@@ -76,8 +76,8 @@ struct HostRow {
     /// A new id. The bits are SQLite's, which has them from the system.
     static func drawID(_ db: Database) throws -> HostID {
         let bytes = try Data.fetchOne(db, sql: "SELECT randomblob(16)") ?? Data()
-        var dice = DrawnBytes(bytes: [UInt8](bytes)[...])
-        return HostID(using: &dice)
+        var rng = DrawnBytes(bytes: [UInt8](bytes)[...])
+        return HostID(using: &rng)
     }
 
     /// Binds the file to the machine it lies on, or gives the host a new id where it was bound to another one.
@@ -96,7 +96,7 @@ struct HostRow {
     }
 }
 
-/// Bytes that were drawn elsewhere, as dice. Zeros after the last.
+/// Random bytes that were drawn elsewhere, as a generator. Zeros after the last.
 private struct DrawnBytes: RandomNumberGenerator {
     var bytes: ArraySlice<UInt8>
 

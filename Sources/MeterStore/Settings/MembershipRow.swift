@@ -8,7 +8,7 @@ struct MembershipRow {
     /// `SyncZone.identity`.
     var zone: String?
     var zoneName: String?
-    var record: SyncRecord
+    var record: RunHistory
 
     init(_ db: Database) throws {
         let statement = try db.cachedStatement(sql: "SELECT zone, zone_name, success_ms, failures FROM membership")
@@ -17,7 +17,7 @@ struct MembershipRow {
         }
         zone = row[0]
         zoneName = row[1]
-        record = SyncRecord(
+        record = RunHistory(
             lastSuccess: (row[2] as Int64?).map { WallTime(millisecondsSince1970: $0) }, failures: row[3])
     }
 

@@ -5,23 +5,23 @@ package import SettingsCore
 package import SyncCore
 import Synchronization
 
-package import struct SettingsCore.Record
+package import struct SettingsCore.SyncRecord
 
 extension MeterStore: SettingsRepository {
     package func hostIdentity() async throws(StoreError) -> HostID {
         try await access("read") { db in try HostRow(db).id }
     }
 
-    package func record(_ key: RecordKey) async throws(StoreError) -> Record? {
+    package func record(_ key: RecordKey) async throws(StoreError) -> SyncRecord? {
         try await settings { transaction in try transaction.record(key) }
     }
 
-    package func records(of type: RecordType) async throws(StoreError) -> [Record] {
+    package func records(of type: RecordType) async throws(StoreError) -> [SyncRecord] {
         try await access("read") { db in
-            var records: [Record] = []
+            var records: [SyncRecord] = []
             var (key, registers, deletion) = (RecordKey?.none, [String: Register](), Deletion?.none)
             func finish() {
-                if let key { records.append(Record(key: key, properties: registers, deletion: deletion)) }
+                if let key { records.append(SyncRecord(key: key, properties: registers, deletion: deletion)) }
             }
             let rows = try Row.fetchCursor(
                 db,
@@ -71,7 +71,7 @@ extension MeterStore: SettingsRepository {
             }
             if let newest = before.newestStamp { transaction.host.clock.observe(newest) }
             let deletion = Deletion(stamp: transaction.host.clock.tick(physical: physical))
-            let merge = before.merging(Record(key: key, deletion: deletion))
+            let merge = before.merging(SyncRecord(key: key, deletion: deletion))
             try transaction.store(merge)
             try transaction.tell(merge, written: moment.sinceBoot)
             return MergeOutcome(changed: [key])
@@ -103,12 +103,12 @@ extension SettingsTransaction {
         _ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String
     ) throws -> RecordKey {
         let key = change.key.normalised
-        let before = try record(key) ?? Record(key: key)
+        let before = try record(key) ?? SyncRecord(key: key)
         // Whatever stands there, refused stamps of the far future too, is older than what is written now.
         if let newest = before.newestStamp { host.clock.observe(newest) }
         let register = Register(value: change.value, stamp: host.clock.tick(physical: physical))
-        let merge = before.merging(Record(key: key, properties: [change.property: register]))
-        if let fault = Record(key: key, properties: [change.property: register]).fault ?? merge.after.fault {
+        let merge = before.merging(SyncRecord(key: key, properties: [change.property: register]))
+        if let fault = SyncRecord(key: key, properties: [change.property: register]).fault ?? merge.after.fault {
             throw StoreError(.system, "the store \(path) cannot keep this setting: \(fault)")
         }
         guard merge.news == [change.property] else {

@@ -4,7 +4,7 @@ import MeterModel
 package import SettingsCore
 package import SyncCore
 
-package import struct SettingsCore.Record
+package import struct SettingsCore.SyncRecord
 
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
@@ -97,7 +97,7 @@ extension SettingsTransaction {
     }
 
     /// The cloud says that it has it: nothing of it waits any more, unless it was written again meanwhile.
-    mutating func accept(_ sent: Record) throws {
+    mutating func accept(_ sent: SyncRecord) throws {
         observe(cloud: sent.newestStamp)
         guard let row = try row(of: sent.key) else { return }
         let statement = try db.cachedStatement(
@@ -117,7 +117,7 @@ extension SettingsTransaction {
     }
 
     /// - Returns: true where it was parked: the cloud will never take it as it is.
-    mutating func refuse(_ sent: Record, _ failure: SyncFailure, isAlone: Bool) throws -> Bool {
+    mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws -> Bool {
         guard let row = try row(of: sent.key) else { return false }
         // It did not arrive, so nothing keeps it from getting another stamp.
         let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
@@ -135,7 +135,7 @@ extension SettingsTransaction {
     }
 
     /// Merges a record of the cloud's, and parks it where it cannot be kept.
-    mutating func take(_ record: Record, into result: inout MergeOutcome) throws {
+    mutating func take(_ record: SyncRecord, into result: inout MergeOutcome) throws {
         observe(cloud: record.newestStamp)
         if let fault = record.fault {
             try park(record, .page, because: fault.description)
@@ -174,7 +174,7 @@ extension SyncFailure.Kind {
     }
 }
 
-extension Record {
+extension SyncRecord {
     /// Of each property, and under '' of the deletion.
     var stamps: [(property: String, stamp: Stamp)] {
         (deletion.map { [("", $0.stamp)] } ?? [])

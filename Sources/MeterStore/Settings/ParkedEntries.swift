@@ -5,8 +5,6 @@ package import MeterModel
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 extension MeterStore {
     package func parked(limit: Int) async throws(StoreError) -> [ParkedEntry] {
         try await settings { transaction in

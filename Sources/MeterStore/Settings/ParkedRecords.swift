@@ -5,8 +5,6 @@ package import MeterModel
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 /// A record that was set aside, because it could not be kept or the cloud refused it for good.
 package struct ParkedRecord: Hashable, Sendable {
     package enum Origin: String, Sendable {
@@ -61,7 +59,7 @@ extension MeterStore {
 
 extension SettingsTransaction {
     /// Sets a record aside, together with what was set aside of it before.
-    mutating func park(_ record: Record, _ origin: ParkedRecord.Origin, because reason: String) throws {
+    mutating func park(_ record: SyncRecord, _ origin: ParkedRecord.Origin, because reason: String) throws {
         hasParked = true
         var form = ParkedForm(record)
         if let before = try parkedForm(of: record.key, origin) {
@@ -78,7 +76,7 @@ extension SettingsTransaction {
     }
 
     /// What was set aside of these properties has been taken since. The rest stays.
-    mutating func unpark(_ taken: Record, _ origin: ParkedRecord.Origin) throws {
+    mutating func unpark(_ taken: SyncRecord, _ origin: ParkedRecord.Origin) throws {
         if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
         guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }
         for property in taken.properties.keys { form.properties[property] = nil }
@@ -136,7 +134,7 @@ struct ParkedForm: Codable {
     var deleted: String?
     var mergedInto: String?
 
-    init(_ record: Record) {
+    init(_ record: SyncRecord) {
         type = record.key.type.rawValue
         name = record.key.name
         properties = record.properties.mapValues { register in
@@ -158,14 +156,14 @@ struct ParkedForm: Codable {
     }
 
     /// nil where a value or stamp does not read.
-    var record: Record? {
+    var record: SyncRecord? {
         var registers: [String: Register] = [:]
         for (name, property) in properties {
             guard let stamp = Stamp(property.stamp), let value = Self.value(property) else { return nil }
             registers[name] = Register(value: value, stamp: stamp)
         }
         if let deleted, Stamp(deleted) == nil { return nil }
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: RecordType(rawValue: type), name: name), properties: registers,
             deletion: deleted.flatMap { Stamp($0) }.map { Deletion(stamp: $0, mergedInto: mergedInto) })
     }

@@ -4,8 +4,6 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 // What a zone did not list, or what was others' in the zone before: kept where it disturbs nobody, until the cloud lists
 // it again, a person says what becomes of it, or it is old.
 
@@ -42,7 +40,7 @@ extension SettingsTransaction {
     }
 
     /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
-    mutating func outdateAside(_ listed: Record) throws {
+    mutating func outdateAside(_ listed: SyncRecord) throws {
         if hasAside == nil { hasAside = try Int.fetchOne(db, sql: "SELECT 1 FROM aside LIMIT 1") != nil }
         guard hasAside == true else { return }
         let entries = try Int64.fetchAll(
@@ -85,8 +83,8 @@ extension SettingsTransaction {
         let found = try Row.fetchOne(db, sql: "SELECT type, name FROM aside WHERE id = ?", arguments: [entry])
         guard let found else { return nil }
         let key = RecordKey(type: RecordType(rawValue: found[0]), name: found[1])
-        let part = Record(key: key, properties: try asideRegisters(of: entry))
-        let merge = (try record(key) ?? Record(key: key)).merging(part)
+        let part = SyncRecord(key: key, properties: try asideRegisters(of: entry))
+        let merge = (try record(key) ?? SyncRecord(key: key)).merging(part)
         guard !merge.isEmpty else {
             return .nothing(because: "what stands here is newer than all that was set aside of \(key.name)")
         }

@@ -3,12 +3,10 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 extension SettingsTransaction {
     /// See `SyncRepository.nextBatch`. A record that is too long for a batch is told in parts, the oldest first.
     mutating func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
-        var records: [Record] = []
+        var records: [SyncRecord] = []
         var room = bytesMax
         var told: Set<Int64> = []
         types: for type in try typesThatWait() {
@@ -38,21 +36,21 @@ extension SettingsTransaction {
     }
 
     /// What waits of one record, as far as there is room for it; nil for no room at all.
-    private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: Record, bytes: Int)? {
+    private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: SyncRecord, bytes: Int)? {
         guard
             let name = try Row.fetchOne(
                 try db.cachedStatement(sql: "SELECT type, name FROM record WHERE id = ?"), arguments: [row])
         else { return nil }
         let key = RecordKey(type: RecordType(rawValue: name[0]), name: name[1])
         let registers = try registers(of: row)
-        var record = Record(key: key)
+        var record = SyncRecord(key: key)
         var bytes = key.type.rawValue.jsonBytes + key.name.jsonBytes + 64
         for entry in try pending(of: row).sorted(by: { $0.stamp < $1.stamp }) {
-            var part = Record(key: key)
+            var part = SyncRecord(key: key)
             if entry.property.isEmpty {
-                part = Record(key: key, deletion: try deletion(of: row))
+                part = SyncRecord(key: key, deletion: try deletion(of: row))
             } else if let register = registers[entry.property] {
-                part = Record(key: key, properties: [entry.property: register])
+                part = SyncRecord(key: key, properties: [entry.property: register])
             }
             let size = part.properties.map { $0.key.jsonBytes + $0.value.value.jsonBytes + 120 }.reduce(120, +)
             if bytes + size > room {
@@ -65,7 +63,7 @@ extension SettingsTransaction {
         return (record, bytes)
     }
 
-    private mutating func markTold(_ records: [Record]) throws {
+    private mutating func markTold(_ records: [SyncRecord]) throws {
         let statement = try db.cachedStatement(
             sql: "UPDATE outbox SET is_told = 1 WHERE record = ? AND property = ? AND is_told = 0")
         for record in records {

@@ -3,8 +3,6 @@ package import Gateway
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 extension StoreSchema {
     static func createHeldBackTable(_ db: Database) throws {
         try db.execute(

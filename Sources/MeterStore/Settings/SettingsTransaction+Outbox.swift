@@ -2,8 +2,6 @@ import GRDB
 import MeterModel
 import SettingsCore
 
-import struct SettingsCore.Record
-
 /// One row of the outbox.
 struct OutboxEntry {
     var record: Int64

@@ -3,8 +3,6 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 // A type is read anew after its token expired, or because nobody knows how far it was read: what the cloud sends then is
 // all that it has. What it does not send was deleted long ago, or forgotten: nobody knows, so nothing is deleted. It is set
 // aside, but for what waits to be sent or was refused, which is this host's own word still.
@@ -43,7 +41,7 @@ extension SettingsTransaction {
     }
 
     /// Of a record that the cloud sent: sets aside what it does not list.
-    mutating func setAsideWhatIsNotListed(_ sent: Record, into result: inout MergeOutcome) throws {
+    mutating func setAsideWhatIsNotListed(_ sent: SyncRecord, into result: inout MergeOutcome) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
         if try setAside(before, row, listed: sent, into: &result) { result.changed.append(sent.key) }
     }
@@ -65,7 +63,7 @@ extension SettingsTransaction {
 
     /// Takes away what neither the cloud lists nor this host still has to tell; an empty record goes altogether.
     private mutating func setAside(
-        _ before: Record, _ row: Int64, listed: Record?, into result: inout MergeOutcome
+        _ before: SyncRecord, _ row: Int64, listed: SyncRecord?, into result: inout MergeOutcome
     ) throws -> Bool {
         guard try !isParked(before.key) else { return false }
         let told = try told(of: row).map(\.property).filter { before.stamps.map(\.property).contains($0) }

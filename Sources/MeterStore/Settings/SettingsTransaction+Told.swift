@@ -3,8 +3,6 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-import struct SettingsCore.Record
-
 // A cloud's answer to a change is not the last word: its store may go back to before it while this host's place in the
 // changes is older still, and then nothing else tells that the change is gone (Docs/Decisions/0016; found by the model of
 // timelines). So what was told is remembered until the cloud lists it, and told once more where a reading that began after
@@ -27,7 +25,7 @@ extension SettingsTransaction {
 
     /// A page has this record. What was told of it and stands there, or was outdone, is in the cloud's changes; and what
     /// waits with the very stamp that stands there need not be told: after a restore that is nearly everything.
-    mutating func confirm(by listed: Record) throws {
+    mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
             for entry in try pending(of: row) {

@@ -4,8 +4,6 @@ import MeterModel
 import SettingsCore
 package import SyncCore
 
-import struct SettingsCore.Record
-
 extension MeterStore {
     package func adopt(_ zone: SyncZone, _ entry: ZoneEntry) async throws(StoreError) {
         try await changeSettings { transaction in try transaction.enter(zone, entry) }
@@ -113,7 +111,7 @@ extension SettingsTransaction {
             let key = RecordKey(type: RecordType(rawValue: row[0]), name: row[1])
             let deletion = Deletion(
                 stamp: try Stamp(row, at: 2), mergedInto: row[5], broughtBy: try HostID(bringer: row[7]))
-            let merge = (try record(key) ?? Record(key: key)).merging(Record(key: key, deletion: deletion))
+            let merge = (try record(key) ?? SyncRecord(key: key)).merging(SyncRecord(key: key, deletion: deletion))
             try store(merge)
             if row[6] { try tell(merge) }
         }

@@ -3,8 +3,6 @@ import Gateway
 import MeterModel
 import SettingsCore
 
-import struct SettingsCore.Record
-
 /// The settings' tables within one transaction: who this host is, its clock, and the rows of records.
 ///
 /// Made at the beginning of a transaction and saved at its end, so that the clock's high-water mark is stored with what
@@ -65,9 +63,9 @@ extension SettingsTransaction {
         return db.lastInsertedRowID
     }
 
-    mutating func record(_ key: RecordKey) throws -> Record? {
+    mutating func record(_ key: RecordKey) throws -> SyncRecord? {
         guard let row = try row(of: key) else { return nil }
-        return Record(key: key, properties: try registers(of: row), deletion: try deletion(of: row))
+        return SyncRecord(key: key, properties: try registers(of: row), deletion: try deletion(of: row))
     }
 
     func registers(of row: Int64) throws -> [String: Register] {

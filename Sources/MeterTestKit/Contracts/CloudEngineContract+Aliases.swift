@@ -15,7 +15,7 @@ extension CloudEngineContract {
         _ engine: any CloudEngine, _ id: String, _ meter: String?, write: Int64 = 0, at time: MonotonicTime = start
     ) async throws -> RecordOutcome.Fate? {
         let value: SettingValue = meter.map { .string($0) } ?? .null
-        let record = Record(
+        let record = SyncRecord(
             key: RecordKey(type: .meterAlias, name: id),
             properties: ["meter": Register(value: value, stamp: stamp(write))])
         return try await engine.modify([record], in: zone, now: now, leaseTime: time).first?.fate
@@ -213,7 +213,7 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(fate, .leaseHeld(meter: second, by: "Host 1 – ü"), "to none")
                 let other = try await alias(engine, first, third, write: 1)
                 try ContractViolation.requireEqual(other, .leaseHeld(meter: second, by: "Host 1 – ü"), "to another")
-                let deleted = Record(
+                let deleted = SyncRecord(
                     key: RecordKey(type: .meterAlias, name: first), deletion: Deletion(stamp: stamp(1)))
                 let outcome = try await engine.modify([deleted], in: zone, now: now, leaseTime: start).first
                 try ContractViolation.requireEqual(

@@ -8,8 +8,8 @@ extension CloudEngineContract {
     static func readAll(
         _ engine: any CloudEngine, of type: RecordType = .deviceSettings, after token: ChangeToken? = nil,
         limit: Int = 400
-    ) async throws -> (records: [Record], token: ChangeToken) {
-        var records: [Record] = []
+    ) async throws -> (records: [SyncRecord], token: ChangeToken) {
+        var records: [SyncRecord] = []
         var token = token
         while true {
             let page = try await engine.changes(of: type, in: zone, after: token, limit: limit)
@@ -70,7 +70,7 @@ extension CloudEngineContract {
                         }
                     }
                     group.addTask {
-                        var (seen, token) = ([RecordKey: Record](), ChangeToken?.none)
+                        var (seen, token) = ([RecordKey: SyncRecord](), ChangeToken?.none)
                         var pages = 0
                         var patience = Patience("the next write is seen")
                         while seen.count < writers * (rounds + 1) + 1 || pages == 0 {

@@ -7,15 +7,16 @@ extension CloudEngineContract {
     /// Of a text as long as this, stamped by host 1.
     private static func note(
         _ name: String, bytes: Int, at after: Int64 = 0, host: UInt64 = 1, broughtBy: HostID? = nil
-    ) -> Record {
+    ) -> SyncRecord {
         let text = SettingValue.string(String(repeating: "x", count: bytes))
         let register = Register(value: text, stamp: stamp(after, host: host), broughtBy: broughtBy)
-        return Record(key: RecordKey(type: .deviceSettings, name: name), properties: ["note": register])
+        return SyncRecord(key: RecordKey(type: .deviceSettings, name: name), properties: ["note": register])
     }
 
-    private static func deletion(of name: String, at after: Int64, host: UInt64 = 1, broughtBy: HostID? = nil) -> Record
+    private static func deletion(of name: String, at after: Int64, host: UInt64 = 1, broughtBy: HostID? = nil)
+        -> SyncRecord
     {
-        Record(
+        SyncRecord(
             key: RecordKey(type: .deviceSettings, name: name),
             deletion: Deletion(stamp: stamp(after, host: host), broughtBy: broughtBy))
     }
@@ -42,7 +43,7 @@ extension CloudEngineContract {
         [
             inZone("usage_isWhatItsRecordsCount_whateverHappensToThem") { engine in
                 try ContractViolation.requireEqual(await engine.usage(of: zone), ZoneUsage(), "of an empty zone")
-                let steps: [[Record]] = [
+                let steps: [[SyncRecord]] = [
                     [note("a", bytes: 100), note("b", bytes: 10, host: 2), record("c", ["p": 1, "q": 2])],
                     // Grows, shrinks, and is written by another host.
                     [note("a", bytes: 300, at: 1), note("a", bytes: 7, at: 2), note("b", bytes: 5, at: 3, host: 3)],

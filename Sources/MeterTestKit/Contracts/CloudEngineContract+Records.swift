@@ -14,8 +14,8 @@ extension CloudEngineContract {
     static func record(
         _ name: String, type: RecordType = .deviceSettings, _ properties: [String: Int64] = ["a": 1],
         at after: Int64 = 0, deletedAt: Int64? = nil
-    ) -> Record {
-        Record(
+    ) -> SyncRecord {
+        SyncRecord(
             key: RecordKey(type: type, name: name),
             properties: properties.mapValues { Register(value: .int($0), stamp: stamp(after)) },
             deletion: deletedAt.map { Deletion(stamp: stamp($0)) })
@@ -35,14 +35,14 @@ extension CloudEngineContract {
                     .string(String(repeating: "x", count: 16_384)),
                 ]
                 var record = record("AA:BB:CC:DD:EE:FF", [:], deletedAt: -5)
-                let whole = Record(
+                let whole = SyncRecord(
                     key: record.key,
                     properties: Dictionary(
                         uniqueKeysWithValues: values.enumerated().map { index, value in
                             ("p\(index)", Register(value: value, stamp: stamp(counter: UInt16(index), host: 7)))
                         }))
                 record.merge(whole)
-                let merge = Record(
+                let merge = SyncRecord(
                     key: RecordKey(type: RecordType(rawValue: "Unknown"), name: "usb:1:2:\u{7f}ü"),
                     deletion: Deletion(stamp: stamp(), mergedInto: "ü"))
                 let outcomes = try await engine.modify([record, merge], in: zone, now: now)

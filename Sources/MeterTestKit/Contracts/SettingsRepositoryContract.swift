@@ -106,7 +106,7 @@ package enum SettingsRepositoryContract {
             },
             Clause("write_wins_overWhateverStandsThere") { repository in
                 let ahead = Stamp(milliseconds: HostMoment.minute(1).milliseconds + 50_000, counter: 9, host: .other)
-                _ = try await repository.apply(.of([Record(.desk, ["a": (.int(1), ahead)])], token: "t1"))
+                _ = try await repository.apply(.of([SyncRecord(.desk, ["a": (.int(1), ahead)])], token: "t1"))
                 try await repository.set(.desk, "a", .int(2), at: .minute(1))
                 try ContractViolation.requireEqual(await repository.values(of: .desk), ["a": .int(2)], "values")
             },
@@ -157,9 +157,9 @@ package enum SettingsRepositoryContract {
         [
             Clause("history_tellsWhoBroughtIt") { repository in
                 let (first, second) = (HostID(high: 1, low: 2), HostID(high: 3, low: 4))
-                let old = Record(.desk, ["name": (.string("Desk"), .minute(1))]).brought(by: first)
-                let new = Record(.desk, ["name": (.string("Bench"), .minute(2))]).brought(by: second)
-                let gone = Record(.desk, [:], deleted: .minute(3)).brought(by: first)
+                let old = SyncRecord(.desk, ["name": (.string("Desk"), .minute(1))]).brought(by: first)
+                let new = SyncRecord(.desk, ["name": (.string("Bench"), .minute(2))]).brought(by: second)
+                let gone = SyncRecord(.desk, [:], deleted: .minute(3)).brought(by: first)
                 for (record, token) in [(old, "t1"), (new, "t2"), (gone, "t3")] {
                     _ = try await repository.apply(.of([record], token: token))
                 }
@@ -172,7 +172,8 @@ package enum SettingsRepositoryContract {
                 }
             },
             Clause("whoBroughtIt_isKept") { repository in
-                let record = Record(.desk, ["name": (.string("Desk"), .minute(1))]).brought(by: HostID(high: 1, low: 2))
+                let record = SyncRecord(.desk, ["name": (.string("Desk"), .minute(1))]).brought(
+                    by: HostID(high: 1, low: 2))
                 _ = try await repository.apply(.of([record], token: "t1"))
                 let stored = try await [repository.record(.desk)] + repository.records(of: .deviceSettings)
                 for record in stored {
@@ -207,7 +208,7 @@ package enum SettingsRepositoryContract {
             Clause("history_namesWhoOverwrote") { repository in
                 let host = try await repository.hostIdentity()
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(0))
-                let theirs = Record(.desk, ["name": (.string("Theirs"), .minute(5))])
+                let theirs = SyncRecord(.desk, ["name": (.string("Theirs"), .minute(5))])
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 let entry = try ContractViolation.requireSome(
                     await repository.history(of: .desk, property: nil, limit: 10).first, "entry")

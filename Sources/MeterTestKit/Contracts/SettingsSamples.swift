@@ -35,7 +35,7 @@ extension Stamp {
     }
 }
 
-extension Record {
+extension SyncRecord {
     init(_ key: RecordKey, _ properties: [String: (SettingValue, Stamp)], deleted: Stamp? = nil) {
         self.init(
             key: key, properties: properties.mapValues { Register(value: $0.0, stamp: $0.1) },
@@ -43,9 +43,9 @@ extension Record {
     }
 
     /// So many meters' names, as another host gave them.
-    static func many(_ numbers: Range<Int>) -> [Record] {
+    static func many(_ numbers: Range<Int>) -> [SyncRecord] {
         numbers.map { number in
-            Record(
+            SyncRecord(
                 RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: UInt64(number) + 1)).description),
                 ["name": (.string("Meter \(number)"), .minute(number / 1000, counter: UInt16(number % 1000)))])
         }
@@ -53,7 +53,9 @@ extension Record {
 }
 
 extension ChangesPage {
-    static func of(_ records: [Record], token: String, moreComing: Bool = false, epoch: String = "e1") -> ChangesPage {
+    static func of(_ records: [SyncRecord], token: String, moreComing: Bool = false, epoch: String = "e1")
+        -> ChangesPage
+    {
         ChangesPage(type: .deviceSettings, records: records, token: token, moreComing: moreComing, epoch: epoch)
     }
 }
@@ -61,7 +63,7 @@ extension ChangesPage {
 extension PushOutcome {
     /// The answer to all of a batch, with something else for some.
     static func to(
-        _ batch: OutboxBatch, failures: [RecordKey: SyncFailure.Kind] = [:], merged: [Record] = []
+        _ batch: OutboxBatch, failures: [RecordKey: SyncFailure.Kind] = [:], merged: [SyncRecord] = []
     ) -> PushOutcome {
         PushOutcome(
             results: batch.records.map { record in
@@ -85,7 +87,7 @@ extension SettingsRepository {
 
 extension SyncRepository {
     /// What waits, all of it.
-    func waiting() async throws -> [Record] {
+    func waiting() async throws -> [SyncRecord] {
         try await nextBatch(recordsMax: .max, bytesMax: .max)?.records ?? []
     }
 }

@@ -21,12 +21,13 @@ package enum SyncRepositoryContract {
             Clause("batch_isNone_whenNothingWaits") { repository in
                 try ContractViolation.requireEqual(
                     await repository.nextBatch(recordsMax: 10, bytesMax: much), nil, "batch")
-                _ = try await repository.apply(.of(Record.many(0..<3), token: "t1"))
+                _ = try await repository.apply(.of(SyncRecord.many(0..<3), token: "t1"))
                 try ContractViolation.requireEqual(
                     await repository.nextBatch(recordsMax: 10, bytesMax: much), nil, "others' words")
             },
             Clause("batch_hasOnlyWhatWaits_andTakesNothingOut") { repository in
-                _ = try await repository.apply(.of([Record(.desk, ["units": (.string("C"), .minute(0))])], token: "t1"))
+                _ = try await repository.apply(
+                    .of([SyncRecord(.desk, ["units": (.string("C"), .minute(0))])], token: "t1"))
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(1))
                 for _ in 0..<2 {
                     let batch = try await repository.nextBatch(recordsMax: 10, bytesMax: much)
@@ -102,7 +103,7 @@ package enum SyncRepositoryContract {
                 try await repository.set(.desk, "a", .int(1), at: .minute(0))
                 let batch = try ContractViolation.requireSome(
                     await repository.nextBatch(recordsMax: 9, bytesMax: much), "batch")
-                let merged = Record(.desk, ["a": (.int(7), .minute(5)), "b": (.int(8), .minute(5))])
+                let merged = SyncRecord(.desk, ["a": (.int(7), .minute(5)), "b": (.int(8), .minute(5))])
                 let outcome = try await repository.settle(batch, .to(batch, merged: [merged]))
                 try ContractViolation.requireEqual(outcome.plain, MergeOutcome(changed: [.desk]), "outcome")
                 try ContractViolation.requireEqual(await repository.record(.desk), merged, "record")
@@ -164,7 +165,7 @@ package enum SyncRepositoryContract {
     private static var pageClauses: [Clause] {
         [
             Clause("page_isMergedWithItsToken") { repository in
-                let records = Record.many(0..<3)
+                let records = SyncRecord.many(0..<3)
                 let outcome = try await repository.apply(.of(records, token: "t1", moreComing: true))
                 try ContractViolation.requireEqual(outcome.plain, MergeOutcome(changed: records.map(\.key)), "outcome")
                 let progress = try await repository.progress()
@@ -173,18 +174,18 @@ package enum SyncRepositoryContract {
                 try ContractViolation.requireEqual(await repository.records(of: .deviceSettings), records, "records")
             },
             Clause("page_changesNothing_whenItComesAgain") { repository in
-                _ = try await repository.apply(.of(Record.many(0..<3), token: "t1"))
-                let again = try await repository.apply(.of(Record.many(0..<3), token: "t2"))
+                _ = try await repository.apply(.of(SyncRecord.many(0..<3), token: "t1"))
+                let again = try await repository.apply(.of(SyncRecord.many(0..<3), token: "t2"))
                 try ContractViolation.requireEqual(again.plain, MergeOutcome(unchanged: 3), "outcome")
                 try ContractViolation.requireEqual(
                     await repository.progress().tokens, [.deviceSettings: "t2"], "tokens")
                 try ContractViolation.requireEqual(
-                    await repository.history(of: Record.many(0..<1)[0].key, property: nil, limit: 9), [], "history")
+                    await repository.history(of: SyncRecord.many(0..<1)[0].key, property: nil, limit: 9), [], "history")
             },
             Clause("page_winsPerProperty_byStamp") { repository in
                 try await repository.set(.desk, "mine", .int(1), at: .minute(10))
                 try await repository.set(.desk, "theirs", .int(1), at: .minute(10))
-                let theirs = Record(.desk, ["mine": (.int(2), .minute(9)), "theirs": (.int(2), .minute(11))])
+                let theirs = SyncRecord(.desk, ["mine": (.int(2), .minute(9)), "theirs": (.int(2), .minute(11))])
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 try ContractViolation.requireEqual(
                     await repository.values(of: .desk), ["mine": .int(1), "theirs": .int(2)], "values")
@@ -193,16 +194,16 @@ package enum SyncRepositoryContract {
                     await repository.waiting().map { Array($0.properties.keys) }, [["mine"]], "waiting")
             },
             Clause("page_isAnswered_whereTheCloudForgot") { repository in
-                let both = Record(.desk, ["a": (.int(1), .minute(0)), "b": (.int(2), .minute(1))])
+                let both = SyncRecord(.desk, ["a": (.int(1), .minute(0)), "b": (.int(2), .minute(1))])
                 _ = try await repository.apply(.of([both], token: "t1"))
                 try ContractViolation.requireEqual(await repository.progress().pending, 0, "pending at first")
-                let left = Record(.desk, ["a": (.int(1), .minute(0))])
+                let left = SyncRecord(.desk, ["a": (.int(1), .minute(0))])
                 _ = try await repository.apply(.of([left], token: "t2"))
                 try ContractViolation.requireEqual(
-                    await repository.waiting(), [Record(.desk, ["b": (.int(2), .minute(1))])], "waiting")
+                    await repository.waiting(), [SyncRecord(.desk, ["b": (.int(2), .minute(1))])], "waiting")
             },
             Clause("page_movesTheClock") { repository in
-                _ = try await repository.apply(.of([Record(.shed, ["a": (.int(1), .minute(90))])], token: "t1"))
+                _ = try await repository.apply(.of([SyncRecord(.shed, ["a": (.int(1), .minute(90))])], token: "t1"))
                 try await repository.set(.desk, "a", .int(1), at: .minute(1))
                 let stamp = try await repository.record(.desk)?.properties["a"]?.stamp
                 try ContractViolation.require(
@@ -210,14 +211,14 @@ package enum SyncRepositoryContract {
             },
             Clause("page_deletesWhatItSays_andTakesThePendingAlong") { repository in
                 try await repository.set(.desk, "a", .int(1), at: .minute(0))
-                _ = try await repository.apply(.of([Record(.desk, [:], deleted: .minute(3))], token: "t1"))
+                _ = try await repository.apply(.of([SyncRecord(.desk, [:], deleted: .minute(3))], token: "t1"))
                 try ContractViolation.requireEqual(await repository.record(.desk)?.isTombstone, true, "tombstone")
                 try ContractViolation.requireEqual(await repository.progress().pending, 0, "pending")
             },
             Clause("page_ofAnotherStore_isRefused") { repository in
-                _ = try await repository.apply(.of(Record.many(0..<1), token: "t1"))
+                _ = try await repository.apply(.of(SyncRecord.many(0..<1), token: "t1"))
                 try await ContractViolation.requireThrow("a page of another epoch") {
-                    _ = try await repository.apply(.of(Record.many(1..<2), token: "t2", epoch: "e2"))
+                    _ = try await repository.apply(.of(SyncRecord.many(1..<2), token: "t2", epoch: "e2"))
                 }
                 try ContractViolation.requireEqual(
                     await repository.progress().tokens, [.deviceSettings: "t1"], "tokens")
@@ -230,19 +231,19 @@ package enum SyncRepositoryContract {
         [
             Clause("page_keepsWhatThisVersionDoesNotKnow") { repository in
                 let key = RecordKey(type: RecordType(rawValue: "Newer"), name: "of next year")
-                let record = Record(key, ["new-word": (.string("x"), .minute(0)), "b": (.bool(true), .minute(1))])
+                let record = SyncRecord(key, ["new-word": (.string("x"), .minute(0)), "b": (.bool(true), .minute(1))])
                 _ = try await repository.apply(
                     ChangesPage(type: key.type, records: [record], token: "n1", moreComing: false, epoch: "e1"))
                 try ContractViolation.requireEqual(await repository.record(key), record, "record")
                 try ContractViolation.requireEqual(await repository.progress().tokens, [key.type: "n1"], "tokens")
             },
             Clause("page_parksWhatCannotBeKept_andGoesOn") { repository in
-                let good = Record.many(0..<2)
+                let good = SyncRecord.many(0..<2)
                 let bad = [
-                    Record(RecordKey(type: .deviceSettings, name: ""), ["a": (.int(1), .minute(0))]),
-                    Record(RecordKey(type: .deviceSettings, name: "a\u{0}b"), ["a": (.int(1), .minute(0))]),
-                    Record(.desk, ["a b": (.int(1), .minute(0))]),
-                    Record(.shed, ["a": (.double(.nan), .minute(0))]),
+                    SyncRecord(RecordKey(type: .deviceSettings, name: ""), ["a": (.int(1), .minute(0))]),
+                    SyncRecord(RecordKey(type: .deviceSettings, name: "a\u{0}b"), ["a": (.int(1), .minute(0))]),
+                    SyncRecord(.desk, ["a b": (.int(1), .minute(0))]),
+                    SyncRecord(.shed, ["a": (.double(.nan), .minute(0))]),
                 ]
                 let outcome = try await repository.apply(.of([good[0]] + bad + [good[1]], token: "t1"))
                 try ContractViolation.requireEqual(
@@ -254,8 +255,8 @@ package enum SyncRepositoryContract {
             },
             Clause("page_foldsAnOlderFormOfAName_andTellsTheCloud") { repository in
                 let old = RecordKey(type: .deviceSettings, name: "aabbccddeeff")
-                _ = try await repository.apply(.of([Record(.desk, ["a": (.int(1), .minute(0))])], token: "t1"))
-                let late = Record(old, ["a": (.int(2), .minute(1)), "b": (.int(3), .minute(1))])
+                _ = try await repository.apply(.of([SyncRecord(.desk, ["a": (.int(1), .minute(0))])], token: "t1"))
+                let late = SyncRecord(old, ["a": (.int(2), .minute(1)), "b": (.int(3), .minute(1))])
                 let outcome = try await repository.apply(.of([late], token: "t2"))
                 try ContractViolation.requireEqual(Set(outcome.changed), [.desk, old], "changed")
                 try ContractViolation.requireEqual(
@@ -273,7 +274,7 @@ package enum SyncRepositoryContract {
     private static var cancellationClauses: [Clause] {
         [
             Clause("pages_stand_whenTheReaderStopsAfterTheFirst") { repository in
-                let all = Record.many(0..<1200)
+                let all = SyncRecord.many(0..<1200)
                 _ = try await repository.apply(.of(Array(all[..<400]), token: "p1", moreComing: true))
                 try ContractViolation.requireEqual(
                     await repository.records(of: .deviceSettings), Array(all[..<400]), "page 1")
@@ -287,7 +288,7 @@ package enum SyncRepositoryContract {
                     await repository.progress().tokens, [.deviceSettings: "p3"], "last token")
             },
             Clause("page_isStoredWhole_whenTheTaskIsCancelled") { repository in
-                let page = ChangesPage.of(Record.many(0..<400), token: "p1", moreComing: true)
+                let page = ChangesPage.of(SyncRecord.many(0..<400), token: "p1", moreComing: true)
                 try await inCancelledTask { _ = try await repository.apply(page) }
                 try ContractViolation.requireEqual(await repository.records(of: .deviceSettings), page.records, "page")
                 try ContractViolation.requireEqual(

@@ -12,7 +12,7 @@ enum SyncRepositoryRepairContract {
     private static var refetchClauses: [Clause] {
         [
             Clause("refetch_setsAsideWhatItDidNotSee_butNotWhatWaits") { repository in
-                let all = Record.many(0..<4)
+                let all = SyncRecord.many(0..<4)
                 _ = try await repository.apply(.of(all, token: "old"))
                 try await repository.set(all[3].key, "mine", .int(1), at: .minute(5))
                 try await repository.set(.desk, "mine", .int(1), at: .minute(5))
@@ -42,10 +42,10 @@ enum SyncRepositoryRepairContract {
                 try ContractViolation.requireEqual(progress.parked, 2, "parked")
             },
             Clause("refetch_setsAsideWhatTheCloudDoesNotListOfARecord") { repository in
-                let both = Record(.desk, ["a": (.int(1), .minute(0)), "b": (.int(2), .minute(1))])
+                let both = SyncRecord(.desk, ["a": (.int(1), .minute(0)), "b": (.int(2), .minute(1))])
                 _ = try await repository.apply(.of([both], token: "old"))
                 try await repository.beginRefetch(of: .deviceSettings)
-                let left = Record(.desk, ["b": (.int(2), .minute(1))])
+                let left = SyncRecord(.desk, ["b": (.int(2), .minute(1))])
                 _ = try await repository.apply(.of([left], token: "r1"))
                 try ContractViolation.requireEqual(await repository.record(.desk), left, "record")
                 try ContractViolation.requireEqual(
@@ -54,10 +54,10 @@ enum SyncRepositoryRepairContract {
             Clause("refetch_setsAsideNoDeletion_andNothingThatWasSeenDeleted") { repository in
                 _ = try await repository.apply(
                     .of(
-                        [Record(.desk, ["a": (.int(1), .minute(0))]), Record(.shed, [:], deleted: .minute(1))],
+                        [SyncRecord(.desk, ["a": (.int(1), .minute(0))]), SyncRecord(.shed, [:], deleted: .minute(1))],
                         token: "t1"))
                 try await repository.beginRefetch(of: .deviceSettings)
-                _ = try await repository.apply(.of([Record(.desk, [:], deleted: .minute(3))], token: "r1"))
+                _ = try await repository.apply(.of([SyncRecord(.desk, [:], deleted: .minute(3))], token: "r1"))
                 try ContractViolation.requireEqual(await repository.parked(limit: 9), [], "set aside")
                 try ContractViolation.requireEqual(await repository.record(.desk)?.isTombstone, true, "tombstone")
                 try ContractViolation.requireEqual(
@@ -74,7 +74,7 @@ enum SyncRepositoryRepairContract {
                 try ContractViolation.requireEqual(await repository.values(of: .desk), ["a": .int(1)], "values")
             },
             Clause("refetch_beginsAnew_whenItsOwnTokenExpires") { repository in
-                let all = Record.many(0..<2)
+                let all = SyncRecord.many(0..<2)
                 _ = try await repository.apply(.of(all, token: "old"))
                 try await repository.beginRefetch(of: .deviceSettings)
                 _ = try await repository.apply(.of([all[0]], token: "r1", moreComing: true))
@@ -98,8 +98,8 @@ enum SyncRepositoryRepairContract {
     private static var adoptClauses: [Clause] {
         [
             Clause("adoption_forgetsTokens_andQueuesEverything") { repository in
-                let all = Record.many(0..<3)
-                let gone = Record(.shed, [:], deleted: .minute(2))
+                let all = SyncRecord.many(0..<3)
+                let gone = SyncRecord(.shed, [:], deleted: .minute(2))
                 _ = try await repository.apply(.of(all + [gone], token: "old"))
                 try await repository.set(.desk, "a", .int(1), at: .minute(3))
                 try await repository.beginRefetch(of: .deviceSettings)
@@ -156,7 +156,7 @@ enum SyncRepositoryRepairContract {
                     later?.stamp.milliseconds, HostMoment.minute(11).milliseconds, "the clock came down")
             },
             Clause("restamping_leavesWhatIsRight_andWhatTheCloudKnows") { repository in
-                _ = try await repository.apply(.of([Record(.shed, ["a": (.int(1), .minute(20))])], token: "t1"))
+                _ = try await repository.apply(.of([SyncRecord(.shed, ["a": (.int(1), .minute(20))])], token: "t1"))
                 try await repository.set(.desk, "a", .int(1), at: .minute(1))
                 let before = try await repository.record(.desk)
                 try await repository.restamp(from: HostMoment.minute(2).milliseconds)
@@ -252,7 +252,7 @@ enum SyncRepositoryRepairContract {
             },
             Clause("cleanUp_takesTombstonesAfterHalfAYear_unlessTheyWait") { repository in
                 let day = 24 * 60
-                _ = try await repository.apply(.of([Record(.desk, [:], deleted: .minute(0))], token: "t1"))
+                _ = try await repository.apply(.of([SyncRecord(.desk, [:], deleted: .minute(0))], token: "t1"))
                 try await repository.set(.shed, "a", .int(1), at: .minute(0))
                 _ = try await repository.delete(.shed, at: .minute(0))
                 try await repository.cleanUp(now: HostMoment.minute(179 * day).wall)

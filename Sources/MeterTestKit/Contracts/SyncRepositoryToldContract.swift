@@ -29,14 +29,14 @@ enum SyncRepositoryToldContract {
             },
             Clause("told_isAwaitedStill_whereAnOlderPartOfItIsListed") { repository in
                 let desk = try await repository.tellDesk()
-                let others = Record(.desk, ["units": (.string("C"), .minute(0))])
+                let others = SyncRecord(.desk, ["units": (.string("C"), .minute(0))])
                 _ = try await repository.apply(.of([others], token: "t1"))
                 try await repository.readTwice()
                 try ContractViolation.requireEqual(
                     await repository.waiting().map { $0.properties["name"] }, [desk.properties["name"]], "waiting")
             },
             Clause("toldDeletion_isToldAgain_whereItIsNotListed") { repository in
-                let before = Record(.desk, ["units": (.string("C"), .minute(0))])
+                let before = SyncRecord(.desk, ["units": (.string("C"), .minute(0))])
                 _ = try await repository.apply(.of([before], token: "t1"))
                 _ = try await repository.delete(.desk, at: .minute(1))
                 try await repository.tellWhatWaits()
@@ -94,7 +94,7 @@ enum SyncRepositoryToldContract {
 
 extension SettingsRepository where Self: SyncRepository {
     /// A setting that the cloud has taken.
-    fileprivate func tellDesk() async throws -> Record {
+    fileprivate func tellDesk() async throws -> SyncRecord {
         try await set(.desk, "name", .string("Desk"), at: .minute(1))
         try await tellWhatWaits()
         return try ContractViolation.requireSome(await record(.desk), "record")

@@ -27,8 +27,8 @@ enum SyncRepositoryZoneContract {
             },
             Clause("anotherZone_isToldWhatWasMadeHere_andTheRestIsSetAside") { repository in
                 try await repository.adopt(lab, .everything)
-                let theirs = Record(.shed, ["name": (.string("Shed"), .minute(1))])
-                let both = Record(.desk, ["units": (.string("C"), .minute(1))])
+                let theirs = SyncRecord(.shed, ["name": (.string("Shed"), .minute(1))])
+                let both = SyncRecord(.desk, ["units": (.string("C"), .minute(1))])
                 _ = try await repository.apply(.of([theirs, both], token: "t1"))
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(2))
                 try await repository.tellAll()
@@ -47,14 +47,14 @@ enum SyncRepositoryZoneContract {
             },
             Clause("anotherZone_isToldEverything_whereAPersonSaysSo") { repository in
                 try await repository.adopt(lab, .everything)
-                let theirs = Record(.shed, ["name": (.string("Shed"), .minute(1))])
+                let theirs = SyncRecord(.shed, ["name": (.string("Shed"), .minute(1))])
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 try await repository.adopt(home, .another(bringsAll: true))
                 try ContractViolation.requireEqual(await repository.waiting(), [theirs], "waiting")
                 try ContractViolation.requireEqual(await repository.progress().parked, 0, "parked")
             },
             Clause("unknownZone_isToldWhatWasMadeHere_andTheRestIsReadAnew") { repository in
-                let theirs = Record(.shed, ["name": (.string("Shed"), .minute(1))])
+                let theirs = SyncRecord(.shed, ["name": (.string("Shed"), .minute(1))])
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(2))
                 try await repository.tellAll()
@@ -78,7 +78,7 @@ enum SyncRepositoryZoneContract {
             },
             Clause("page_ofAnotherZone_isRefused") { repository in
                 try await repository.adopt(home, .everything)
-                var page = ChangesPage.of(Record.many(0..<1), token: "t1")
+                var page = ChangesPage.of(SyncRecord.many(0..<1), token: "t1")
                 page.zoneID = "1ab"
                 let wrong = page
                 try await ContractViolation.requireThrow("a page of another zone") {
@@ -94,7 +94,7 @@ enum SyncRepositoryZoneContract {
         [
             Clause("deletion_isNotInForceInAnotherZone_andWaitsForTheReturn") { repository in
                 try await repository.adopt(lab, .everything)
-                let theirs = Record(.shed, ["name": (.string("Shed"), .minute(1))])
+                let theirs = SyncRecord(.shed, ["name": (.string("Shed"), .minute(1))])
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 _ = try await repository.delete(.shed, at: .minute(2))
                 let deletion = try await repository.record(.shed)?.deletion
@@ -106,7 +106,7 @@ enum SyncRepositoryZoneContract {
                 try ContractViolation.requireEqual(
                     await repository.record(.shed)?.deletion, deletion, "after the return")
                 try ContractViolation.requireEqual(
-                    await repository.waiting(), [Record(key: .shed, deletion: deletion)], "waiting there")
+                    await repository.waiting(), [SyncRecord(key: .shed, deletion: deletion)], "waiting there")
             }
         ]
     }
@@ -121,12 +121,12 @@ enum SyncRepositoryZoneContract {
             },
             Clause("aside_leavesTheList_whenTheCloudListsItAsNew") { repository in
                 try await repository.setAsideDesk()
-                _ = try await repository.apply(.of([Record(.desk, ["a": (.int(0), .minute(0))])], token: "t2"))
+                _ = try await repository.apply(.of([SyncRecord(.desk, ["a": (.int(0), .minute(0))])], token: "t2"))
                 try ContractViolation.requireEqual(await repository.parked(limit: 9).count, 1, "older")
-                _ = try await repository.apply(.of([Record(.desk, ["a": (.int(1), .minute(1))])], token: "t3"))
+                _ = try await repository.apply(.of([SyncRecord(.desk, ["a": (.int(1), .minute(1))])], token: "t3"))
                 try ContractViolation.requireEqual(
                     await repository.parked(limit: 9).map { $0.values.keys.sorted() }, [["b"]], "one of two")
-                _ = try await repository.apply(.of([Record(.desk, [:], deleted: .minute(9))], token: "t4"))
+                _ = try await repository.apply(.of([SyncRecord(.desk, [:], deleted: .minute(9))], token: "t4"))
                 try ContractViolation.requireEqual(await repository.parked(limit: 9), [], "deleted")
             },
             Clause("aside_isRestoredWithItsOldStamps") { repository in
@@ -186,11 +186,11 @@ enum SyncRepositoryZoneContract {
                     try await repository.runEnded(isComplete: false, at: HostMoment.minute(1).wall, serverTime: nil)
                 }
                 try ContractViolation.requireEqual(
-                    await repository.progress().record, SyncRecord(failures: 2), "failed")
+                    await repository.progress().record, RunHistory(failures: 2), "failed")
                 let now = HostMoment.minute(2).wall
                 try await repository.runEnded(isComplete: true, at: now, serverTime: nil)
                 try ContractViolation.requireEqual(
-                    await repository.progress().record, SyncRecord(lastSuccess: now), "complete")
+                    await repository.progress().record, RunHistory(lastSuccess: now), "complete")
             },
         ]
     }
@@ -209,7 +209,7 @@ extension SettingsRepository where Self: SyncRepository {
     /// Another host's record that the cloud no longer lists.
     fileprivate func setAsideDesk() async throws {
         _ = try await apply(
-            .of([Record(.desk, ["a": (.int(1), .minute(1)), "b": (.int(2), .minute(1))])], token: "t1"))
+            .of([SyncRecord(.desk, ["a": (.int(1), .minute(1)), "b": (.int(2), .minute(1))])], token: "t1"))
         try await beginRefetch(of: .deviceSettings)
         _ = try await apply(.of([], token: "r1"))
     }

@@ -6,7 +6,7 @@ extension SyncState {
     func retry(after failure: SyncFailure, _ moment: SyncMoment) -> SyncVerdict {
         let delay =
             failure.retryAfter.map { min(max($0, .zero), timing.rateLimitWaitMax) }
-            ?? timing.backoff.delay(afterFailures: failuresAfterThis, dice: moment.dice)
+            ?? timing.backoff.delay(afterFailures: failuresAfterThis, random: moment.random)
         return .postponed(failure, until: moment.now + delay)
     }
 }

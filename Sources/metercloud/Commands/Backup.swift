@@ -64,11 +64,11 @@ struct Restore: AsyncParsableCommand {
                 .error, "\(data.folder.path) belongs to a cloud in etcd, which restores its own backups",
                 next: "see Docs/Scale.md")
         }
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         do throws(CloudStoreError) {
             let report = try CloudRestore.run(
                 from: file.absolutePath, into: data.folder.path, at: LinuxClock.wallNow, ignoresClock: ignoreClock,
-                dice: &dice)
+                rng: &rng)
             Terminal.talk("\(report.zones) zones, \(report.records) records and \(report.leases) leases are restored")
             if let replaced = report.replaced { Terminal.talk("what was there before is in \(replaced)") }
             Terminal.talk("start it again with metercloud serve")
@@ -78,13 +78,13 @@ struct Restore: AsyncParsableCommand {
     }
 
     private static func settle(_ settings: EtcdSettings) async throws {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let quiet = Logger(label: "metercloud") { _ in SwiftLogNoOpLogHandler() }
         do {
-            let engine = try await EtcdCloudEngine.open(settings, clock: .system, dice: &dice, logger: quiet)
+            let engine = try await EtcdCloudEngine.open(settings, clock: .system, rng: &rng, logger: quiet)
             let report: Result<EtcdRestore, any Error>
             do {
-                report = .success(try await EtcdRestore.run(on: engine, at: LinuxClock.wallNow, dice: &dice))
+                report = .success(try await EtcdRestore.run(on: engine, at: LinuxClock.wallNow, rng: &rng))
             } catch {
                 report = .failure(error)
             }

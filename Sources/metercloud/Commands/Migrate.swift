@@ -64,11 +64,11 @@ struct Migrate: AsyncParsableCommand {
     }
 
     private func move(from folder: CloudFolder, to settings: EtcdSettings) async throws -> EtcdArrival {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         var options = SQLiteCloudEngine.Options()
         options.opensDeparted = true
         let engine = try SQLiteCloudEngine.open(
-            directory: folder.path, now: LinuxClock.now, dice: &dice, options: options)
+            directory: folder.path, now: LinuxClock.now, rng: &rng, options: options)
         let result: Result<EtcdArrival, any Error>
         do {
             let faults = try await engine.check()
@@ -77,10 +77,10 @@ struct Migrate: AsyncParsableCommand {
                     .error, "the store in \(folder.path) is damaged: \(faults.prefix(3).joined(separator: "; "))",
                     next: "restore it from a backup first")
             }
-            let progress = ProgressWords()
+            let progress = ProgressText()
             result = .success(
                 try await EtcdArrival.run(
-                    from: engine, to: settings, at: LinuxClock.wallNow, clock: .system, dice: &dice,
+                    from: engine, to: settings, at: LinuxClock.wallNow, clock: .system, rng: &rng,
                     logger: Logger(label: "metercloud") { _ in SwiftLogNoOpLogHandler() }, progress: progress.tell))
         } catch {
             result = .failure(error)
@@ -91,7 +91,7 @@ struct Migrate: AsyncParsableCommand {
 }
 
 /// Prints the progress, every ten thousand.
-private final class ProgressWords: Sendable {
+private final class ProgressText: Sendable {
     private static let step = 10_000
     private let told = Mutex(0)
 

@@ -61,18 +61,18 @@ struct RecordCommand: AsyncParsableCommand {
             }
         }
 
-        static func lines(of record: Record) -> [String] {
+        static func lines(of record: SyncRecord) -> [String] {
             var table = Table(["PROPERTY", "VALUE", "WRITTEN", "BY HOST"])
             for (name, register) in record.properties.sorted(by: { $0.key < $1.key }) {
                 table.add([
-                    name, Words.value(register.value), Words.time(of: register.stamp),
+                    name, Formatting.value(register.value), Formatting.time(of: register.stamp),
                     by(register.stamp.host, register.broughtBy),
                 ])
             }
             guard let deletion = record.deletion else { return table.lines }
             let whither = deletion.mergedInto.map { "merged into \($0.visible)" } ?? "deleted"
             let author = by(deletion.stamp.host, deletion.broughtBy)
-            return table.lines + ["\(whither) at \(Words.time(of: deletion.stamp)) by \(author)"]
+            return table.lines + ["\(whither) at \(Formatting.time(of: deletion.stamp)) by \(author)"]
         }
 
         private static func by(_ author: HostID, _ bringer: HostID?) -> String {

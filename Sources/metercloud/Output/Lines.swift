@@ -40,8 +40,8 @@ struct ZoneLine: Encodable {
 
     var cells: [String] {
         [
-            name, policy, Words.time(ttl_ms), Words.time(lock_delay_ms), "\(changes)",
-            Words.megabytes(used_bytes, of: max_bytes), Words.count(used_records, of: max_records),
+            name, policy, Formatting.time(ttl_ms), Formatting.time(lock_delay_ms), "\(changes)",
+            Formatting.megabytes(used_bytes, of: max_bytes), Formatting.count(used_records, of: max_records),
         ]
     }
 }
@@ -66,8 +66,8 @@ struct ShareLine: Encodable {
 
     var cells: [String] {
         [
-            host_id ?? "–", Words.megabytes(used_bytes, of: limit?.hostBytes),
-            Words.count(used_records, of: limit?.hostRecords),
+            host_id ?? "–", Formatting.megabytes(used_bytes, of: limit?.hostBytes),
+            Formatting.count(used_records, of: limit?.hostRecords),
         ]
     }
 }
@@ -104,7 +104,7 @@ struct LeaseLine: Encodable {
         let isHeld = lease.state != "free"
         return [
             lease.meter, lease.state, lease.holderName ?? "–",
-            isHeld ? Words.time(lease.remaining) : "–", "\(lease.token)", lease.transport ?? "–",
+            isHeld ? Formatting.time(lease.remaining) : "–", "\(lease.token)", lease.transport ?? "–",
             lease.waiting.isEmpty ? "–" : lease.waiting.joined(separator: ", "),
         ]
     }
@@ -150,13 +150,13 @@ struct RecordLine: Encodable {
     @NullCodable var merged_into: String? = nil
     @NullCodable var changed_at: String? = nil
 
-    init(_ record: Record) {
+    init(_ record: SyncRecord) {
         type = record.key.type.rawValue
         name = record.key.name
         properties = record.properties.count
         deleted = record.isTombstone
         merged_into = record.deletion?.mergedInto
-        changed_at = record.newestStamp.map { Words.time(of: $0) }
+        changed_at = record.newestStamp.map { Formatting.time(of: $0) }
     }
 
     static let header = ["TYPE", "NAME", "PROPERTIES", "STATE", "CHANGED"]

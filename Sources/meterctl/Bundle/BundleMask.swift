@@ -73,7 +73,7 @@ extension BundleMask {
         addresses.formUnion((support?.radios?.adapters ?? []).map(\.address))
         for meter in support?.meters ?? [] {
             guard let id = MeterID(meter.id) else { continue }
-            words.merge(id.privateWords) { one, _ in one }
+            words.merge(id.privateText) { one, _ in one }
             if case .mac(let address) = id { addresses.insert(address.description) }
         }
         if case .answers(let answers) = daemon {
@@ -84,7 +84,7 @@ extension BundleMask {
                 if let holder = meter.lease?.holder { words[holder] = "<host>" }
                 if let name = meter.name, !Self.isDevicesOwn(name, meter.model) { words[name] = "<name>" }
                 if let id = MeterID(meter.id), case .mac(let address) = id { addresses.insert(address.description) }
-                words.merge(MeterID(meter.id)?.privateWords ?? [:]) { one, _ in one }
+                words.merge(MeterID(meter.id)?.privateText ?? [:]) { one, _ in one }
             }
         }
         self.init(words: words, addresses: addresses)
@@ -101,7 +101,7 @@ extension BundleMask {
 
 extension MeterID {
     /// A serial number is private, and a port's id contains the host's name.
-    fileprivate var privateWords: [String: String] {
+    fileprivate var privateText: [String: String] {
         switch self {
         case .mac: [:]
         case .usb(_, _, let serial): [serial: "<serial>"]

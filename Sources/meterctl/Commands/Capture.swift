@@ -38,7 +38,7 @@ struct Capture: AsyncParsableCommand {
         let total = tally.withLock { $0 }
         Terminal.talk("\(total.words) in \(output)")
         if total.messages == 0 {
-            let reason = Words.noData(status, called: meter)
+            let reason = Formatting.noData(status, called: meter)
             Terminal.talk("nothing was said\(reason.map { ": \($0)" } ?? ", although \(status.id) has data")")
         }
     }

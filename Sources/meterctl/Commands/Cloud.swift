@@ -113,7 +113,7 @@ struct Cloud: AsyncParsableCommand {
                 add("pin", status.pin)
                 add("connected", status.connected ? "yes" : "no")
                 add("policy", status.policy)
-                add("clock", status.clock_offset_ms.map { SyncWords.clock(aheadBy: $0) })
+                add("clock", status.clock_offset_ms.map { SyncText.clock(aheadBy: $0) })
             }
             if let serving = status.serving { add("serving", serving) }
             if let error = status.error { add("error", error) }

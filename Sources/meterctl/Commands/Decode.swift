@@ -65,13 +65,14 @@ struct Decode: ParsableCommand {
         Terminal.line("frame \(number): \(content.model?.displayName ?? model), \(raw.count) bytes")
         frame.forEachReading { reading in
             reading.forEach { quantity, value in
-                Terminal.line("  \(quantity.key): \(Words.quantity(quantity, value))")
+                Terminal.line("  \(quantity.key): \(Formatting.quantity(quantity, value))")
             }
         }
         for detail in content.details { Terminal.line("  \(detail.key): \(detail.value.text)") }
         for group in content.groups {
-            let charge = Words.decimal(group.charge_mAh, digits: 0)
-            Terminal.line("  group \(group.index): \(charge) mAh, \(Words.decimal(group.energy_mWh, digits: 0)) mWh")
+            let charge = Formatting.decimal(group.charge_mAh, digits: 0)
+            Terminal.line(
+                "  group \(group.index): \(charge) mAh, \(Formatting.decimal(group.energy_mWh, digits: 0)) mWh")
         }
     }
 }

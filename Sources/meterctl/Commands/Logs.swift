@@ -47,9 +47,10 @@ struct Logs: AsyncParsableCommand {
         var table = Table(["LOG", "SAMPLES", "EVERY", "LASTED", "CHARGE", "ENERGY"])
         for log in logs {
             table.add([
-                .init(log.name ?? "–"), .init("\(log.samples)"), .init(Words.age(milliseconds: Int64(log.interval_ms))),
-                .init(Words.age(milliseconds: Int64(log.duration_s) * 1000)),
-                .init(Words.quantity(.charge, log.charge_mAh)), .init(Words.quantity(.energy, log.energy_Wh)),
+                .init(log.name ?? "–"), .init("\(log.samples)"),
+                .init(Formatting.age(milliseconds: Int64(log.interval_ms))),
+                .init(Formatting.age(milliseconds: Int64(log.duration_s) * 1000)),
+                .init(Formatting.quantity(.charge, log.charge_mAh)), .init(Formatting.quantity(.energy, log.energy_Wh)),
             ])
         }
         return table

@@ -43,8 +43,8 @@ struct Rebuild: AsyncParsableCommand {
     /// `complete: 1,206 records looked at, nothing to do`.
     static func summary(_ last: RebuildLine) -> String {
         let folded = last.folded ?? 0
-        let done = folded == 0 && last.state == .complete ? "nothing to do" : "\(Words.count(folded)) folded"
-        return "\(last.state.rawValue): \(Words.count(last.scanned ?? 0)) records looked at, \(done)"
+        let done = folded == 0 && last.state == .complete ? "nothing to do" : "\(Formatting.count(folded)) folded"
+        return "\(last.state.rawValue): \(Formatting.count(last.scanned ?? 0)) records looked at, \(done)"
     }
 
     static func lines(for report: RebuildReportBody) -> [String] {

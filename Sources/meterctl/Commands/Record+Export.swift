@@ -27,7 +27,7 @@ extension Record {
             let client = daemon.client
             // Errors in the request are reported before a file is created.
             let recording: RecordingBody = try await client.call(.get, which.path())
-            try RecordingWords.requireMine(recording)
+            try RecordingText.requireMine(recording)
             let file = try OutputFile(path: output)
             let state = Mutex(Writing(printer: ReadingPrinter(form: json ? .json : .csv)))
             defer { state.withLock { $0.progress.end() } }
@@ -65,7 +65,7 @@ extension Record {
         func run() async throws {
             let client = daemon.client
             let recording: RecordingBody = try await client.call(.get, which.path())
-            try RecordingWords.requireMine(recording)
+            try RecordingText.requireMine(recording)
             let series: SeriesBody = try await client.call(
                 .get, which.path("/series?points=\(RecordingPlot.pointsMax)"), patience: .seconds(120))
             guard let plot = RecordingPlot(recording, series) else {

@@ -55,6 +55,6 @@ extension Record {
     ) async throws {
         let recording: RecordingBody = try await daemon.client.call(.patch, try which.path(), body: request)
         if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
-        RecordingWords.table(recording).print()
+        RecordingText.table(recording).print()
     }
 }

@@ -30,7 +30,7 @@ struct Record: AsyncParsableCommand {
             if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
             Terminal.line(recording.id)
             let status: MeterStatus = try await client.call(.get, meterPath(meter))
-            if let words = Words.noData(status, called: meter) { Terminal.talk(words) }
+            if let words = Formatting.noData(status, called: meter) { Terminal.talk(words) }
         }
     }
 
@@ -45,7 +45,7 @@ struct Record: AsyncParsableCommand {
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.delete, meterPath(meter, "/recording"))
             if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
-            RecordingWords.table(recording).print()
+            RecordingText.table(recording).print()
         }
     }
 
@@ -66,7 +66,7 @@ struct Record: AsyncParsableCommand {
             guard !body.recordings.isEmpty else {
                 return Terminal.talk("nothing was recorded; meterctl record start METER begins")
             }
-            RecordingWords.table(body.recordings).print()
+            RecordingText.table(body.recordings).print()
         }
     }
 
@@ -82,7 +82,7 @@ struct Record: AsyncParsableCommand {
         func run() async throws {
             let recording: RecordingBody = try await daemon.client.call(.get, which.path())
             if json { return Terminal.exact(try JSONOutput.pretty(recording)) }
-            RecordingWords.table(recording).print()
+            RecordingText.table(recording).print()
         }
     }
 }

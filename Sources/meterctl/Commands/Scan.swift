@@ -20,7 +20,7 @@ struct Scan: AsyncParsableCommand {
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
         let patience = if let patience { patience.duration } else { try await usualPatience() }
         let end = begun + patience
-        Terminal.talk("looking for \(Words.age(milliseconds: patience.milliseconds)) …")
+        Terminal.talk("looking for \(Formatting.age(milliseconds: patience.milliseconds)) …")
         while ContinuousClock.now < end {
             try await Task.sleep(until: min(end, .now + .milliseconds(500)))
             entries = try await daemon.client.call(.get, "/v1/scan")
@@ -52,7 +52,7 @@ struct Scan: AsyncParsableCommand {
         }
         guard !entries.isEmpty else {
             Terminal.talk("no meter found; a serial port that cannot be told: meterctl connect /dev/… --model MODEL")
-            AdapterWords.talk(status.adapters)
+            AdapterText.talk(status.adapters)
             return
         }
         var table = Table(["ID", "MODEL", "NAME", "TRANSPORT", "RSSI", "PORT", "STATE", "HOLDER"])
@@ -61,7 +61,7 @@ struct Scan: AsyncParsableCommand {
                 .init(entry.id), .init(entry.model ?? "?"), .init(entry.name ?? "–"),
                 .init(entry.transports.joined(separator: ", ")),
                 .init(entry.rssi.map { "\($0) dBm" } ?? "–"), .init(entry.port),
-                .init(entry.state, Words.colour(of: entry.state)), .init(entry.holder ?? "–"),
+                .init(entry.state, Formatting.colour(of: entry.state)), .init(entry.holder ?? "–"),
             ])
         }
         table.print()

@@ -41,8 +41,8 @@ struct Status: AsyncParsableCommand {
         defer { if let error = broker?.error { Terminal.talk("broker: \(error)") } }
         guard !status.meters.isEmpty else {
             Terminal.talk("no meter is known yet; plug one in, or: meterctl connect /dev/… --model MODEL")
-            if !status.adapters.isEmpty { AdapterWords.table(status.adapters).print() }
-            AdapterWords.talk(status.adapters)
+            if !status.adapters.isEmpty { AdapterText.table(status.adapters).print() }
+            AdapterText.talk(status.adapters)
             return
         }
         var table = Table(["ID", "MODEL", "NAME", "STATE", "LEASE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
@@ -50,19 +50,19 @@ struct Status: AsyncParsableCommand {
         table.print()
         if !status.adapters.isEmpty {
             Terminal.line("")
-            AdapterWords.table(status.adapters).print()
+            AdapterText.table(status.adapters).print()
         }
         for meter in status.meters {
             if let error = meter.error { Terminal.talk("\(meter.name ?? meter.id): \(error)") }
         }
-        AdapterWords.talk(status.adapters)
+        AdapterText.talk(status.adapters)
         if let error = status.store.error { Terminal.talk("store: \(error)") }
     }
 
     private func heading(_ status: GatewayStatus) -> String {
         let live = status.meters.filter(\.hasData)
         let power = live.compactMap { $0.reading?.reading[.power] }.reduce(0, +)
-        return "\(status.meters.count) meters, \(live.count) with data, together \(Words.quantity(.power, power))"
+        return "\(status.meters.count) meters, \(live.count) with data, together \(Formatting.quantity(.power, power))"
             + " · Ctrl-C ends"
     }
 
@@ -70,13 +70,14 @@ struct Status: AsyncParsableCommand {
         let reading = meter.reading?.reading
         let isLive = meter.hasData
         func value(_ quantity: Quantity) -> Table.Cell {
-            .init(Words.quantity(quantity, reading?[quantity]), isLive ? nil : .dim)
+            .init(Formatting.quantity(quantity, reading?[quantity]), isLive ? nil : .dim)
         }
         return [
             .init(meter.id), .init(meter.model ?? "–"), .init(meter.name ?? "–"),
-            .init(Words.state(of: meter), Words.colour(of: meter.state)), LeaseText.cell(meter.lease), value(.voltage),
+            .init(Formatting.state(of: meter), Formatting.colour(of: meter.state)), LeaseText.cell(meter.lease),
+            value(.voltage),
             value(.current), value(.power),
-            .init(meter.age_ms.map { Words.age(milliseconds: $0) } ?? "–"),
+            .init(meter.age_ms.map { Formatting.age(milliseconds: $0) } ?? "–"),
         ]
     }
 
@@ -88,14 +89,14 @@ struct Status: AsyncParsableCommand {
         add("id", meter.id + (meter.local_only ? "  (known by this name on this host only)" : ""))
         add("model", meter.model)
         add("name", meter.name)
-        add("state", "\(Words.state(of: meter)) since \(meter.since)")
+        add("state", "\(Formatting.state(of: meter)) since \(meter.since)")
         add("wanted", meter.wanted ? "yes" : "no")
         add("lease", LeaseText.detail(meter.lease))
         add("link", linkText(meter))
         add("device", deviceText(meter.device))
-        meter.reading?.reading.forEach { quantity, value in add(quantity.key, Words.quantity(quantity, value)) }
-        add("age", meter.age_ms.map { Words.age(milliseconds: $0) })
-        add("next attempt", meter.retry_in_ms.map { "in " + Words.age(milliseconds: $0) })
+        meter.reading?.reading.forEach { quantity, value in add(quantity.key, Formatting.quantity(quantity, value)) }
+        add("age", meter.age_ms.map { Formatting.age(milliseconds: $0) })
+        add("next attempt", meter.retry_in_ms.map { "in " + Formatting.age(milliseconds: $0) })
         add("error", meter.error)
         let counters = meter.counters
         add(

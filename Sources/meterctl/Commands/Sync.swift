@@ -53,8 +53,8 @@ struct Sync: AsyncParsableCommand {
             if json {
                 Terminal.exact(try JSONOutput.pretty(result))
             } else {
-                SyncWords.table(result).print()
-                Terminal.line(SyncWords.summary(result))
+                SyncText.table(result).print()
+                Terminal.line(SyncText.summary(result))
             }
             guard let error = result.error else { return }
             throw CommandFailure(
@@ -73,10 +73,10 @@ struct Sync: AsyncParsableCommand {
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.get, "/v1/sync")
             if json { return Terminal.exact(try JSONOutput.pretty(status)) }
-            SyncWords.table(status).print()
+            SyncText.table(status).print()
             if let result = status.result {
-                SyncWords.table(result).print()
-                Terminal.line(SyncWords.summary(result))
+                SyncText.table(result).print()
+                Terminal.line(SyncText.summary(result))
             }
         }
     }
@@ -119,7 +119,7 @@ struct Sync: AsyncParsableCommand {
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/cancel")
             if json { return Terminal.exact(try JSONOutput.pretty(status)) }
-            Terminal.talk("\(SyncWords.mode(status)); meterctl sync now goes on")
+            Terminal.talk("\(SyncText.mode(status)); meterctl sync now goes on")
         }
     }
 
@@ -134,7 +134,7 @@ struct Sync: AsyncParsableCommand {
         func run() async throws {
             let status: SyncStatusBody = try await daemon.client.call(.post, "/v1/sync/resume")
             if json { return Terminal.exact(try JSONOutput.pretty(status)) }
-            Terminal.talk(SyncWords.mode(status))
+            Terminal.talk(SyncText.mode(status))
         }
     }
 }

@@ -22,7 +22,7 @@ struct Watch: AsyncParsableCommand {
     func run() async throws {
         let client = daemon.client
         let status: MeterStatus = try await client.call(.get, meterPath(meter))
-        if let words = Words.noData(status, called: meter) { Terminal.talk(words) }
+        if let words = Formatting.noData(status, called: meter) { Terminal.talk(words) }
         try await withTimeLimit(duration?.duration) {
             var printer = ReadingPrinter(form: json ? .json : csv ? .csv : .people)
             try await client.lines(meterPath(meter, "/readings"), as: ReadingLine.self) { try printer.print($0) }
@@ -72,7 +72,7 @@ struct ReadingPrinter {
         line.values.reading.forEach { quantity, value in
             switch quantity {
             case .voltage, .current, .power, .energy, .charge, .temperature:
-                parts.append(Words.quantity(quantity, value))
+                parts.append(Formatting.quantity(quantity, value))
             default:
                 break
             }

@@ -110,7 +110,7 @@ struct Checkup {
     /// Leases need no clock, and settings are corrected, but what people see is wrong all the same.
     private static func cloudClock(_ cloud: CloudStatus) -> Finding? {
         guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
-        let words = "\(Words.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"
+        let words = "\(Formatting.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"
         return Finding("clock", .problem, "this machine's clock is \(words) the cloud's", next: setClock)
     }
 

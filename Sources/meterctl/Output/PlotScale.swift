@@ -22,7 +22,7 @@ struct PlotScale {
         ticks = (0...Int(min(last - first, 20))).map { (first + Double($0)) * step.size }
     }
 
-    func label(_ tick: Double) -> String { Words.decimal(tick, digits: digits) }
+    func label(_ tick: Double) -> String { Formatting.decimal(tick, digits: digits) }
 
     /// 1, 2 or 5 times a power of ten, at least `least`.
     private static func step(for least: Double) -> (size: Double, digits: Int) {
@@ -64,6 +64,6 @@ struct PlotAxis {
 
     func label(_ second: Double) -> String {
         let number = second / unitLength
-        return Words.decimal(number, digits: number == number.rounded() ? 0 : 1)
+        return Formatting.decimal(number, digits: number == number.rounded() ? 0 : 1)
     }
 }

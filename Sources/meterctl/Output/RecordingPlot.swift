@@ -72,11 +72,12 @@ struct RecordingPlot {
     private var title: String { "\(recording.name ?? "Recording \(recording.id)") – \(recording.meter)" }
 
     private var summary: String {
-        let sums = "\(Words.quantity(.charge, recording.charge_mAh)), \(Words.quantity(.energy, recording.energy_Wh))"
+        let sums =
+            "\(Formatting.quantity(.charge, recording.charge_mAh)), \(Formatting.quantity(.energy, recording.energy_Wh))"
         let count = recording.gap_count
         let gaps =
-            count > 0 ? ", \(count) gap\(count == 1 ? "" : "s") of \(RecordingWords.duration(recording.gap_ms))" : ""
-        return "\(recording.started), \(RecordingWords.duration(recording.duration_ms)), \(sums)\(gaps)"
+            count > 0 ? ", \(count) gap\(count == 1 ? "" : "s") of \(RecordingText.duration(recording.gap_ms))" : ""
+        return "\(recording.started), \(RecordingText.duration(recording.duration_ms)), \(sums)\(gaps)"
     }
 
     // MARK: Panels
@@ -144,7 +145,7 @@ struct RecordingPlot {
     /// At least a pixel wide, so that a short one is visible in a long recording.
     private func gapBoxes(top: Double) -> [String] {
         gaps.map { gap in
-            let words = RecordingWords.words(forCause: gap.cause)
+            let words = RecordingText.words(forCause: gap.cause)
             return #"<rect class="gap" x="\#(x(gap.from).svg)" y="\#(top.svg)" "#
                 + #"width="\#(max(x(gap.to) - x(gap.from), 1).svg)" height="\#(Self.panelHeight.svg)" fill="gray" "#
                 + #"fill-opacity="0.18"><title>gap: \#(words.xmlEscaped)</title></rect>"#
@@ -195,7 +196,7 @@ extension Quantity {
 extension Double {
     /// With at most two decimals, which is finer than a screen.
     fileprivate var svg: String {
-        let text = Words.decimal(self, digits: 2)
+        let text = Formatting.decimal(self, digits: 2)
         return text.hasSuffix(".00") ? String(text.dropLast(3)) : text
     }
 }

@@ -28,11 +28,11 @@ struct CloudFilling: Sendable {
     private let service: CloudService
 
     init(_ folder: TemporaryFolder) async throws {
-        var dice = SystemRandomNumberGenerator()
-        engine = try SQLiteCloudEngine.open(directory: folder.path, now: LinuxClock.now, dice: &dice)
+        var rng = SystemRandomNumberGenerator()
+        engine = try SQLiteCloudEngine.open(directory: folder.path, now: LinuxClock.now, rng: &rng)
         service = CloudService(
             engine: engine,
-            clock: CloudClock(now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, sleep: { _ in }), dice: dice,
+            clock: CloudClock(now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, sleep: { _ in }), rng: rng,
             logger: Logger(label: "filling") { _ in SwiftLogNoOpLogHandler() })
         _ = try await service.createZone(Self.zone, terms: .standard)
         // A hundred thousand records in one host's name are more than its share.
@@ -62,19 +62,19 @@ struct CloudFilling: Sendable {
     }
 
     private func addHost(_ number: Int, leases: Int, in zone: String) async throws -> CloudHost {
-        var dice = SystemRandomNumberGenerator()
-        let token = BearerToken(using: &dice)
+        var rng = SystemRandomNumberGenerator()
+        let token = BearerToken(using: &rng)
         var credential = Credential(
             id: "host-\(number)", hash: token.hash, zone: zone, kind: .host, label: "host-\(number)",
             createdAt: LinuxClock.wallNow)
         credential.binding = Credential.Binding(
-            host: HostID(using: &dice), hostName: "host-\(number)", machine: "machine-\(number)")
+            host: HostID(using: &rng), hostName: "host-\(number)", machine: "machine-\(number)")
         try await engine.add(credential)
-        var host = CloudHost(session: SessionID(using: &dice), token: token.text, zone: zone)
+        var host = CloudHost(session: SessionID(using: &rng), token: token.text, zone: zone)
         for place in 0..<leases {
             let meter = MeterID.mac(MACAddress(bits: 0x02AB_0000_0000 + UInt64(number * leases + place)))
             let request = AcquireRequest(
-                requestID: RequestID(using: &dice).description, session: host.session.description, transport: "usb")
+                requestID: RequestID(using: &rng).description, session: host.session.description, transport: "usb")
             let lease = try await service.acquire(
                 request, meter: meter.description, in: zone, by: Principal(credential: credential))
             host.leases.append(RenewRequest.Lease(meter: lease.meter, token: lease.token))
@@ -82,7 +82,7 @@ struct CloudFilling: Sendable {
         return host
     }
 
-    func add(_ records: [Record]) async throws {
+    func add(_ records: [SyncRecord]) async throws {
         for start in stride(from: 0, to: records.count, by: CloudLimits.recordsPerBatch) {
             let end = min(start + CloudLimits.recordsPerBatch, records.count)
             let outcomes = try await engine.modify(
@@ -99,7 +99,7 @@ enum SampleRecords {
     static let propertiesEach = 5
 
     /// - Parameter version: a greater one is the younger.
-    static func settings(_ numbers: Range<Int>, version: Int = 0) -> [Record] {
+    static func settings(_ numbers: Range<Int>, version: Int = 0) -> [SyncRecord] {
         let now = UInt64(clamping: LinuxClock.wallNow.millisecondsSince1970) - 1000
         let host = HostID(high: 0x4000, low: 0x8000_0000_0000_0000)
         return numbers.map { number in
@@ -109,7 +109,7 @@ enum SampleRecords {
                 "notes": .string("third shelf, the one with the short lead; version \(version)"),
                 "poll-interval": .string("500ms"), "temperature-unit": .string("C"), "threshold": .int(Int64(number)),
             ]
-            return Record(key: key(number), properties: values.mapValues { Register(value: $0, stamp: stamp) })
+            return SyncRecord(key: key(number), properties: values.mapValues { Register(value: $0, stamp: stamp) })
         }
     }
 

@@ -186,11 +186,11 @@ struct LeaseBenchmark: Sendable {
     }
 
     @Sendable private func acquire(_ number: Int, round: Int) async throws {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let host = hosts[number % hosts.count]
         let meter = MACAddress(bits: 0x02EF_0000_0000 + UInt64(round << 24 + number)).description
         let request = AcquireRequest(
-            requestID: RequestID(using: &dice).description, session: host.session.description, transport: "usb")
+            requestID: RequestID(using: &rng).description, session: host.session.description, transport: "usb")
         let path = "leases/\(meter.replacing(":", with: "%3A"))/acquire"
         try await client.post(Self.path(path), try ByteBuffer(json: request), token: host.token)
     }

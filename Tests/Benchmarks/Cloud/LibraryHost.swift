@@ -27,18 +27,18 @@ final class LibraryHost: Sendable {
         settings = SettingsService(
             repository: store, now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         loop = try IOLoop(name: name)
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let membership = try await server.join(store.identity.host, name: name)
         client = try CloudClient(membership)
         let keeper = LeaseKeeper(
             identity: LeaseKeeper.Identity(
-                host: store.identity.host, hostName: name, session: SessionID(using: &dice)),
-            authority: client, zonePolicy: .keep, loop: loop, dice: dice, logger: logger)
+                host: store.identity.host, hostName: name, session: SessionID(using: &rng)),
+            authority: client, zonePolicy: .keep, loop: loop, rng: rng, logger: logger)
         self.keeper = keeper
         engine = SyncEngine(
             zone: membership.zone, host: store.identity.host,
-            edges: SyncEngine.Edges(
-                link: client, repository: store, loop: loop, dice: dice,
+            dependencies: SyncEngine.Dependencies(
+                link: client, repository: store, loop: loop, rng: rng,
                 changed: { [settings] in await settings.merged(MergeOutcome(changed: $0)) },
                 heard: { [heard] event in
                     await keeper.take(event)

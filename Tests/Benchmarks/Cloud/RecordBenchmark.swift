@@ -18,8 +18,8 @@ struct RecordBenchmark {
     static func run() async throws {
         Report.title("Records: pages of 400 with 5 properties each, one host after the other (medians of 3 rounds)")
         let server = try MetercloudProcess(try TemporaryFolder())
-        var dice = SystemRandomNumberGenerator()
-        let client = try CloudClient(try await server.join(HostID(using: &dice), name: "bench"))
+        var rng = SystemRandomNumberGenerator()
+        let client = try CloudClient(try await server.join(HostID(using: &rng), name: "bench"))
         let benchmark = RecordBenchmark(client: client, etcd: try await EtcdControl.start())
         try await benchmark.pushes(to: server)
         try await benchmark.reads(from: server)

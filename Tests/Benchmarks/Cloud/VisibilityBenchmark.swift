@@ -73,7 +73,7 @@ enum VisibilityBenchmark {
             let meter = MeterID.mac(MACAddress(bits: 0x02AB_0000_0000 + UInt64(number)))
             let heard = other.heard.subscribe()
             let begin = Clocks.wall
-            one.loop.execute { one.keeper.ask(for: meter, LeaseWish(isAsked: true), over: .usb, isUp: false) }
+            one.loop.execute { one.keeper.ask(for: meter, LeaseIntent(isAsked: true), over: .usb, isUp: false) }
             for await event in heard {
                 guard case .lease(let lease) = event.value, lease.meter == meter else { continue }
                 if lease.holder == one.store.identity.host { break }

@@ -65,10 +65,10 @@ final class Fleet: Sendable {
     }
 
     /// A meter goes from one host to another of its zone: carried to another desk, as one in a hundred is each minute.
-    func move(_ dice: inout some RandomNumberGenerator) async throws {
-        let from = Int.random(in: 0..<count, using: &dice)
+    func move(_ rng: inout some RandomNumberGenerator) async throws {
+        let from = Int.random(in: 0..<count, using: &rng)
         let zoneStart = from / Self.hostsPerZone * Self.hostsPerZone
-        let to = Int.random(in: zoneStart..<min(zoneStart + Self.hostsPerZone, count), using: &dice)
+        let to = Int.random(in: zoneStart..<min(zoneStart + Self.hostsPerZone, count), using: &rng)
         let lease = state.withLock { state in
             state.hosts[from].leases.isEmpty ? nil : state.hosts[from].leases.removeLast()
         }
@@ -83,10 +83,10 @@ final class Fleet: Sendable {
 
     /// - Returns: whether it was granted.
     func acquire(_ meter: String, by number: Int) async throws -> Bool {
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let host = host(number)
         let request = AcquireRequest(
-            requestID: RequestID(using: &dice).description, session: host.session.description, transport: "usb")
+            requestID: RequestID(using: &rng).description, session: host.session.description, transport: "usb")
         let path = Self.path(host.zone, "leases/\(meter.replacing(":", with: "%3A"))/acquire")
         guard
             let answer = try await client(of: number).postUnlessConflict(

@@ -119,8 +119,8 @@ struct FleetBenchmark {
             try await fleet.renew($0)
         }
         async let moving = Load.paced(perSecond: moves, seconds: seconds) { _ in
-            var dice = SystemRandomNumberGenerator()
-            try await fleet.move(&dice)
+            var rng = SystemRandomNumberGenerator()
+            try await fleet.move(&rng)
         }
         async let editing = Load.paced(perSecond: moves, seconds: seconds) { try await fleet.edit($0) }
         return try await Times(renewals: renewing, moves: moving, edits: editing)

@@ -6,18 +6,18 @@ import Testing
 struct AdapterWalkTests {
     @Test(arguments: 0..<300 as Range<UInt64>)
     func walk_keepsThePromises(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var walk = AdapterWalk()
-        for _ in 0..<300 { walk.step(&dice) }
+        for _ in 0..<300 { walk.step(&rng) }
         #expect(walk.faults.isEmpty, "seed \(seed): \(walk.faults)")
     }
 
     /// After whatever happened, an adapter that works again searches again within its longest wait.
     @Test(arguments: 0..<100 as Range<UInt64>)
     func walk_endsInSearching_onceAllIsWell(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var walk = AdapterWalk()
-        for _ in 0..<100 { walk.step(&dice) }
+        for _ in 0..<100 { walk.step(&rng) }
         walk.heal()
         let before = walk.probe.sent.count
         walk.probe.live(.seconds(3700))
@@ -33,10 +33,10 @@ private struct AdapterWalk {
     var faults: [String] = []
     private var attempts: [SlotKey] = []
 
-    mutating func step(_ dice: inout Dice) {
+    mutating func step(_ rng: inout SeededRNG) {
         let before = (sent: probe.sent.count, isAnswered: probe.isAnswered)
         let time = probe.now
-        event(&dice)
+        event(&rng)
         // One command at most is out.
         let count = probe.sent.count - before.sent
         if count > 1, probe.now == time { faults.append("two commands at once") }
@@ -48,34 +48,34 @@ private struct AdapterWalk {
         if probe.machine.linkCount > 5 { faults.append("too many links") }
     }
 
-    private mutating func event(_ dice: inout Dice) {
-        switch dice.below(20) {
-        case 0...4: answer(&dice)
-        case 5, 6: probe.discovering(dice.below(2) == 0, [.interleaved, .lowEnergy, .classic][dice.below(3)])
-        case 7: probe.settings(ControllerSettings(rawValue: UInt32(dice.below(1024))))
+    private mutating func event(_ rng: inout SeededRNG) {
+        switch rng.below(20) {
+        case 0...4: answer(&rng)
+        case 5, 6: probe.discovering(rng.below(2) == 0, [.interleaved, .lowEnergy, .classic][rng.below(3)])
+        case 7: probe.settings(ControllerSettings(rawValue: UInt32(rng.below(1024))))
         case 8: probe.settings(AdapterProbe.dual.current)
         case 9:
-            let block = RadioBlock(isSoft: dice.below(3) == 0, isHard: dice.below(6) == 0)
+            let block = RadioBlock(isSoft: rng.below(3) == 0, isHard: rng.below(6) == 0)
             probe.take(probe.machine.blockChanged(block, at: probe.now))
         case 10: probe.heard()
-        case 11: if dice.below(4) == 0 { probe.take(probe.machine.controllerFailed(code: 1, at: probe.now)) }
+        case 11: if rng.below(4) == 0 { probe.take(probe.machine.controllerFailed(code: 1, at: probe.now)) }
         case 12:
-            let link = SlotKey(MACAddress(bits: UInt64(dice.below(8))), isClassic: dice.below(2) == 0)
+            let link = SlotKey(MACAddress(bits: UInt64(rng.below(8))), isClassic: rng.below(2) == 0)
             let (refusal, actions) = probe.machine.take(link, at: probe.now)
             probe.take(actions)
             if refusal == nil { attempts.append(link) }
         case 13: if let link = attempts.first { probe.take(probe.machine.linkUp(link, at: probe.now)) }
         case 14:
             if !attempts.isEmpty { probe.take(probe.machine.giveBack(attempts.removeFirst(), at: probe.now)) }
-        case 15: probe.take(probe.machine.chipReset(isDone: dice.below(2) == 0, at: probe.now))
-        case 16: probe.machine.chipReset = [nil, .usbPort, .serialDevice][dice.below(3)]
-        default: pass(dice.below(3) == 0 ? .seconds(dice.below(400)) : .milliseconds(dice.below(5000)))
+        case 15: probe.take(probe.machine.chipReset(isDone: rng.below(2) == 0, at: probe.now))
+        case 16: probe.machine.chipReset = [nil, .usbPort, .serialDevice][rng.below(3)]
+        default: pass(rng.below(3) == 0 ? .seconds(rng.below(400)) : .milliseconds(rng.below(5000)))
         }
     }
 
-    private mutating func answer(_ dice: inout Dice) {
-        let status = dice.below(2) == 0 ? ManagementStatus.success : .init(rawValue: UInt8(dice.below(0x16)))
-        let info = dice.below(5) > 0 ? ManagementSamples.bytes(of: AdapterProbe.dual) : [1]
+    private mutating func answer(_ rng: inout SeededRNG) {
+        let status = rng.below(2) == 0 ? ManagementStatus.success : .init(rawValue: UInt8(rng.below(0x16)))
+        let info = rng.below(5) > 0 ? ManagementSamples.bytes(of: AdapterProbe.dual) : [1]
         probe.answer(status, info)
     }
 

@@ -254,17 +254,17 @@ struct RadioSightingsTests {
     /// What is there is what appeared and has not vanished, whatever was heard.
     @Test(arguments: 0..<100 as Range<UInt64>)
     func events_addUpToWhatIsThere(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var ears = Ears(adapter, listensTo: .interleaved)
         var there: Set<RadioAddress> = []
         for _ in 0..<400 {
-            ears.now += .milliseconds(dice.below(6000))
+            ears.now += .milliseconds(rng.below(6000))
             let device = RadioAddress(
-                MACAddress(bits: 0x10 + UInt64(dice.below(6))), RadioAddress.Kind.allCases[dice.below(2)])
-            let data = [named, [3, 0x03, 0xE0, 0xFF], [2, 1, 6], [9, 9], []][dice.below(5)]
+                MACAddress(bits: 0x10 + UInt64(rng.below(6))), RadioAddress.Kind.allCases[rng.below(2)])
+            let data = [named, [3, 0x03, 0xE0, 0xFF], [2, 1, 6], [9, 9], []][rng.below(5)]
             if let shown = ears.hear(device, data)?.appeared { there.insert(shown.device) }
-            if dice.below(3) == 0 { ears.roundEnds() }
-            if dice.below(5) == 0 {
+            if rng.below(3) == 0 { ears.roundEnds() }
+            if rng.below(5) == 0 {
                 for event in ears.expire() {
                     guard case .vanished(let gone) = event else { continue }
                     #expect(there.remove(gone.device) != nil, "seed \(seed)")

@@ -66,8 +66,8 @@ struct AdvertisingDataTests {
 
     @Test(arguments: 0..<200 as Range<UInt64>)
     func anyBytes_areReadOrCutOff(seed: UInt64) {
-        var dice = Dice(seed: seed)
-        let bytes = (0..<dice.below(64)).map { _ in UInt8(dice.below(dice.below(2) == 0 ? 32 : 256)) }
+        var rng = SeededRNG(seed: seed)
+        let bytes = (0..<rng.below(64)).map { _ in UInt8(rng.below(rng.below(2) == 0 ? 32 : 256)) }
         let data = AdvertisingData(bytes)
         #expect(data.services.count <= AdvertisingData.servicesMax)
         #expect(data.name.map { $0.text.utf8.count <= 3 * bytes.count } ?? true)

@@ -114,13 +114,13 @@ struct ManagementCodecTests {
     /// Whatever is cut off or changed, the outcome is an event or a fault that has words.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func damagedPackets_neverTrap(seed: UInt64) {
-        var dice = Dice(seed: seed)
+        var rng = SeededRNG(seed: seed)
         var bytes = ManagementSamples.found(meter, rssi: -60, [2, 1, 6, 3, 3, 0xE0, 0xFF])
-        bytes[0] = UInt8(dice.below(0x32))
-        for _ in 0..<dice.below(4) { bytes[dice.below(bytes.count)] = UInt8(dice.below(256)) }
-        bytes.removeLast(dice.below(bytes.count + 1))
+        bytes[0] = UInt8(rng.below(0x32))
+        for _ in 0..<rng.below(4) { bytes[rng.below(bytes.count)] = UInt8(rng.below(256)) }
+        bytes.removeLast(rng.below(bytes.count + 1))
         // Half of them with a length that is right, so that what lies behind it is reached.
-        if bytes.count >= 6, dice.below(2) == 0 { bytes[4...5] = [UInt8(bytes.count - 6), 0] }
+        if bytes.count >= 6, rng.below(2) == 0 { bytes[4...5] = [UInt8(bytes.count - 6), 0] }
         do throws(ManagementFault) {
             _ = try ManagementEvent.decode(bytes)
         } catch {

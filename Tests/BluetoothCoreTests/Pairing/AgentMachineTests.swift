@@ -147,12 +147,12 @@ struct AgentMachineTests {
     /// Whatever happens in whatever order: each link goes on at most once, and once bluetoothd is gone none waits.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func walk_tellsEachLinkOnce(seed: UInt64) {
-        var dice = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        var rng = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         func roll(_ count: UInt64) -> UInt64 {
-            dice ^= dice << 13
-            dice ^= dice >> 7
-            dice ^= dice << 17
-            return dice % count
+            rng ^= rng << 13
+            rng ^= rng >> 7
+            rng ^= rng << 17
+            return rng % count
         }
         var machine = AgentMachine()
         var waiting: Set<AgentDevice> = []

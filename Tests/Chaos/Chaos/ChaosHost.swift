@@ -26,7 +26,7 @@ final class ChaosHost: Sendable {
     private let driver: MeterDriver
     private let session: SessionID
     private let journal: Journal
-    private let dice: SeededDice
+    private let rng: SimulationRNG
     /// A guest in a zone may leave it before the zone was told of what it wrote, which then is not lost: it goes with it.
     private let ownProduct: String
 
@@ -58,21 +58,21 @@ final class ChaosHost: Sendable {
             identity: LeaseKeeper.Identity(
                 host: store.identity.host, hostName: name, session: session,
                 previousSession: try await store.leaseSession()),
-            authority: cloud, zonePolicy: membership.zone == "lab" ? .strict : .keep, loop: loop, dice: random,
+            authority: cloud, zonePolicy: membership.zone == "lab" ? .strict : .keep, loop: loop, rng: random,
             logger: Self.quiet)
         var timing = SyncTiming()
         timing.backoff.ceiling = .seconds(4)
         timing.pollInterval = .seconds(10)
         engine = SyncEngine(
             zone: membership.zone, host: store.identity.host, timing: timing,
-            edges: SyncEngine.Edges(
-                link: cloud, repository: store, loop: loop, dice: random, heard: { [keeper] in await keeper.take($0) }),
+            dependencies: SyncEngine.Dependencies(
+                link: cloud, repository: store, loop: loop, rng: random, heard: { [keeper] in await keeper.take($0) }),
             logger: Self.quiet)
         driver = MeterDriver(
             keeper, loop: loop, journal: journal, zone: membership.zone, generations: place.generations,
-            dice: SeededDice(seed: seed), usesOn: place.usesOn)
+            rng: SimulationRNG(seed: seed), usesOn: place.usesOn)
         (self.name, self.journal, zone) = (name, journal, membership.zone)
-        dice = SeededDice(seed: seed &+ 1)
+        rng = SimulationRNG(seed: seed &+ 1)
         ownProduct = place.isVisit ? Judge.guestProduct : Judge.ownProduct
     }
 
@@ -171,14 +171,14 @@ final class ChaosHost: Sendable {
         async let waiting: Void = {
             for await _ in stop {}; isOver.set()
         }()
-        var dice = dice
+        var rng = rng
         // No run before this one wrote the same.
         var number = Journal.now
         while !isOver.isSet {
             number += 1
             let own = RecordKey(type: .deviceSettings, name: "usb:0485:\(ownProduct):\(zone)-\(name)-\(number / 8)")
             let shared = RecordKey(
-                type: .deviceSettings, name: "usb:0485:0002:\(zone)-shared-\(dice.number(below: 4))")
+                type: .deviceSettings, name: "usb:0485:0002:\(zone)-shared-\(rng.number(below: 4))")
             _ = try await store.write(
                 [
                     SettingChange(key: own, property: "v\(number % 8)", value: .int(number)),
@@ -186,7 +186,7 @@ final class ChaosHost: Sendable {
                 ], at: HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now))
             journal.wrote(own.name, "v\(number % 8)", number, in: zone)
             engine.trigger(.localChange)
-            try await Task.sleep(for: dice.milliseconds(200...900))
+            try await Task.sleep(for: rng.milliseconds(200...900))
         }
         await waiting
     }

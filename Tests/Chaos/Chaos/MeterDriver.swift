@@ -22,30 +22,30 @@ actor MeterDriver {
     private let journal: Journal
     private let zone: String
     private let generations: Generations
-    private var dice: SeededDice
+    private var rng: SimulationRNG
     private var links: [MeterID: Link] = [:]
     private var isOver = false
     /// A planted bug: once permitted, a meter is used until it is let go of, whatever becomes of the permission.
     private let usesOn: Bool
 
     init(
-        _ gate: LeaseKeeper, loop: IOLoop, journal: Journal, zone: String, generations: Generations, dice: SeededDice,
+        _ gate: LeaseKeeper, loop: IOLoop, journal: Journal, zone: String, generations: Generations, rng: SimulationRNG,
         usesOn: Bool
     ) {
         self.usesOn = usesOn
         (self.gate, self.loop, self.journal, self.zone) = (gate, loop, journal, zone)
-        (self.generations, self.dice) = (generations, dice)
+        (self.generations, self.rng) = (generations, rng)
     }
 
     /// Until `end`.
     func run() async {
         while !isOver {
             // Cancelled, it is over at once, which is as good.
-            try? await Task.sleep(for: dice.milliseconds(30...70))
+            try? await Task.sleep(for: rng.milliseconds(30...70))
             exchange()
             let now = loop.now
             for (meter, link) in links where link.until < now { letGo(meter) }
-            if links.count < 3, dice.happens(permille: 250) { wantOne() }
+            if links.count < 3, rng.happens(permille: 250) { wantOne() }
         }
         for meter in links.keys { letGo(meter) }
     }
@@ -53,15 +53,15 @@ actor MeterDriver {
     func end() { isOver = true }
 
     private func wantOne() {
-        guard let meter = dice.pick(generations.meters(of: zone, at: loop.now)), links[meter] == nil else { return }
+        guard let meter = rng.pick(generations.meters(of: zone, at: loop.now)), links[meter] == nil else { return }
         // Most are used for a moment, some for as long as several renewals take.
-        let isLong = usesOn || dice.happens(permille: 150)
-        let time = isLong ? dice.milliseconds(20_000...90_000) : dice.milliseconds(300...4000)
+        let isLong = usesOn || rng.happens(permille: 150)
+        let time = isLong ? rng.milliseconds(20_000...90_000) : rng.milliseconds(300...4000)
         links[meter] = Link(until: loop.now + time)
         gate.attach(meter) { [weak self] verdict in
             self?.assumeIsolated { $0.heard(verdict, of: meter) }
         }
-        let wish = LeaseWish(isTakeover: dice.happens(permille: 120), waitsInLine: false, isAsked: true)
+        let wish = LeaseIntent(isTakeover: rng.happens(permille: 120), waitsInLine: false, isAsked: true)
         gate.ask(for: meter, wish, over: .usb, isUp: false)
     }
 

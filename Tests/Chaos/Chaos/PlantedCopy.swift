@@ -23,20 +23,20 @@ struct PlantedCopy {
         let clock = CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },
             sleep: { try await Task.sleep(for: max(.zero, $0 - LinuxClock.now)) })
-        var dice = SystemRandomNumberGenerator()
+        var rng = SystemRandomNumberGenerator()
         let engine = try await EtcdCloudEngine.open(
             EtcdSettings(urls: try options.text("etcd").split(separator: ",").map(String.init)), clock: clock,
-            dice: &dice, logger: logger)
+            rng: &rng, logger: logger)
         let service = CloudService(
-            engine: FaultyEngine(engine, fault: fault), clock: clock, dice: dice, logger: logger)
+            engine: FaultyEngine(engine, fault: fault), clock: clock, rng: rng, logger: logger)
         var limits = RequestGate.Limits()
         limits.perCredential = Rate(perSecond: 100_000, burst: 100_000)
         limits.perAddress = limits.perCredential
         let routes = CloudRoutes(
             service: service, gate: RequestGate(limits: limits, now: clock.now), clock: clock, version: "1",
             makeToken: {
-                var dice = SystemRandomNumberGenerator()
-                return BearerToken(using: &dice)
+                var rng = SystemRandomNumberGenerator()
+                return BearerToken(using: &rng)
             })
         let application = CloudApplication(
             routes: routes, host: "127.0.0.1", port: Int(try options.number("port")), tls: nil, logger: logger)

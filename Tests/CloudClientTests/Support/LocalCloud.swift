@@ -27,11 +27,11 @@ struct LocalCloud: Sendable {
         let clock = CloudClock(
             now: { .origin }, wallNow: { Self.now }, sleep: { _ in throw CancellationError() })
         service = CloudService(
-            engine: engine, clock: clock, dice: SystemRandomNumberGenerator(),
+            engine: engine, clock: clock, rng: SystemRandomNumberGenerator(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         certificate = try ServerCertificate.make(names: ["localhost"], at: Self.now)
-        var dice = SystemRandomNumberGenerator()
-        let token = BearerToken(using: &dice)
+        var rng = SystemRandomNumberGenerator()
+        let token = BearerToken(using: &rng)
         enrolment = Secret(token.text)
         _ = try await service.createZone(Self.zone, terms: .standard)
         _ = try await service.addCredential(.enrolment, label: "test", hash: token.hash, in: Self.zone)
@@ -55,8 +55,8 @@ struct LocalCloud: Sendable {
             service: service, gate: RequestGate { .origin },
             clock: CloudClock(now: { .origin }, wallNow: { Self.now }, sleep: { _ in }), version: "1.2.3",
             makeToken: {
-                var dice = SystemRandomNumberGenerator()
-                return BearerToken(using: &dice)
+                var rng = SystemRandomNumberGenerator()
+                return BearerToken(using: &rng)
             })
         return try CloudApplication(
             routes: routes, host: "127.0.0.1", port: 0, tls: try certificate.tlsConfiguration(),

@@ -28,11 +28,11 @@ struct DirectoryBench {
         settings = SettingsService(
             repository: failing ?? records,
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
-        let edges = MeterDirectory.Edges(
+        let dependencies = MeterDirectory.Dependencies(
             loop: host.loop, opener: host.links, ports: sightings, repository: repository, settings: settings,
-            recorder: host.recorder, recordings: recordings, hostID: "pi", makeDice: { SplitMix64(seed: 7) },
+            recorder: host.recorder, recordings: recordings, hostID: "pi", makeRNG: { SplitMix64(seed: 7) },
             gate: gate)
-        directory = MeterDirectory(edges: edges, logger: host.log.logger)
+        directory = MeterDirectory(dependencies: dependencies, logger: host.log.logger)
     }
 
     /// Plugs a simulated meter in; the watcher tells of it.
@@ -46,7 +46,7 @@ struct DirectoryBench {
         let other = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
         let written = UInt64(clamping: (host.loop.wallNow + .seconds(60)).millisecondsSince1970)
         let stamp = Stamp(milliseconds: written, counter: 0, host: other)
-        let record = Record(
+        let record = SyncRecord(
             key: .settings(of: .um), properties: values.mapValues { Register(value: $0, stamp: stamp) })
         let page = ChangesPage(type: .deviceSettings, records: [record], token: "t", moreComing: false, epoch: "e")
         await settings.merged(try await repository.apply(page))

@@ -31,8 +31,8 @@ struct SyncBench {
     ) -> SyncEngine {
         SyncEngine(
             zone: "home", host: host, timing: timing,
-            edges: SyncEngine.Edges(
-                link: cloud.link(for: host), repository: store, loop: loop, network: network, dice: TestDice(),
+            dependencies: SyncEngine.Dependencies(
+                link: cloud.link(for: host), repository: store, loop: loop, network: network, rng: TestRNG(),
                 changed: changed, heard: heard, hostName: hostName), logger: log.logger)
     }
 
@@ -102,7 +102,7 @@ extension SyncStream {
     var isOpening: Bool { if case .opening = self { true } else { false } }
 }
 
-struct TestDice: RandomNumberGenerator, Sendable {
+struct TestRNG: RandomNumberGenerator, Sendable {
     private var state: UInt64 = 7
 
     mutating func next() -> UInt64 {
@@ -163,9 +163,9 @@ final class HandledStore: SyncRepository {
     var offsets: [Duration] { state.withLock { $0.offsets } }
 
     /// All but what was deleted.
-    var records: [RecordKey: Record] {
+    var records: [RecordKey: SyncRecord] {
         get async {
-            var records: [RecordKey: Record] = [:]
+            var records: [RecordKey: SyncRecord] = [:]
             for type in RecordType.known {
                 for record in await settings.records(of: type) { records[record.key] = record }
             }
@@ -175,7 +175,7 @@ final class HandledStore: SyncRepository {
 
     /// As a person here does.
     func write(_ number: Int, _ value: Int64 = 1) async throws {
-        let change = SettingChange(key: Record.setting(number).key, property: "v", value: .int(value))
+        let change = SettingChange(key: SyncRecord.setting(number).key, property: "v", value: .int(value))
         _ = try await settings.write([change], at: HostMoment(wall: loop.wallNow, sinceBoot: loop.now))
     }
 
@@ -251,12 +251,12 @@ extension HostID {
     static let second = HostID(high: 2, low: 2)
 }
 
-extension Record {
+extension SyncRecord {
     /// A record of one property, written by another host long ago.
-    static func setting(_ number: Int, _ value: Int64 = 1) -> Record {
+    static func setting(_ number: Int, _ value: Int64 = 1) -> SyncRecord {
         let name = String(repeating: "0", count: max(0, 5 - "\(number)".count)) + "\(number)"
         let stamp = Stamp(milliseconds: 1000, counter: 0, host: .second)
-        return Record(
+        return SyncRecord(
             key: RecordKey(type: .recording, name: name), properties: ["v": Register(value: .int(value), stamp: stamp)])
     }
 }

@@ -30,7 +30,7 @@ struct VirtualHost {
     ) -> DeviceSession {
         DeviceSession(
             id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
-            opener: links, track: recorder.track(for: id), dice: SplitMix64(seed: 7), logger: log.logger,
+            opener: links, track: recorder.track(for: id), rng: SplitMix64(seed: 7), logger: log.logger,
             gate: gate)
     }
 

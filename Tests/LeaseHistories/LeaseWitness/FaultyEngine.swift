@@ -155,7 +155,7 @@ extension FaultyEngine {
         try await base.revoke(credential: id, at: now)
     }
     package func modify(
-        _ records: [Record], in zone: String, now: WallTime, leaseTime: MonotonicTime
+        _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome] {
         let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
         guard fault != .forgetsRecords || !strikes else {
@@ -163,10 +163,10 @@ extension FaultyEngine {
         }
         return try await base.modify(records, in: zone, now: now, leaseTime: leaseTime)
     }
-    package func record(_ key: RecordKey, in zone: String) async throws -> Record? {
+    package func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord? {
         try await base.record(key, in: zone)
     }
-    package func records(in zone: String, type: RecordType?) async throws -> [Record] {
+    package func records(in zone: String, type: RecordType?) async throws -> [SyncRecord] {
         try await base.records(in: zone, type: type)
     }
     package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {

@@ -20,7 +20,7 @@ package actor LeaseUser {
     private let address: Address
     private var membership: CloudMembership
     private var client: CloudClient
-    private var dice: SeededDice
+    private var rng: SimulationRNG
     private var session: SessionID
     private var held: [MeterID: FencingToken] = [:]
     /// What this user had once, to try the door with.
@@ -47,14 +47,14 @@ package actor LeaseUser {
         _ name: String, seed: UInt64, meters: ZoneMeters, history: LeaseHistory, address: @escaping Address,
         enrolment: Secret, pin: CertificatePin?
     ) async throws {
-        var dice = SeededDice(seed: seed)
-        let host = HostID(using: &dice)
-        session = SessionID(using: &dice)
+        var rng = SimulationRNG(seed: seed)
+        let host = HostID(using: &rng)
+        session = SessionID(using: &rng)
         membership = try await CloudClient.join(
             urls: address() ?? [], token: enrolment, pin: pin,
             as: JoinRequest(hostID: host.description, hostName: name, machine: "machine of \(name)"))
         client = try CloudClient(membership)
-        (self.name, self.host, self.dice) = (name, host, dice)
+        (self.name, self.host, self.rng) = (name, host, rng)
         (self.meters, self.history, self.address) = (meters, history, address)
     }
 
@@ -64,7 +64,7 @@ package actor LeaseUser {
             group.addTask { await self.listen() }
             while goesOn() {
                 await step()
-                await pause(dice.milliseconds(0...80))
+                await pause(rng.milliseconds(0...80))
             }
             group.cancelAll()
         }
@@ -96,12 +96,12 @@ package actor LeaseUser {
         if let meter = offered.popLast(), held[meter] == nil, !abandoned.contains(meter) {
             return await acquire(meter)
         }
-        guard let meter = dice.pick(meters.all) else { return }
+        guard let meter = rng.pick(meters.all) else { return }
         if held[meter] != nil { await use(meter) } else { await want(meter) }
     }
 
     private func use(_ meter: MeterID) async {
-        switch dice.number(below: 10) {
+        switch rng.number(below: 10) {
         case 0..<4: await renewAll()
         case 4..<6: await release(meter)
         case 6: await acquire(meter)
@@ -114,7 +114,7 @@ package actor LeaseUser {
     }
 
     private func want(_ meter: MeterID) async {
-        switch dice.number(below: 11) {
+        switch rng.number(below: 11) {
         case 0..<3 where !abandoned.contains(meter): await acquire(meter)
         case 3..<6 where !meters.quiet.contains(meter): await takeOver(meter)
         case 6 where !abandoned.contains(meter): await queue(for: meter)
@@ -128,7 +128,7 @@ package actor LeaseUser {
     /// As after `kill -9`: the next session takes over what the last one had.
     private func restart() async {
         let before = session
-        session = SessionID(using: &dice)
+        session = SessionID(using: &rng)
         unanswered = [:]
         let meters = held.keys.sorted()
         for meter in meters { drop(meter, of: before) }
@@ -152,9 +152,9 @@ package actor LeaseUser {
 
     private func acquire(_ meter: MeterID, takeover: FencingToken? = nil, after previous: SessionID? = nil) async {
         var request = LeaseAcquire(
-            requestID: RequestID(using: &dice), host: host, hostName: name, session: session,
+            requestID: RequestID(using: &rng), host: host, hostName: name, session: session,
             previousSession: previous, timeToLive: history.terms.timeToLive, transport: .usb, takeover: takeover)
-        if let before = unanswered.removeValue(forKey: meter), dice.happens(permille: 700) { request = before }
+        if let before = unanswered.removeValue(forKey: meter), rng.happens(permille: 700) { request = before }
         let calledAt = history.now()
         let operation = LeaseOperation.Request.acquire(LeaseOperation.Acquire(request))
         do throws(SyncFailure) {
@@ -193,7 +193,7 @@ package actor LeaseUser {
             // What was refused may be granted now, which an earlier session could not release.
             $0.calledAt >= since && ($0.isGranted || $0.request.session == session) && !abandoned.contains($0.meter)
         }
-        guard let old = dice.pick(young) else { return }
+        guard let old = rng.pick(young) else { return }
         let (meter, request) = (old.meter, old.request)
         let calledAt = history.now()
         let operation = LeaseOperation.Request.acquire(LeaseOperation.Acquire(request))
@@ -264,13 +264,13 @@ package actor LeaseUser {
     }
 
     private func renewOldOne() async {
-        guard let old = dice.pick(past) else { return }
+        guard let old = rng.pick(past) else { return }
         _ = await renew([HeldLease(meter: old.meter, token: old.token)], session: old.session)
     }
 
     private func releaseOldOne() async {
         // What was abandoned is to run out.
-        guard let old = dice.pick(past), !abandoned.contains(old.meter) else { return }
+        guard let old = rng.pick(past), !abandoned.contains(old.meter) else { return }
         await release(HeldLease(meter: old.meter, token: old.token), session: old.session)
     }
 

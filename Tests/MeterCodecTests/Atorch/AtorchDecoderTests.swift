@@ -47,8 +47,8 @@ struct AtorchDecoderTests {
             ])
     }
 
-    private func simulatedReports(_ model: ModelName, habits: SimulatedAtorch.Habits = .init()) -> [[UInt8]] {
-        var meter = SimulatedAtorch(model: model, habits: habits)
+    private func simulatedReports(_ model: ModelName, quirks: SimulatedAtorch.Quirks = .init()) -> [[UInt8]] {
+        var meter = SimulatedAtorch(model: model, quirks: quirks)
         return meter.due(at: .seconds(4))
     }
 
@@ -66,9 +66,9 @@ struct AtorchDecoderTests {
     }
 
     @Test func reportsWithAnUnknownCheck_decodeInAnyPiecesToo() {
-        var habits = SimulatedAtorch.Habits()
-        habits.sendsKnownCheck = false
-        DecoderVerifier.verify(frames: simulatedReports(.atorchUSB, habits: habits), longestPending: 35) {
+        var quirks = SimulatedAtorch.Quirks()
+        quirks.sendsKnownCheck = false
+        DecoderVerifier.verify(frames: simulatedReports(.atorchUSB, quirks: quirks), longestPending: 35) {
             AtorchDecoder()
         }
     }

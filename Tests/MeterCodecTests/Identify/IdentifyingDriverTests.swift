@@ -107,10 +107,10 @@ struct IdentifyingDriverTests {
     }
 
     @Test func atorchWithoutTheKnownCheck_needsASecondReport() throws {
-        var habits = SimulatedAtorch.Habits()
-        habits.sendsKnownCheck = false
+        var quirks = SimulatedAtorch.Quirks()
+        quirks.sendsKnownCheck = false
         var driver = try #require(IdentifyingDriver(over: .ble))
-        var meter: (any SimulatedMeter)? = SimulatedAtorch(model: .atorchUSB, habits: habits)
+        var meter: (any SimulatedMeter)? = SimulatedAtorch(model: .atorchUSB, quirks: quirks)
         let talk = talk(&driver, with: &meter)
         #expect(talk.identified == [.atorchUSB])
         #expect(talk.second == 2)

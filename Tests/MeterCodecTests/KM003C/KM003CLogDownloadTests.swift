@@ -18,7 +18,7 @@ struct KM003CLogDownloadTests {
     ///   - model: what the host takes the meter for, where it is wrong.
     ///   - alter: what becomes of each request on its way; nil loses it.
     private func run(
-        _ wish: LogWish, on meter: inout SimulatedKM003C, as model: ModelName? = nil, piece: Int = 64,
+        _ wish: LogRequest, on meter: inout SimulatedKM003C, as model: ModelName? = nil, piece: Int = 64,
         alter: (Int, [UInt8]) -> [UInt8]? = { $1 }
     ) -> Result {
         var transfer = KM003CLogDownload(wish, model: model ?? meter.model)

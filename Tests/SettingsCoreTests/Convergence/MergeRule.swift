@@ -10,7 +10,7 @@ enum MergeRule: Sendable, CaseIterable {
     /// A deletion hides whatever is there when it comes, and nothing later.
     case deletionHidesByArrival
 
-    func merge(_ incoming: Record, into current: inout Record) {
+    func merge(_ incoming: SyncRecord, into current: inout SyncRecord) {
         switch self {
         case .real: current.merge(incoming)
         case .laterArrivalWinsTies: merge(incoming, into: &current) { $0.stamp >= $1.stamp }
@@ -21,17 +21,17 @@ enum MergeRule: Sendable, CaseIterable {
                 merge(incoming, into: &current) { $0 > $1 }
                 return
             }
-            current = Record(key: current.key, properties: incoming.properties, deletion: deletion)
+            current = SyncRecord(key: current.key, properties: incoming.properties, deletion: deletion)
         }
     }
 
-    private func merge(_ incoming: Record, into current: inout Record, wins: (Register, Register) -> Bool) {
+    private func merge(_ incoming: SyncRecord, into current: inout SyncRecord, wins: (Register, Register) -> Bool) {
         var properties = current.properties
         for (name, theirs) in incoming.properties {
             if let mine = properties[name], !wins(theirs, mine) { continue }
             properties[name] = theirs
         }
         let deletion = [current.deletion, incoming.deletion].compactMap { $0 }.max()
-        current = Record(key: current.key, properties: properties, deletion: deletion)
+        current = SyncRecord(key: current.key, properties: properties, deletion: deletion)
     }
 }

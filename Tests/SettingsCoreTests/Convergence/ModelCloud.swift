@@ -3,13 +3,13 @@ import SettingsCore
 /// The cloud as far as records go: merges, numbers what changed, hands out pages, refuses stamps of the future.
 struct ModelCloud {
     struct Entry {
-        var record: Record
+        var record: SyncRecord
         var sequence: Int
     }
 
     /// One page of changes.
     struct Page {
-        var records: [Record]
+        var records: [SyncRecord]
         var since: Int
         var token: Int
         var moreComing: Bool
@@ -18,11 +18,11 @@ struct ModelCloud {
 
     /// What it said to one record of a batch.
     struct Answer {
-        var sent: Record
+        var sent: SyncRecord
         /// Its stamps are too far ahead.
         var isRefused: Bool
         /// The record as it is now, where it is another one than what was sent.
-        var merged: Record?
+        var merged: SyncRecord?
     }
 
     let rule: MergeRule
@@ -34,11 +34,11 @@ struct ModelCloud {
     /// The greatest milliseconds it took.
     private(set) var accepted: UInt64 = 0
     /// Every register and deletion that it ever took, whatever became of it: what the checks go by.
-    private(set) var log: [RecordKey: [Record]] = [:]
+    private(set) var log: [RecordKey: [SyncRecord]] = [:]
 
     init(rule: MergeRule) { self.rule = rule }
 
-    mutating func modify(_ records: [Record], now: UInt64) -> [Answer] {
+    mutating func modify(_ records: [SyncRecord], now: UInt64) -> [Answer] {
         records.map { record in
             let latest = StampLimit.latest(now: now, accepted: accepted)
             guard let newest = record.newestStamp, newest.milliseconds <= latest else {
@@ -46,7 +46,7 @@ struct ModelCloud {
             }
             accepted = max(accepted, newest.milliseconds)
             log[record.key, default: []].append(record)
-            let before = entries[record.key]?.record ?? Record(key: record.key)
+            let before = entries[record.key]?.record ?? SyncRecord(key: record.key)
             var after = before
             rule.merge(record, into: &after)
             if after != before {

@@ -33,7 +33,7 @@ struct ModelReplica {
     var correction: Int64 = 0
     /// An older version: keeps names as they are and folds nothing.
     var isOlder = false
-    var records: [RecordKey: Record] = [:]
+    var records: [RecordKey: SyncRecord] = [:]
     var outbox: [Pending] = []
     var token = 0
     var epoch = 1
@@ -59,7 +59,7 @@ struct ModelReplica {
         let stamp = clock.tick(physical: physical(at: now))
         if stamp.counter == 0, stamp.milliseconds > physical(at: now) { met.overflowed += 1 }
         let register = Register(value: .int(value), stamp: stamp)
-        take(Record(key: key, properties: [property: register]), fromCloud: false)
+        take(SyncRecord(key: key, properties: [property: register]), fromCloud: false)
         return Pending(key: key, property: property, stamp: stamp)
     }
 
@@ -68,14 +68,14 @@ struct ModelReplica {
         let key = isOlder ? key : key.normalised
         guard records[key] != nil else { return nil }
         let stamp = clock.tick(physical: physical(at: now))
-        take(Record(key: key, deletion: Deletion(stamp: stamp)), fromCloud: false)
+        take(SyncRecord(key: key, deletion: Deletion(stamp: stamp)), fromCloud: false)
         return Pending(key: key, property: nil, stamp: stamp)
     }
 
     /// Merges a record, by the way that its version knows.
-    mutating func take(_ record: Record, fromCloud: Bool) {
+    mutating func take(_ record: SyncRecord, fromCloud: Bool) {
         guard !isOlder, rule == .real else {
-            let before = records[record.key] ?? Record(key: record.key)
+            let before = records[record.key] ?? SyncRecord(key: record.key)
             var after = before
             rule.merge(record, into: &after)
             store(RecordMerge(from: before, to: after), tell: !fromCloud)
@@ -132,13 +132,13 @@ struct ModelReplica {
     // MARK: Telling
 
     /// The first changes that wait, as partial records.
-    mutating func batch(recordsMax: Int) -> [Record] {
+    mutating func batch(recordsMax: Int) -> [SyncRecord] {
         // What something greater replaced since is nothing to tell.
         outbox = outbox.filter { stamp(of: $0) == $0.stamp }
-        var batch: [Record] = []
+        var batch: [SyncRecord] = []
         for pending in outbox {
             guard let whole = records[pending.key] else { continue }
-            let part = Record(
+            let part = SyncRecord(
                 key: pending.key,
                 properties: pending.property.map { [$0: whole.properties[$0]].compactMapValues { $0 } } ?? [:],
                 deletion: pending.property == nil ? whole.deletion : nil)
@@ -173,7 +173,7 @@ struct ModelReplica {
         return answers.contains(where: \.isRefused) ? restamp(cloudTime: cloudTime, at: now) : []
     }
 
-    private mutating func learn(_ record: Record) {
+    private mutating func learn(_ record: SyncRecord) {
         guard let newest = record.newestStamp else { return }
         known = known.map { max($0, newest) } ?? newest
         clock.observe(newest)
@@ -212,7 +212,7 @@ struct ModelReplica {
         if !page.moreComing { endRefetch() }
     }
 
-    private mutating func takeFromPage(_ record: Record) {
+    private mutating func takeFromPage(_ record: SyncRecord) {
         learn(record)
         if seen?.insert(record.key).inserted == true { keepWaiting(of: record.key) }
         take(record, fromCloud: true)
@@ -249,7 +249,7 @@ struct ModelReplica {
         seen = nil
         generation += 1
         for record in records.values.sorted(by: { $0.key.name < $1.key.name }) {
-            queue(RecordMerge(from: Record(key: record.key), to: record))
+            queue(RecordMerge(from: SyncRecord(key: record.key), to: record))
         }
     }
 }

@@ -18,7 +18,7 @@ extension Schedule {
     }
 
     /// A cloud that forgets tombstones knows fewer of them than the hosts.
-    private func comparable(_ records: [RecordKey: Record]) -> [RecordKey: Record] {
+    private func comparable(_ records: [RecordKey: SyncRecord]) -> [RecordKey: SyncRecord] {
         trouble.contains(.purge) ? records.filter { !$0.value.isTombstone } : records
     }
 

@@ -39,13 +39,13 @@ struct Schedule {
     }
 
     enum Message {
-        case push(from: Int, [Record], generation: Int)
+        case push(from: Int, [SyncRecord], generation: Int)
         case answer(to: Int, [ModelCloud.Answer], cloudTime: UInt64, epoch: Int, generation: Int)
         case page(to: Int, ModelCloud.Page, generation: Int)
     }
 
     let trouble: Trouble
-    var dice: Dice
+    var rng: SeededRNG
     /// True time, milliseconds since 1970.
     var now: UInt64 = 1_795_000_000_000
     var cloud: ModelCloud
@@ -61,15 +61,15 @@ struct Schedule {
 
     init(seed: UInt64, trouble: Trouble, rule: MergeRule = .real) {
         self.trouble = trouble
-        dice = Dice(seed: seed &+ UInt64(trouble.rawValue) << 40)
+        rng = SeededRNG(seed: seed &+ UInt64(trouble.rawValue) << 40)
         cloud = ModelCloud(rule: rule)
-        for index in 0..<3 + dice.below(6) {
-            let host = HostID(using: &dice)
+        for index in 0..<3 + rng.below(6) {
+            let host = HostID(using: &rng)
             var replica = ModelReplica(index: index, rule: rule, clock: HybridClock(host: host))
             if trouble.contains(.coarseClocks) { replica.resolution = 1000 }
-            if trouble.contains(.skewedClocks) { replica.skew = dice.pick([0, 3000, -3000, 50_000, -200_000_000_000]) }
+            if trouble.contains(.skewedClocks) { replica.skew = rng.pick([0, 3000, -3000, 50_000, -200_000_000_000]) }
             if trouble.contains(.counterOverflow) {
-                replica.clock = HybridClock(host: host, milliseconds: now, counter: .max - UInt16(dice.below(4)))
+                replica.clock = HybridClock(host: host, milliseconds: now, counter: .max - UInt16(rng.below(4)))
                 replica.skew = -1_000_000
             }
             replica.isOlder = trouble.contains(.olderNames)
@@ -87,10 +87,10 @@ struct Schedule {
     mutating func run() -> String? {
         if trouble.contains(.olderNames) { runOlderVersions() }
         if trouble.contains(.purge) { runHalfAYear() }
-        for _ in 0..<10 + dice.below(20) { step() }
+        for _ in 0..<10 + rng.below(20) { step() }
         // Half of them go on from a common state, and apart from each other again.
-        if dice.chance(50) { settle() }
-        for _ in 0..<10 + dice.below(20) { step() }
+        if rng.chance(50) { settle() }
+        for _ in 0..<10 + rng.below(20) { step() }
         settle()
         checkEnd()
         return failure
@@ -100,24 +100,24 @@ struct Schedule {
     private mutating func runOlderVersions() {
         for _ in 0..<6 { step() }
         settle()
-        for _ in 0..<8 { edit(dice.below(replicas.count)) }
+        for _ in 0..<8 { edit(rng.below(replicas.count)) }
         let last = trouble.contains(.olderHost) ? replicas.count - 1 : replicas.count
         for index in 0..<last {
             replicas[index].isOlder = false
-            if dice.chance(50) { while replicas[index].rebuildStep() {} }
+            if rng.chance(50) { while replicas[index].rebuildStep() {} }
         }
     }
 
     /// Hosts that know the same, one of which is then away for longer than tombstones live.
     private mutating func runHalfAYear() {
-        for _ in 0..<6 { edit(dice.below(replicas.count)) }
+        for _ in 0..<6 { edit(rng.below(replicas.count)) }
         settle()
         let away = replicas.count - 1
         for _ in 0..<10 {
-            let index = dice.below(away)
+            let index = rng.below(away)
             edit(index)
-            if dice.chance(50) { exchangeAll(index) }
-            if dice.chance(20) { edit(away) }
+            if rng.chance(50) { exchangeAll(index) }
+            if rng.chance(20) { edit(away) }
         }
         cloud.purge()
     }
@@ -125,9 +125,9 @@ struct Schedule {
     // MARK: What happens
 
     private mutating func step() {
-        now += UInt64(dice.pick([0, 0, 1, 200, 1500, 30_000]))
-        let index = dice.below(replicas.count)
-        switch dice.below(100) {
+        now += UInt64(rng.pick([0, 0, 1, 200, 1500, 30_000]))
+        let index = rng.below(replicas.count)
+        switch rng.below(100) {
         case 0..<32: edit(index)
         case 32..<50: push(index)
         case 50..<66: fetch(index)
@@ -139,11 +139,11 @@ struct Schedule {
 
     private mutating func disturb() {
         if trouble.contains(.restore) {
-            if let backup, dice.chance(60) { cloud.restore(backup) } else { backup = cloud }
+            if let backup, rng.chance(60) { cloud.restore(backup) } else { backup = cloud }
         }
         if trouble.contains(.purge) { cloud.purge() }
         if trouble.contains(.skewedClocks) {
-            replicas[dice.below(replicas.count)].skew = Int64(dice.below(100_000)) - 50_000
+            replicas[rng.below(replicas.count)].skew = Int64(rng.below(100_000)) - 50_000
         }
     }
 
@@ -151,10 +151,10 @@ struct Schedule {
 
     private mutating func edit(_ index: Int) {
         let name =
-            trouble.contains(.olderNames) ? dice.pick(Self.names) : dice.pick([Self.names[0], "02:00:00:00:00:01"])
+            trouble.contains(.olderNames) ? rng.pick(Self.names) : rng.pick([Self.names[0], "02:00:00:00:00:01"])
         let key = RecordKey(type: .deviceSettings, name: name)
         let wasOlder = replicas[index].isOlder
-        if trouble.contains(.deletions), dice.chance(trouble.contains(.purge) ? 45 : 25) {
+        if trouble.contains(.deletions), rng.chance(trouble.contains(.purge) ? 45 : 25) {
             guard let pending = replicas[index].delete(key, at: now) else { return }
             edits.append(Edit(replica: index, pending: pending, wasOlder: wasOlder))
             return
@@ -162,7 +162,7 @@ struct Schedule {
         nextValue += 1
         // Few values, so that equal ones are written again too, unless a tie must show.
         let value = trouble.contains(.clone) ? nextValue : nextValue % 5
-        let property = dice.pick(["name", "brightness"])
+        let property = rng.pick(["name", "brightness"])
         let pending = replicas[index].write(value, to: property, of: key, at: now)
         edits.append(Edit(replica: index, pending: pending, wasOlder: wasOlder))
         guard replicas[index].rule == .real else { return }
@@ -173,13 +173,13 @@ struct Schedule {
     }
 
     private mutating func push(_ index: Int) {
-        let batch = replicas[index].batch(recordsMax: 1 + dice.below(3))
+        let batch = replicas[index].batch(recordsMax: 1 + rng.below(3))
         guard !batch.isEmpty else { return }
         network.append(.push(from: index, batch, generation: replicas[index].generation))
     }
 
     private mutating func fetch(_ index: Int) {
-        guard let page = cloud.changes(since: replicas[index].token, limit: 1 + dice.below(3)) else {
+        guard let page = cloud.changes(since: replicas[index].token, limit: 1 + rng.below(3)) else {
             replicas[index].beginRefetch()
             return
         }
@@ -189,9 +189,9 @@ struct Schedule {
     /// Hands over any message: lost, twice, or out of turn.
     private mutating func deliver() {
         guard !network.isEmpty else { return }
-        let index = dice.below(network.count)
+        let index = rng.below(network.count)
         let message = network[index]
-        let fate = dice.below(10)
+        let fate = rng.below(10)
         if fate != 0 { hand(over: message) }
         if fate != 1 { network.remove(at: index) }
     }

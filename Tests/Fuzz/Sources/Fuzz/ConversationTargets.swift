@@ -42,7 +42,7 @@ extension FuzzTarget {
     /// one byte FF there is silence.
     private static func runDownload(_ input: [UInt8]) {
         guard input.count >= 2 else { return }
-        let wishes: [LogWish] = [.device, .catalogue, .log(named: "A01.d"), .log(named: "A02.d")]
+        let wishes: [LogRequest] = [.device, .catalogue, .log(named: "A01.d"), .log(named: "A02.d")]
         var transfer = KM003CLogDownload(
             wishes[Int(input[0]) % wishes.count], model: input[0] & 0x80 != 0 ? .km002c : .km003c)
         var ends = 0

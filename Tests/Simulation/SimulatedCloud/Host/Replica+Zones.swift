@@ -21,7 +21,7 @@ extension Replica {
             let isBrought = isOwn && bug != .leavesOwnBehind
             if !isBrought, !record.properties.isEmpty {
                 aside[key, default: [:]].merge(record.properties) { $0.stamp > $1.stamp ? $0 : $1 }
-                records[key] = record.deletion.map { Record(key: key, deletion: $0) }
+                records[key] = record.deletion.map { SyncRecord(key: key, deletion: $0) }
             }
             if records[key]?.properties.isEmpty == true, records[key]?.deletion == nil { records[key] = nil }
         }
@@ -38,7 +38,7 @@ extension Replica {
             let isPending = outbox.contains { $0.key == key && $0.property == nil }
             kept[key] = DeletionElsewhere(deletion: deletion, learned: learned[key], isPending: isPending)
             learned[key] = nil
-            records[key] = Record(key: key, properties: record.properties)
+            records[key] = SyncRecord(key: key, properties: record.properties)
         }
         deletionsElsewhere[left] = kept
     }
@@ -46,7 +46,7 @@ extension Replica {
     /// Deletions of that zone are in force again. Those that were never told there wait again, as everything does.
     mutating func comeBack(to zone: String) {
         for (key, kept) in deletionsElsewhere.removeValue(forKey: zone) ?? [:] {
-            let change = Record(key: key, deletion: kept.deletion)
+            let change = SyncRecord(key: key, deletion: kept.deletion)
             records[key] = records[key]?.merged(with: change) ?? change
             if learned[key] == nil { learned[key] = kept.learned }
             unqueueOverwritten(of: key)

@@ -27,7 +27,7 @@ struct Replica {
     }
 
     var clock: HybridClock
-    var records: [RecordKey: Record] = [:]
+    var records: [RecordKey: SyncRecord] = [:]
     /// In the order in which they were made.
     var outbox: [Waiting] = []
     var told: [Told] = []
@@ -69,9 +69,9 @@ struct Replica {
         at now: MonotonicTime
     ) -> Stamp {
         let stamp = clock.tick(physical: physical)
-        var change = Record(key: key, deletion: Deletion(stamp: stamp))
+        var change = SyncRecord(key: key, deletion: Deletion(stamp: stamp))
         if let value, let property {
-            change = Record(key: key, properties: [property: Register(value: value, stamp: stamp)])
+            change = SyncRecord(key: key, properties: [property: Register(value: value, stamp: stamp)])
         }
         records[key] = records[key]?.merged(with: change) ?? change
         if property == nil { learn(key, wall) }
@@ -97,12 +97,12 @@ struct Replica {
         return OutboxBatch(records: keys.map { pendingPart(of: $0) })
     }
 
-    private func pendingPart(of key: RecordKey) -> Record {
+    private func pendingPart(of key: RecordKey) -> SyncRecord {
         let waiting = outbox.filter { $0.key == key }
-        let record = records[key] ?? Record(key: key)
+        let record = records[key] ?? SyncRecord(key: key)
         let names = Set(waiting.compactMap(\.property))
         let isDeletionPending = waiting.contains { $0.property == nil }
-        return Record(
+        return SyncRecord(
             key: key, properties: record.properties.filter { names.contains($0.key) },
             deletion: isDeletionPending ? record.deletion : nil)
     }
@@ -159,7 +159,7 @@ struct Replica {
 
     // MARK: What the cloud acknowledged
 
-    private mutating func remember(_ sent: Record) {
+    private mutating func remember(_ sent: SyncRecord) {
         var stamps: [(property: String?, stamp: Stamp)] = sent.properties.sorted { $0.key < $1.key }
             .map { ($0.key, $0.value.stamp) }
         if let deletion = sent.deletion { stamps.append((nil, deletion.stamp)) }
@@ -173,7 +173,7 @@ struct Replica {
 
     /// A page has it: what was told and stands there is in the cloud's changes, and what waits as it stands need not be
     /// told.
-    private mutating func confirm(_ listed: Record) {
+    private mutating func confirm(_ listed: SyncRecord) {
         func stands(_ property: String?) -> Stamp? {
             property.map { listed.properties[$0]?.stamp } ?? listed.deletion?.stamp
         }
@@ -208,7 +208,7 @@ struct Replica {
 
     /// In a refetch: sets aside what the cloud does not list and whose deletion was not seen, but for what waits to be
     /// told.
-    private mutating func setAside(_ key: RecordKey, listed: Record?, drops: Bool) {
+    private mutating func setAside(_ key: RecordKey, listed: SyncRecord?, drops: Bool) {
         guard let before = records[key] else { return }
         let waiting = outbox.filter { $0.key == key }.map(\.property) + told.filter { $0.key == key }.map(\.property)
         let gone = before.properties.filter { name, register in
@@ -216,7 +216,7 @@ struct Replica {
             return drops || listed?.deletion.map { $0.stamp < register.stamp } ?? true
         }
         if !drops { putAside(key, gone) }
-        let after = Record(
+        let after = SyncRecord(
             key: key, properties: before.properties.filter { gone[$0.key] == nil },
             deletion: waiting.contains(nil) || listed?.deletion != nil ? before.deletion : nil)
         records[key] = after.properties.isEmpty && after.deletion == nil ? nil : after
@@ -262,7 +262,7 @@ struct Replica {
             Waiting(key: key, property: property, stamp: stamp, boot: 0, madeAt: .origin, wasTold: true))
     }
 
-    private mutating func take(_ record: Record, _ merge: Merge, wall: Int64) -> Bool {
+    private mutating func take(_ record: SyncRecord, _ merge: Merge, wall: Int64) -> Bool {
         observe(record)
         let before = records[record.key]
         let ingest = Ingest(record) { records[$0] }
@@ -286,7 +286,7 @@ struct Replica {
     }
 
     /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
-    private mutating func outdateAside(_ listed: Record) {
+    private mutating func outdateAside(_ listed: SyncRecord) {
         guard let entry = aside[listed.key] else { return }
         let rest = entry.filter { name, register in
             let known = [listed.deletion?.stamp, listed.properties[name]?.stamp].compactMap { $0 }.max()
@@ -304,7 +304,7 @@ struct Replica {
         if lacking.deletionIsNews, let deletion = record.deletion { queue(record.key, nil, deletion.stamp) }
     }
 
-    private mutating func observe(_ record: Record) {
+    private mutating func observe(_ record: SyncRecord) {
         guard let newest = record.newestStamp else { return }
         clock.observe(newest)
         accepted = max(accepted ?? newest, newest)

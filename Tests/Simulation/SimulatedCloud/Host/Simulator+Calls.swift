@@ -14,7 +14,7 @@ extension Simulator {
             id: nextID(), host: index, run: hosts[index].run, sentAt: now, zone: hosts[index].zone, request: request)
         hosts[index].calls[call.id] = SimulatedHost.OpenCall(
             call: call, sentAt: hosts[index].clock.now(at: now), operation: operation)
-        let delays = hosts[index].link.send(.up, at: now, &dice)
+        let delays = hosts[index].link.send(.up, at: now, &rng)
         if delays.isEmpty { coverage.note(.messageLost) }
         if let first = delays.first, first > .second { coverage.note(.messageSlow) }
         for (copy, delay) in delays.enumerated() {
@@ -43,14 +43,14 @@ extension Simulator {
         switch (open.call.request, response) {
         case (.acquire(_, let meter), .granted(let lease)):
             if lease.terms.policy != hosts[index].policy { hosts[index].policyIs(lease.terms.policy) }
-            let action = hosts[index].leases[meter].granted(lease, sentAt: sentAt, at: moment, dice: dice.next())
+            let action = hosts[index].leases[meter].granted(lease, sentAt: sentAt, at: moment, random: rng.next())
             permitted(index, meter, action, decision)
             perform(action, index, meter)
         case (.acquire(_, let meter), .refused(let reason, let lease, let retryAfter)):
             guard hosts[index].acquireCalls[meter] == id else { return }
             perform(
                 hosts[index].leases[meter].refused(
-                    reason, lease, retryAfter: retryAfter, at: moment, dice: dice.next()), index, meter)
+                    reason, lease, retryAfter: retryAfter, at: moment, random: rng.next()), index, meter)
         case (.renew(let leases, _), .renewals(let results)):
             for (lease, result) in zip(leases, results) {
                 if decision.generation == generation { hosts[index].isTold[lease.meter] = true }
@@ -73,12 +73,12 @@ extension Simulator {
             guard let view else { return }
             // As the lease keeper does: a stricter zone is heeded at once.
             if view.terms.policy == .strict, hosts[index].policy == .keep { hosts[index].policyIs(.strict) }
-            let action = hosts[index].leases[meter].renewed(view, sentAt: sentAt, at: moment, dice: dice.next())
+            let action = hosts[index].leases[meter].renewed(view, sentAt: sentAt, at: moment, random: rng.next())
             permitted(index, meter, action, decision)
             perform(action, index, meter)
         case .lost(let loss, _):
             perform(
-                hosts[index].leases[meter].renewalLost(loss, of: token, view, at: moment, dice: dice.next()), index,
+                hosts[index].leases[meter].renewalLost(loss, of: token, view, at: moment, random: rng.next()), index,
                 meter)
         }
     }
@@ -105,13 +105,13 @@ extension Simulator {
         switch open.call.request {
         case .acquire(_, let meter):
             guard hosts[index].acquireCalls[meter] == id else { return }
-            perform(hosts[index].leases[meter].requestFailed(at: moment, dice: dice.next()), index, meter)
+            perform(hosts[index].leases[meter].requestFailed(at: moment, random: rng.next()), index, meter)
         case .renew(let leases, _):
             for lease in leases {
                 perform(hosts[index].leases[lease.meter].renewalFailed(at: moment), index, lease.meter)
             }
         case .release(let token, let meter, _):
-            perform(hosts[index].leases[meter].releaseFailed(token, at: moment, dice: dice.next()), index, meter)
+            perform(hosts[index].leases[meter].releaseFailed(token, at: moment, random: rng.next()), index, meter)
         case .openStream(let stream):
             if hosts[index].stream == stream { lostStream(index) }
         case .enqueue, .leaveQueue, .closeStream, .account, .createZone, .modify, .changes:

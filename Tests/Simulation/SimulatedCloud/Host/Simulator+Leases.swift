@@ -36,7 +36,7 @@ extension Simulator {
     }
 
     private mutating func sendAcquire(_ index: Int, _ meter: Int, again: Bool, takeover: FencingToken?) {
-        let requestID = again ? hosts[index].requestIDs[meter] ?? RequestID(using: &dice) : RequestID(using: &dice)
+        let requestID = again ? hosts[index].requestIDs[meter] ?? RequestID(using: &rng) : RequestID(using: &rng)
         hosts[index].requestIDs[meter] = requestID
         judgeTakeover(takeover, index, meter)
         let host = hosts[index]
@@ -47,11 +47,11 @@ extension Simulator {
         hosts[index].acquireCalls[meter] = send(.acquire(request, meter: meter), from: index)
     }
 
-    /// A person's wish to take a meter over is good for half a minute.
+    /// A person's intent to take a meter over is good for half a minute.
     private mutating func judgeTakeover(_ takeover: FencingToken?, _ index: Int, _ meter: Int) {
         guard takeover != nil else { return }
         let age = hosts[index].takeoverWishes[meter].map { hosts[index].clock.now(at: now) - $0 }
-        if let age, age <= LeaseTiming.takeoverWish { return }
+        if let age, age <= LeaseTiming.takeoverIntent { return }
         judge.object(
             "\(hosts[index].name) takes meter \(meter) over \(age.map { "\($0)" } ?? "") after anybody wished it")
     }
@@ -60,7 +60,7 @@ extension Simulator {
         let moment = hosts[index].clock.now(at: now)
         var leases: [(meter: Int, token: FencingToken)] = []
         for meter in hosts[index].leases.indices {
-            guard let token = hosts[index].leases[meter].joinRenewal(at: moment, dice: dice.next()) else { continue }
+            guard let token = hosts[index].leases[meter].joinRenewal(at: moment, random: rng.next()) else { continue }
             leases.append((meter, token))
         }
         guard !leases.isEmpty else { return }
@@ -89,7 +89,7 @@ extension Simulator {
         hosts[index].channels[meter] = .closing(channel)
         queue.add(
             .channelClosed(host: index, run: hosts[index].run, meter: meter, channel: channel),
-            at: now + TrueTime(1000 + dice.number(below: 500_000)))
+            at: now + TrueTime(1000 + rng.number(below: 500_000)))
     }
 
     // MARK: Channels
@@ -101,14 +101,14 @@ extension Simulator {
             hosts[index].channels[meter] = .opening(channel)
             queue.add(
                 .channelOpened(host: index, run: hosts[index].run, meter: meter, channel: channel),
-                at: now + 200 * .millisecond + TrueTime(dice.number(below: 3_000_000)))
+                at: now + 200 * .millisecond + TrueTime(rng.number(below: 3_000_000)))
         case .opening, .open, .closing: break
         }
     }
 
     mutating func channelOpened(_ index: Int, _ meter: Int, _ channel: UInt64) {
         guard hosts[index].channels[meter] == .opening(channel) else { return }
-        guard !dice.happens(onceIn: 10) else {
+        guard !rng.happens(onceIn: 10) else {
             end(index, meter, .attemptFailed)
             return
         }
@@ -135,7 +135,7 @@ extension Simulator {
         perform(hosts[index].leases[meter].channelClosed(end, at: moment), index, meter)
         queue.add(
             .wantAgain(host: index, run: hosts[index].run, meter: meter),
-            at: now + 500 * .millisecond + TrueTime(dice.number(below: 12_000_000)))
+            at: now + 500 * .millisecond + TrueTime(rng.number(below: 12_000_000)))
     }
 
     /// The session tries again by itself.
@@ -152,7 +152,7 @@ extension Simulator {
         for meter in hosts[index].leases.indices {
             var turns = 0
             while let next = hosts[index].leases[meter].nextWake, next <= moment {
-                perform(hosts[index].leases[meter].woke(at: moment, dice: dice.next()), index, meter)
+                perform(hosts[index].leases[meter].woke(at: moment, random: rng.next()), index, meter)
                 turns += 1
                 guard turns < 50 else {
                     judge.object("\(hosts[index].name)'s lease of meter \(meter) never rests")

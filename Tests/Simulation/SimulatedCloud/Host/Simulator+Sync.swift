@@ -7,7 +7,7 @@ import SyncCore
 extension Simulator {
     mutating func sync(_ index: Int, _ input: SyncInput) {
         let moment = hosts[index].clock.now(at: now)
-        for effect in hosts[index].sync.handle(input, at: moment, dice: dice.next()) {
+        for effect in hosts[index].sync.handle(input, at: moment, random: rng.next()) {
             switch effect {
             case .perform(let operation): begin(index, operation)
             case .openEvents:
@@ -48,7 +48,7 @@ extension Simulator {
             }
             queue.add(
                 .stored(host: index, run: hosts[index].run, operation),
-                at: now + TrueTime(1000 + dice.number(below: 25_000)))
+                at: now + TrueTime(1000 + rng.number(below: 25_000)))
         }
     }
 
@@ -60,7 +60,7 @@ extension Simulator {
         if killsHost == index {
             killsHost = nil
             coverage.note(.storeKilled)
-            if scenario.bug == .tokenBeforePage || dice.happens(onceIn: 2) { hosts[index].store.undo() }
+            if scenario.bug == .tokenBeforePage || rng.happens(onceIn: 2) { hosts[index].store.undo() }
             crash(index, reboots: false)
             return nil
         }
@@ -217,15 +217,15 @@ extension Simulator {
         case .opened:
             sync(index, .streamOpened)
             for meter in hosts[index].leases.indices {
-                hosts[index].leases[meter].cloudReached(at: moment, dice: dice.next())
+                hosts[index].leases[meter].cloudReached(at: moment, random: rng.next())
                 guard scenario.bug == .wishesForEver, hosts[index].takeoverWishes[meter] != nil else { continue }
-                let wish = LeaseWish(isTakeover: true, isAsked: true)
-                perform(hosts[index].leases[meter].wanted(wish, at: moment), index, meter)
+                let intent = LeaseIntent(isTakeover: true, isAsked: true)
+                perform(hosts[index].leases[meter].wanted(intent, at: moment), index, meter)
             }
         case .changed(let types, let host): sync(index, .remoteChanged(types: types, host: host))
         case .lease(let lease, let meter):
             sync(index, .streamHeard)
-            perform(hosts[index].leases[meter].leaseSeen(lease, at: moment, dice: dice.next()), index, meter)
+            perform(hosts[index].leases[meter].leaseSeen(lease, at: moment, random: rng.next()), index, meter)
         case .offer(let meter):
             sync(index, .streamHeard)
             perform(hosts[index].leases[meter].offered(at: moment), index, meter)

@@ -6,7 +6,7 @@ import SyncCore
 /// Starts of a host, and what its user does.
 extension Simulator {
     mutating func start(_ index: Int) {
-        let session = SessionID(using: &dice)
+        let session = SessionID(using: &rng)
         let wanted = hosts[index].store.value.wants
         hosts[index].isUp = true
         hosts[index].run += 1
@@ -29,17 +29,17 @@ extension Simulator {
     mutating func userActs(_ index: Int) {
         guard !isHealed else { return }
         queue.add(.user(host: index, run: hosts[index].run), at: some(scenario.userGap))
-        let meter = dice.number(below: scenario.meters)
+        let meter = rng.number(below: scenario.meters)
         guard hosts[index].zone == 0 else {
             // Its meters are at home.
-            if dice.happens(onceIn: 8) { delete(index) } else { write(index) }
+            if rng.happens(onceIn: 8) { delete(index) } else { write(index) }
             return
         }
-        if isTense, dice.happens(onceIn: 2) {
+        if isTense, rng.happens(onceIn: 2) {
             want(index, meter)
             return
         }
-        switch dice.number(below: 100) {
+        switch rng.number(below: 100) {
         case 0..<45: write(index)
         case 45..<48: for _ in 0..<12 { write(index) }
         case 48..<56: delete(index)
@@ -57,13 +57,13 @@ extension Simulator {
 
     private mutating func someKey() -> RecordKey {
         let types: [RecordType] = scenario.names > 1 ? [.deviceSettings, .deviceSettings, .meterAlias, .host] : [.host]
-        return RecordKey(type: dice.pick(types) ?? .host, name: "r\(dice.number(below: scenario.names))")
+        return RecordKey(type: rng.pick(types) ?? .host, name: "r\(rng.number(below: scenario.names))")
     }
 
     private mutating func write(_ index: Int, property: String? = nil) {
         guard hosts[index].isUp else { return }
         lastValue += 1
-        let name = property ?? dice.pick(["brightness", "limit", "name"]) ?? "name"
+        let name = property ?? rng.pick(["brightness", "limit", "name"]) ?? "name"
         // A poisoned record is refused whole, so it is one that nobody writes to otherwise.
         let key = property == nil ? someKey() : RecordKey(type: .recording, name: "\(hosts[index].name)-\(lastValue)")
         change(index, .int(lastValue), key, name, isPromised: property == nil)
@@ -114,15 +114,15 @@ extension Simulator {
     private mutating func want(_ index: Int, _ meter: Int) {
         want(
             index, meter,
-            LeaseWish(isTakeover: dice.happens(onceIn: 4), waitsInLine: dice.happens(onceIn: 3), isAsked: true))
+            LeaseIntent(isTakeover: rng.happens(onceIn: 4), waitsInLine: rng.happens(onceIn: 3), isAsked: true))
     }
 
-    mutating func want(_ index: Int, _ meter: Int, _ wish: LeaseWish) {
-        if wish.isTakeover { hosts[index].takeoverWishes[meter] = hosts[index].clock.now(at: now) }
+    mutating func want(_ index: Int, _ meter: Int, _ intent: LeaseIntent) {
+        if intent.isTakeover { hosts[index].takeoverWishes[meter] = hosts[index].clock.now(at: now) }
         hosts[index].store.commit { $0.wants[meter] = true }
         hosts[index].store.sync()
-        note("\(hosts[index].name): wants meter \(meter)\(wish.isTakeover ? ", takes over" : "")")
-        perform(hosts[index].leases[meter].wanted(wish, at: hosts[index].clock.now(at: now)), index, meter)
+        note("\(hosts[index].name): wants meter \(meter)\(intent.isTakeover ? ", takes over" : "")")
+        perform(hosts[index].leases[meter].wanted(intent, at: hosts[index].clock.now(at: now)), index, meter)
     }
 
     private mutating func unwant(_ index: Int, _ meter: Int) {

@@ -25,7 +25,7 @@ struct CloudState {
 /// A zone as the store has it: its records, and the timeline of its changes.
 struct CloudZone {
     struct Stored {
-        var record: Record
+        var record: SyncRecord
         var sequence: UInt64
         /// When it became a tombstone, and what the cloud's calendar said then; nil: it is none.
         var tombstone: Tombstone?
@@ -68,7 +68,7 @@ struct CloudZone {
     enum Fate { case unchanged, changed, clockSkew }
 
     /// Takes one record as the engines do: refuses what is too far ahead, merges, gives a sequence to what is news.
-    mutating func take(_ incoming: Record, at moment: Moment, merge: Merge) -> Fate {
+    mutating func take(_ incoming: SyncRecord, at moment: Moment, merge: Merge) -> Fate {
         guard let newest = incoming.newestStamp else { return .unchanged }
         let latest = StampLimit.latest(now: UInt64(clamping: moment.wall), accepted: accepted)
         guard newest.milliseconds <= latest else { return .clockSkew }
@@ -144,7 +144,7 @@ struct Merge {
     /// A host tells the cloud what it lacks of a record that it sent.
     var tellsAgain: Bool
 
-    func merged(_ mine: Record, _ theirs: Record) -> Record {
+    func merged(_ mine: SyncRecord, _ theirs: SyncRecord) -> SyncRecord {
         guard takesEqual else { return mine.merged(with: theirs) }
         // What `>` turned into `>=` makes of it: of two equal stamps that which came last.
         var properties = mine.properties
@@ -152,6 +152,6 @@ struct Merge {
             properties[name] = register
         }
         let deletion = [mine.deletion, theirs.deletion].compactMap { $0 }.max()
-        return Record(key: mine.key, properties: properties, deletion: deletion)
+        return SyncRecord(key: mine.key, properties: properties, deletion: deletion)
     }
 }

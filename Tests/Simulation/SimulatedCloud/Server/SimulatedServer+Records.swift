@@ -11,7 +11,7 @@ extension SimulatedServer {
     /// A record with this property is refused for good.
     static let poison = "poison"
 
-    mutating func records(_ call: CloudCall, at time: TrueTime, _ dice: inout SeededDice) -> CloudResponse {
+    mutating func records(_ call: CloudCall, at time: TrueTime, _ rng: inout SimulationRNG) -> CloudResponse {
         let zone = store.value.zones[call.zone]
         let epoch = store.value.epoch
         if case .createZone = call.request {
@@ -27,7 +27,7 @@ extension SimulatedServer {
                 CloudAccount(
                     zone: zone.name, host: members[call.host].id, hostName: members[call.host].name, serverTime: wall,
                     epoch: epoch, policy: terms.policy.rawValue, zoneID: zone.id.description))
-        case .modify(let batch): return modify(batch, call, at: time, &dice)
+        case .modify(let batch): return modify(batch, call, at: time, &rng)
         case .changes(let type, let since, let limit):
             do throws(CloudFailure) {
                 return .page(
@@ -41,11 +41,11 @@ extension SimulatedServer {
     }
 
     private mutating func modify(
-        _ batch: OutboxBatch, _ call: CloudCall, at time: TrueTime, _ dice: inout SeededDice
+        _ batch: OutboxBatch, _ call: CloudCall, at time: TrueTime, _ rng: inout SimulationRNG
     ) -> CloudResponse {
         guard batch.records.count <= Self.batchRecordsMax else { return fail(.limitExceeded) }
         let isPoisoned = batch.records.contains { $0.properties[Self.poison] != nil }
-        if isPoisoned, dice.happens(onceIn: 2) { return fail(.badRequest) }
+        if isPoisoned, rng.happens(onceIn: 2) { return fail(.badRequest) }
         var types: [RecordType] = []
         var results: [PushResult] = []
         let wall = clock.wall(at: time).millisecondsSince1970
@@ -56,7 +56,7 @@ extension SimulatedServer {
                 continue
             }
             let merge = merge
-            let moment = CloudZone.Moment(time: time, wall: wall, mark: hasMarked[call.zone] ? nil : dice.next())
+            let moment = CloudZone.Moment(time: time, wall: wall, mark: hasMarked[call.zone] ? nil : rng.next())
             let fate = store.commit { $0.zones[call.zone].take(record, at: moment, merge: merge) }
             if fate == .clockSkew {
                 coverage.note(.clockSkew)

@@ -79,10 +79,10 @@ struct SimulatedServer {
         grantsNothingNewBefore = store.value.isRestoring ? now + terms.over : nil
     }
 
-    mutating func crash(_ dice: inout SeededDice) {
+    mutating func crash(_ rng: inout SimulationRNG) {
         isUp = false
         if store.hasUnsynced { coverage.note(.unsyncedLost) }
-        store.crash(&dice)
+        store.crash(&rng)
         pendingResponses.removeAll()
         pendingEvents.removeAll()
         lines = Array(repeating: Line(), count: meters.count)
@@ -103,7 +103,7 @@ struct SimulatedServer {
 
     // MARK: Requests
 
-    mutating func handle(_ call: CloudCall, at time: TrueTime, _ dice: inout SeededDice) -> CloudResponse {
+    mutating func handle(_ call: CloudCall, at time: TrueTime, _ rng: inout SimulationRNG) -> CloudResponse {
         if let trouble, time < troubleUntil, call.request.isRecords {
             note(trouble.kind)
             return .failed(trouble)
@@ -124,7 +124,7 @@ struct SimulatedServer {
         case .closeStream(let id):
             if streams[call.host] == id { streams[call.host] = nil }
             return .done
-        case .account, .createZone, .modify, .changes: return records(call, at: time, &dice)
+        case .account, .createZone, .modify, .changes: return records(call, at: time, &rng)
         }
     }
 

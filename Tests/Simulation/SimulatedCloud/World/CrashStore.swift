@@ -34,9 +34,9 @@ struct CrashStore<Value> {
         unsynced.removeAll(keepingCapacity: true)
     }
 
-    /// - Parameter dice: which of the states that the crash may leave it leaves.
-    mutating func crash(_ dice: inout SeededDice) {
-        let survivors = dice.number(below: unsynced.count + 1)
+    /// - Parameter rng: picks one of the states that the crash may leave.
+    mutating func crash(_ rng: inout SimulationRNG) {
+        let survivors = rng.number(below: unsynced.count + 1)
         value = survivors == 0 ? durable : unsynced[survivors - 1]
         durable = value
         unsynced.removeAll()

@@ -163,7 +163,7 @@ struct Judge {
     }
 
     /// A host reads a zone anew or enters another one: whatever was no deletion's is there or listed as set aside.
-    mutating func keeps(_ before: [RecordKey: Record], in replica: Replica, by host: String) {
+    mutating func keeps(_ before: [RecordKey: SyncRecord], in replica: Replica, by host: String) {
         for (key, record) in before {
             let after = replica.records[key]
             for (name, register) in record.properties {
@@ -188,7 +188,7 @@ struct Judge {
         guard let token = ChangeToken(token), cloud.knows(token, epoch: epoch) else { return }
         for stored in cloud.records.values where stored.record.key.type == type && stored.sequence <= token.sequence {
             let key = stored.record.key
-            let mine = replica.records[key] ?? Record(key: key)
+            let mine = replica.records[key] ?? SyncRecord(key: key)
             let merged = mine.merged(with: stored.record)
             // A tombstone may be gone here, with what it hid.
             guard forgotten.contains(key) ? merged.properties != mine.properties : merged != mine else { continue }

@@ -40,7 +40,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case renewalKeepsPolicy
     /// The cloud remembers its last grant of a meter alone.
     case forgetsRequests
-    /// A wish to take over lasts until the cloud is there again.
+    /// An intent to take over lasts until the cloud is there again.
     case wishesForEver
     /// The host forgets deletions by whatever its calendar says.
     case trustsCalendar
@@ -103,40 +103,40 @@ struct Scenario {
     var tombstoneAge: TrueTime
     var bug: PlantedBug?
 
-    init(seed: UInt64, bug: PlantedBug?, dice: inout SeededDice) {
+    init(seed: UInt64, bug: PlantedBug?, rng: inout SimulationRNG) {
         self.bug = bug
-        kind = dice.happens(onceIn: 6) ? .oneLoss : .storm
+        kind = rng.happens(onceIn: 6) ? .oneLoss : .storm
         let isCalm = kind == .oneLoss
-        let timeToLive = dice.pick([30, 60, 120] as [Int64]) ?? 120
+        let timeToLive = rng.pick([30, 60, 120] as [Int64]) ?? 120
         terms = LeaseTerms(
             timeToLive: .seconds(timeToLive), lockDelay: .seconds(timeToLive) / 8,
-            policy: dice.happens(permille: 700) ? .strict : .keep)
-        hosts = 2 + dice.number(below: 3)
-        meters = 1 + dice.number(below: 2)
-        length = TrueTime(12 + dice.number(below: 30)) * .minute
+            policy: rng.happens(permille: 700) ? .strict : .keep)
+        hosts = 2 + rng.number(below: 3)
+        meters = 1 + rng.number(below: 2)
+        length = TrueTime(12 + rng.number(below: 30)) * .minute
         // The widest that the rules stand: 1.1 to 0.9 is less than 135 s to 108 s.
-        let drift = isCalm ? 5 : dice.pick([0, 2, 20, 100]) ?? 0
-        serverRate = Self.rate(drift, &dice)
+        let drift = isCalm ? 5 : rng.pick([0, 2, 20, 100]) ?? 0
+        serverRate = Self.rate(drift, &rng)
         hostRates = []
         wallErrors = []
         wallTicks = []
         for _ in 0..<hosts {
-            hostRates.append(Self.rate(drift, &dice))
-            wallErrors.append(Self.wallError(&dice))
-            wallTicks.append(dice.happens(onceIn: 5) ? 1000 : 1)
+            hostRates.append(Self.rate(drift, &rng))
+            wallErrors.append(Self.wallError(&rng))
+            wallTicks.append(rng.happens(onceIn: 5) ? 1000 : 1)
         }
-        lossPermille = isCalm ? 150 : dice.pick([0, 5, 30, 100, 250]) ?? 0
-        doublePermille = isCalm ? 0 : dice.pick([0, 10, 80]) ?? 0
-        slowPermille = isCalm ? 0 : dice.pick([0, 10, 100]) ?? 0
-        slowest = TrueTime(dice.pick([2, 8, 30]) ?? 2) * .second
-        faultGap = TrueTime(dice.pick([40, 120, 400]) ?? 120) * .second
-        userGap = TrueTime(dice.pick([6, 20, 60]) ?? 20) * .second
-        hasTwin = !isCalm && dice.happens(onceIn: 8)
-        names = hasTwin ? 1 : dice.pick([1, 5]) ?? 5
-        upheaval = dice.pick([.none, .restore, .storeGoesBack, .journey]) ?? .none
-        tombstoneAge = TrueTime(dice.pick([2, 6, 15]) ?? 6) * .minute
+        lossPermille = isCalm ? 150 : rng.pick([0, 5, 30, 100, 250]) ?? 0
+        doublePermille = isCalm ? 0 : rng.pick([0, 10, 80]) ?? 0
+        slowPermille = isCalm ? 0 : rng.pick([0, 10, 100]) ?? 0
+        slowest = TrueTime(rng.pick([2, 8, 30]) ?? 2) * .second
+        faultGap = TrueTime(rng.pick([40, 120, 400]) ?? 120) * .second
+        userGap = TrueTime(rng.pick([6, 20, 60]) ?? 20) * .second
+        hasTwin = !isCalm && rng.happens(onceIn: 8)
+        names = hasTwin ? 1 : rng.pick([1, 5]) ?? 5
+        upheaval = rng.pick([.none, .restore, .storeGoesBack, .journey]) ?? .none
+        tombstoneAge = TrueTime(rng.pick([2, 6, 15]) ?? 6) * .minute
         changesPolicy = terms.policy == .keep && !isCalm
-        if !isCalm, dice.happens(onceIn: 5) { goToTheEdge(&dice) }
+        if !isCalm, rng.happens(onceIn: 5) { goToTheEdge(&rng) }
         if hasTwin {
             // Two hosts with one id cannot both be told from each other in another zone.
             if upheaval == .journey { upheaval = .none }
@@ -148,9 +148,9 @@ struct Scenario {
         }
     }
 
-    private mutating func goToTheEdge(_ dice: inout SeededDice) {
+    private mutating func goToTheEdge(_ rng: inout SimulationRNG) {
         kind = .edge
-        let timeToLive = dice.pick([30, 60] as [Int64]) ?? 30
+        let timeToLive = rng.pick([30, 60] as [Int64]) ?? 30
         terms = LeaseTerms(
             timeToLive: .seconds(timeToLive), lockDelay: .seconds(timeToLive) / 8, policy: .strict)
         meters = 1
@@ -161,19 +161,19 @@ struct Scenario {
         userGap = 10 * .second
     }
 
-    private static func rate(_ drift: Int, _ dice: inout SeededDice) -> Int64 {
-        drift == 0 ? 1000 : Int64(1000 - drift + dice.number(below: 2 * drift + 1))
+    private static func rate(_ drift: Int, _ rng: inout SimulationRNG) -> Int64 {
+        drift == 0 ? 1000 : Int64(1000 - drift + rng.number(below: 2 * drift + 1))
     }
 
     /// Seventy-three years: from 2026 to 2099.
     static let to2099: Int64 = 73 * 365 * 86_400_000
 
-    static func wallError(_ dice: inout SeededDice) -> Int64 {
-        switch dice.number(below: 8) {
-        case 0: -Int64(dice.number(below: 60)) * 365 * 86_400_000
-        case 1: Int64(dice.number(below: 30)) * 365 * 86_400_000
-        case 2: Int64(dice.number(below: 240_000)) - 120_000
-        default: Int64(dice.number(below: 4000)) - 2000
+    static func wallError(_ rng: inout SimulationRNG) -> Int64 {
+        switch rng.number(below: 8) {
+        case 0: -Int64(rng.number(below: 60)) * 365 * 86_400_000
+        case 1: Int64(rng.number(below: 30)) * 365 * 86_400_000
+        case 2: Int64(rng.number(below: 240_000)) - 120_000
+        default: Int64(rng.number(below: 4000)) - 2000
         }
     }
 }

@@ -26,22 +26,22 @@ struct SimulatedLink {
     /// A message is sent.
     ///
     /// - Returns: after how long it arrives; empty: never; two: it arrives twice.
-    mutating func send(_ direction: Direction, at time: TrueTime, _ dice: inout SeededDice) -> [TrueTime] {
-        guard !isCut(direction), !isLost(at: time, &dice) else { return [] }
-        var delays = [delay(&dice)]
-        if dice.happens(permille: doublePermille) { delays.append(delays[0] + delay(&dice) * 3) }
+    mutating func send(_ direction: Direction, at time: TrueTime, _ rng: inout SimulationRNG) -> [TrueTime] {
+        guard !isCut(direction), !isLost(at: time, &rng) else { return [] }
+        var delays = [delay(&rng)]
+        if rng.happens(permille: doublePermille) { delays.append(delays[0] + delay(&rng) * 3) }
         return delays
     }
 
-    private mutating func isLost(at time: TrueTime, _ dice: inout SeededDice) -> Bool {
-        guard dice.happens(permille: lossPermille) else { return false }
+    private mutating func isLost(at time: TrueTime, _ rng: inout SimulationRNG) -> Bool {
+        guard rng.happens(permille: lossPermille) else { return false }
         if let oneLossPer, let lastLoss, time - lastLoss < oneLossPer { return false }
         lastLoss = time
         return true
     }
 
-    func delay(_ dice: inout SeededDice) -> TrueTime {
-        dice.happens(permille: slowPermille)
-            ? TrueTime(dice.number(below: Int(slowest))) : TrueTime(500 + dice.number(below: 60_000))
+    func delay(_ rng: inout SimulationRNG) -> TrueTime {
+        rng.happens(permille: slowPermille)
+            ? TrueTime(rng.number(below: Int(slowest))) : TrueTime(500 + rng.number(below: 60_000))
     }
 }

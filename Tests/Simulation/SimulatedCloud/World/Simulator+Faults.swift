@@ -9,13 +9,13 @@ extension Simulator {
     mutating func strike() {
         guard !isHealed else { return }
         queue.add(.fault, at: some(scenario.faultGap))
-        let host = dice.number(below: hosts.count)
+        let host = rng.number(below: hosts.count)
         if scenario.changesPolicy, !hasChangedPolicy, now > scenario.length / 3 { makeStrict() }
-        if isTense, dice.happens(onceIn: 2) {
+        if isTense, rng.happens(onceIn: 2) {
             cut(host)
             return
         }
-        switch dice.number(below: 25) {
+        switch rng.number(below: 25) {
         case 0, 1: crash(host, reboots: false)
         case 2: crash(host, reboots: true)
         case 3, 4: pause(host)
@@ -30,11 +30,11 @@ extension Simulator {
         case 15: killsServer = true
         case 16, 17: upheave()
         case 18, 19: trouble()
-        case 20: repeatLate(dice.number(below: scenario.meters))
+        case 20: repeatLate(rng.number(below: scenario.meters))
         case 21: wishInOutage(host)
         case 22: startIn2099(host)
         case 23: startServerIn2099()
-        default: revoke(dice.number(below: scenario.meters))
+        default: revoke(rng.number(below: scenario.meters))
         }
     }
 
@@ -50,16 +50,16 @@ extension Simulator {
         coverage.note(reboots ? .hostReboot : .hostCrash)
         if hosts[index].store.hasUnsynced { coverage.note(.unsyncedLost) }
         loseOpenCalls(index)
-        hosts[index].store.crash(&dice)
+        hosts[index].store.crash(&rng)
         hosts[index].isUp = false
         hosts[index].isPaused = false
         server.streams[index] = nil
         if reboots {
-            let error = dice.happens(onceIn: 2) ? Scenario.wallError(&dice) : scenario.wallErrors[index]
+            let error = rng.happens(onceIn: 2) ? Scenario.wallError(&rng) : scenario.wallErrors[index]
             hosts[index].clock.reboot(wallError: wallError ?? error, at: now)
             hosts[index].isIn2099 = false
         }
-        let away: TrueTime = dice.pick([3 * .second, 20 * .second, 2 * .minute, 15 * .minute]) ?? .second
+        let away: TrueTime = rng.pick([3 * .second, 20 * .second, 2 * .minute, 15 * .minute]) ?? .second
         queue.add(.hostStarts(index), at: some(away))
     }
 
@@ -68,7 +68,7 @@ extension Simulator {
         note("\(hosts[index].name): paused")
         coverage.note(.hostPause)
         hosts[index].isPaused = true
-        queue.add(.hostResumes(index), at: now + 2 * .second + TrueTime(dice.number(below: 200_000_000)))
+        queue.add(.hostResumes(index), at: now + 2 * .second + TrueTime(rng.number(below: 200_000_000)))
     }
 
     mutating func resume(_ index: Int) {
@@ -83,13 +83,13 @@ extension Simulator {
     }
 
     private mutating func cut(_ index: Int) {
-        let isOneWay = dice.happens(onceIn: 3)
-        let isUp = !isOneWay || dice.happens(onceIn: 2)
+        let isOneWay = rng.happens(onceIn: 3)
+        let isUp = !isOneWay || rng.happens(onceIn: 2)
         hosts[index].link.isUpCut = isUp
         hosts[index].link.isDownCut = !isOneWay || !isUp
         note("\(hosts[index].name): cut off\(isOneWay ? isUp ? " upwards" : " downwards" : "")")
         coverage.note(isOneWay ? .oneWayPartition : .partition)
-        let length: TrueTime = dice.pick([5 * .second, 40 * .second, 4 * .minute, 20 * .minute]) ?? .second
+        let length: TrueTime = rng.pick([5 * .second, 40 * .second, 4 * .minute, 20 * .minute]) ?? .second
         queue.add(.linkHeals(index), at: some(length))
     }
 
@@ -98,7 +98,7 @@ extension Simulator {
         note("\(hosts[index].name): connected again")
         hosts[index].link.isUpCut = false
         hosts[index].link.isDownCut = false
-        if hosts[index].isUp, !hosts[index].isPaused, dice.happens(onceIn: 2) {
+        if hosts[index].isUp, !hosts[index].isPaused, rng.happens(onceIn: 2) {
             sync(index, .triggered(.networkGained))
             scheduleWake(index)
         }
@@ -109,25 +109,25 @@ extension Simulator {
         note("cloud: paused")
         coverage.note(.serverPause)
         server.isPaused = true
-        queue.add(.serverResumes, at: now + .second + TrueTime(dice.number(below: 60_000_000)))
+        queue.add(.serverResumes, at: now + .second + TrueTime(rng.number(below: 60_000_000)))
     }
 
     private mutating func stepWall(_ index: Int) {
         coverage.note(.wallStep)
-        if dice.happens(onceIn: 3) {
+        if rng.happens(onceIn: 3) {
             note("\(hosts[index].name): wall clock is set right")
             hosts[index].clock.setWall(at: now)
             return
         }
         let steps: [Int64] = [-86_400_000, -90_000, -3000, 3000, 90_000, 86_400_000 * 400]
-        let step = dice.pick(steps) ?? 0
+        let step = rng.pick(steps) ?? 0
         note("\(hosts[index].name): wall clock steps \(step) ms")
         hosts[index].clock.stepWall(by: step)
     }
 
     private mutating func changeRate(_ index: Int) {
         coverage.note(.rateChange)
-        hosts[index].clock.changeRate(to: scenario.hostRates[dice.number(below: hosts.count)], at: now)
+        hosts[index].clock.changeRate(to: scenario.hostRates[rng.number(below: hosts.count)], at: now)
         scheduleWake(index)
     }
 
@@ -136,7 +136,7 @@ extension Simulator {
         case .none: break
         case .restore: restoreOrBackUp()
         case .storeGoesBack: copyOrPutBack()
-        case .journey: journey(dice.number(below: hosts.count))
+        case .journey: journey(rng.number(below: hosts.count))
         }
     }
 
@@ -148,7 +148,7 @@ extension Simulator {
             return
         }
         // At any moment, also just after an edit was acknowledged.
-        if dice.happens(onceIn: 2) { putBack(copy) } else { putsBackSoon = true }
+        if rng.happens(onceIn: 2) { putBack(copy) } else { putsBackSoon = true }
     }
 
     mutating func putBack(_ copy: CloudState) {
@@ -188,7 +188,7 @@ extension Simulator {
     /// A request whose grant is not the last one any more arrives again, from somewhere in the network.
     private mutating func repeatLate(_ meter: Int) {
         let present = server.store.value.leases[meter]?.token
-        guard var call = dice.pick(grants[meter].filter { $0.token != present })?.call else { return }
+        guard var call = rng.pick(grants[meter].filter { $0.token != present })?.call else { return }
         coverage.note(.repeatedLate)
         call.isCopy = true
         call.isRepetition = true
@@ -203,8 +203,8 @@ extension Simulator {
         coverage.note(.wishInOutage)
         hosts[index].link.isUpCut = true
         hosts[index].link.isDownCut = true
-        queue.add(.linkHeals(index), at: now + 20 * .second + TrueTime(dice.number(below: 60_000_000)))
-        want(index, dice.number(below: scenario.meters), LeaseWish(isTakeover: true, isAsked: true))
+        queue.add(.linkHeals(index), at: now + 20 * .second + TrueTime(rng.number(below: 60_000_000)))
+        want(index, rng.number(below: scenario.meters), LeaseIntent(isTakeover: true, isAsked: true))
         scheduleWake(index)
     }
 
@@ -285,7 +285,7 @@ extension Simulator {
             .rateLimited, .rateLimited, .serviceUnavailable, .serviceUnavailable, .notAuthenticated, .permissionDenied,
             .wrongCertificate, .other,
         ]
-        let kind = dice.pick(kinds) ?? .other
+        let kind = rng.pick(kinds) ?? .other
         var failure = SyncFailure(kind, "\(kind)")
         if kind == .rateLimited { failure.retryAfter = .seconds(20) }
         server.trouble = failure
@@ -352,7 +352,7 @@ extension Simulator {
         return nil
     }
 
-    private func visible(_ record: Record?) -> [String: Register] {
+    private func visible(_ record: SyncRecord?) -> [String: Register] {
         (record?.properties ?? [:]).filter { $0.key != SimulatedServer.poison }
     }
 }

@@ -8,8 +8,8 @@ extension Simulator {
     mutating func arrive(_ call: CloudCall) {
         guard server.isUp else {
             // Its machine answers for it: nobody listens there. Sometimes even that gets lost.
-            if !hosts[call.host].link.isCut(.down), !dice.happens(onceIn: 3) {
-                let delay = hosts[call.host].link.delay(&dice)
+            if !hosts[call.host].link.isCut(.down), !rng.happens(onceIn: 3) {
+                let delay = hosts[call.host].link.delay(&rng)
                 queue.add(.callFailed(host: call.host, run: call.run, call: call.id), at: now + delay)
             }
             return
@@ -22,7 +22,7 @@ extension Simulator {
         // The copy is from just before the edit, so that its host has read nothing that is lost.
         if putsBackSoon, case .modify = call.request { copy = server.store.value }
         let leases = server.store.value.leases
-        let response = server.handle(call, at: now, &dice)
+        let response = server.handle(call, at: now, &rng)
         if call.isRepetition, case .acquire(_, let meter) = call.request {
             judge.repeats(call, response, from: leases[meter], to: server.store.value.leases[meter])
         }
@@ -37,7 +37,7 @@ extension Simulator {
     }
 
     mutating func scheduleFlush() {
-        queue.add(.flush(run: server.run), at: now + TrueTime(500 + dice.number(below: 15_000)))
+        queue.add(.flush(run: server.run), at: now + TrueTime(500 + rng.number(below: 15_000)))
     }
 
     mutating func flush() {
@@ -63,7 +63,7 @@ extension Simulator {
                 judge.accepted(batch, outcome, in: call.zone)
             }
             if call.isCopy { continue }
-            for delay in hosts[call.host].link.send(.down, at: now, &dice).prefix(1) {
+            for delay in hosts[call.host].link.send(.down, at: now, &rng).prefix(1) {
                 queue.add(.response(host: call.host, run: call.run, call: call.id, response, decision), at: now + delay)
             }
         }
@@ -79,8 +79,8 @@ extension Simulator {
             server.streams[index] = nil
             return
         }
-        var delay = hosts[index].link.delay(&dice)
-        if dice.happens(permille: hosts[index].link.lossPermille) { delay += TrueTime(dice.number(below: 3_000_000)) }
+        var delay = hosts[index].link.delay(&rng)
+        if rng.happens(permille: hosts[index].link.lossPermille) { delay += TrueTime(rng.number(below: 3_000_000)) }
         let time = max(now + delay, hosts[index].lastStreamDelivery + 1)
         hosts[index].lastStreamDelivery = time
         queue.add(.streamed(host: index, run: hosts[index].run, stream: stream, event), at: time)
@@ -140,16 +140,16 @@ extension Simulator {
         note("cloud: crashes")
         for host in hosts.indices {
             guard let stream = server.streams[host], !hosts[host].link.isDownCut else { continue }
-            let delay = hosts[host].link.delay(&dice)
+            let delay = hosts[host].link.delay(&rng)
             queue.add(.streamBroke(host: host, run: hosts[host].run, stream: stream), at: now + delay)
         }
-        server.crash(&dice)
+        server.crash(&rng)
         server.isPaused = false
         if reboots {
             server.clock.reboot(wallError: wallError, at: now)
             server.isIn2099 = false
         }
-        queue.add(.serverStarts, at: some(dice.happens(onceIn: 4) ? 2 * .minute : 5 * .second))
+        queue.add(.serverStarts, at: some(rng.happens(onceIn: 4) ? 2 * .minute : 5 * .second))
     }
 
     mutating func startServer() {

@@ -36,7 +36,7 @@ package struct Simulator {
 
     let seed: UInt64
     let scenario: Scenario
-    var dice: SeededDice
+    var rng: SimulationRNG
     var queue = EventQueue<SimulationEvent>()
     var now: TrueTime = 0
     var hosts: [SimulatedHost] = []
@@ -80,13 +80,13 @@ package struct Simulator {
 
     init(seed: UInt64, bug: PlantedBug?, traces: Bool) {
         self.seed = seed
-        var dice = SeededDice(seed: seed)
-        let scenario = Scenario(seed: seed, bug: bug, dice: &dice)
+        var rng = SimulationRNG(seed: seed)
+        let scenario = Scenario(seed: seed, bug: bug, rng: &rng)
         self.scenario = scenario
         trace = traces ? Trace() : nil
         grants = Array(repeating: [], count: scenario.meters)
         judge = Judge(meters: scenario.meters)
-        let ids = (0..<scenario.hosts).map { _ in HostID(using: &dice) }
+        let ids = (0..<scenario.hosts).map { _ in HostID(using: &rng) }
         let meters = (0..<scenario.meters).compactMap { MeterID("usb:0483:5750:\($0)") }
         server = SimulatedServer(
             scenario: scenario,
@@ -103,9 +103,9 @@ package struct Simulator {
             hosts.append(
                 SimulatedHost(
                     id: ids[index], name: "host\(index)", stamping: isTwin ? ids[0] : ids[index], clock: clock,
-                    link: link, scenario: scenario, session: SessionID(using: &dice)))
+                    link: link, scenario: scenario, session: SessionID(using: &rng)))
         }
-        self.dice = dice
+        self.rng = rng
     }
 
     mutating func run() -> Report {
@@ -191,7 +191,7 @@ package struct Simulator {
     // MARK: Shared
 
     /// Around a time: from nothing to its double.
-    mutating func some(_ time: TrueTime) -> TrueTime { now + TrueTime(dice.number(below: Int(time) * 2)) + 1 }
+    mutating func some(_ time: TrueTime) -> TrueTime { now + TrueTime(rng.number(below: Int(time) * 2)) + 1 }
 
     mutating func nextID() -> UInt64 {
         lastID += 1

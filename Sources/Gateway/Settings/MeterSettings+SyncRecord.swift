@@ -7,10 +7,10 @@ package import SettingsCore
 /// text. A text is read for any key, as an earlier version kept them all.
 extension MeterSettings {
     /// - Parameter record: the meter's; nil means nothing was ever set.
-    package init(record: Record?) { self.init(stored: Self.texts(of: record)) }
+    package init(record: SyncRecord?) { self.init(stored: Self.texts(of: record)) }
 
     /// What is set, as people type it. Properties that only a newer version knows are shown as they are.
-    package static func texts(of record: Record?) -> [String: String] {
+    package static func texts(of record: SyncRecord?) -> [String: String] {
         var texts: [String: String] = [:]
         for (name, register) in record?.properties ?? [:] {
             texts[name] = text(of: register.value, for: Key(rawValue: name))

@@ -2,7 +2,7 @@ import LeaseCore
 package import MeterModel
 
 /// How a person wants a meter connected.
-package struct ConnectManner: Hashable, Sendable {
+package struct ConnectOptions: Hashable, Sendable {
     /// Take the meter over from whoever has it.
     package var isTakeover: Bool
     /// Wait in line until the meter is free.
@@ -10,10 +10,10 @@ package struct ConnectManner: Hashable, Sendable {
     /// Connect without asking for a lease.
     package var isExempt: Bool
     /// The kind of link to use if the meter has several. If nil, the kind last asked for stays in force.
-    package var link: LinkWish?
+    package var link: LinkPreference?
 
     package init(
-        isTakeover: Bool = false, standsInLine: Bool = false, isExempt: Bool = false, link: LinkWish? = nil
+        isTakeover: Bool = false, standsInLine: Bool = false, isExempt: Bool = false, link: LinkPreference? = nil
     ) {
         self.link = link
         self.isTakeover = isTakeover
@@ -22,12 +22,12 @@ package struct ConnectManner: Hashable, Sendable {
     }
 }
 
-extension ConnectManner {
-    var wish: LeaseWish { LeaseWish(isTakeover: isTakeover, waitsInLine: standsInLine, isAsked: true) }
+extension ConnectOptions {
+    var intent: LeaseIntent { LeaseIntent(isTakeover: isTakeover, waitsInLine: standsInLine, isAsked: true) }
 }
 
 /// The kind of link that a person wants to a meter.
-package enum LinkWish: Hashable, Sendable {
+package enum LinkPreference: Hashable, Sendable {
     /// The usual order of preference.
     case any
     case only(LinkAddress.Transport)

@@ -3,7 +3,7 @@ import MeterModel
 import ProgramKit
 
 /// The sync engine in words for people.
-enum SyncWords {
+enum SyncText {
     static func table(_ result: SyncResultBody) -> Table {
         var table = Table(["TYPE", "TOLD", "FETCHED", "UNCHANGED", "PARKED"])
         for type in result.types {
@@ -17,7 +17,7 @@ enum SyncWords {
 
     /// `complete in 120 ms, 3 skipped`.
     static func summary(_ result: SyncResultBody) -> String {
-        "\(result.end) in \(Words.age(milliseconds: result.duration_ms)), \(result.skipped) skipped"
+        "\(result.end) in \(Formatting.age(milliseconds: result.duration_ms)), \(result.skipped) skipped"
     }
 
     /// `fetch`, or `halted: …`.
@@ -43,12 +43,12 @@ enum SyncWords {
         add("last success", status.last_success_ms.map { "\(WallTime(millisecondsSince1970: $0))" })
         // A halt is reported at once and does not count as a failed run.
         add("error", status.error.map { status.failures > 0 ? "\($0) (\(status.failures) times)" : $0 })
-        if let retry = status.retry_in_ms { add("next attempt", "in " + Words.age(milliseconds: retry)) }
-        add("next poll", status.poll_in_ms.map { "in " + Words.age(milliseconds: $0) })
+        if let retry = status.retry_in_ms { add("next attempt", "in " + Formatting.age(milliseconds: retry)) }
+        add("next poll", status.poll_in_ms.map { "in " + Formatting.age(milliseconds: $0) })
         add(
             "event stream",
-            status.stream + (status.stream_age_ms.map { ", heard \(Words.age(milliseconds: $0)) ago" } ?? ""))
-        add("last push", status.push_age_ms.map { "\(Words.age(milliseconds: $0)) ago" })
+            status.stream + (status.stream_age_ms.map { ", heard \(Formatting.age(milliseconds: $0)) ago" } ?? ""))
+        add("last push", status.push_age_ms.map { "\(Formatting.age(milliseconds: $0)) ago" })
         add("network", status.network.map(network))
         add("clock", status.clock_behind_ms.map { clock(aheadBy: -$0) })
         add("store", status.epoch)
@@ -61,7 +61,8 @@ enum SyncWords {
     }
 
     private static func fullness(_ status: SyncStatusBody) -> String {
-        let retry = status.full_retry_in_ms.map { ", some are tried again in " + Words.age(milliseconds: $0) } ?? ""
+        let retry =
+            status.full_retry_in_ms.map { ", some are tried again in " + Formatting.age(milliseconds: $0) } ?? ""
         return retry + (status.full.map { ": \($0)" } ?? "")
     }
 
@@ -73,7 +74,7 @@ enum SyncWords {
     /// This host's clock compared with the cloud's.
     static func clock(aheadBy milliseconds: Int64) -> String {
         guard milliseconds != 0 else { return "as the cloud's" }
-        let span = Words.age(milliseconds: Int64(clamping: milliseconds.magnitude))
+        let span = Formatting.age(milliseconds: Int64(clamping: milliseconds.magnitude))
         return "\(span) \(milliseconds > 0 ? "ahead of" : "behind") the cloud's"
     }
 }

@@ -3,7 +3,7 @@ import MeterModel
 import ProgramKit
 
 /// This host's radios in words for people.
-enum AdapterWords {
+enum AdapterText {
     static func table(_ adapters: [AdapterStatus]) -> Table {
         var table = Table(["ADAPTER", "NAME", "RADIO", "LINKS", "HEARD"])
         for adapter in adapters {

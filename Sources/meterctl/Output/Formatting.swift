@@ -3,7 +3,7 @@ import MeterModel
 import ProgramKit
 
 /// Values in words for people.
-enum Words {
+enum Formatting {
     /// `5.106 V`, or `–` for unknown.
     static func quantity(_ quantity: Quantity, _ value: Double?) -> String {
         guard let value else { return "–" }

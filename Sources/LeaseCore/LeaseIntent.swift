@@ -1,6 +1,6 @@
 /// How a host wants a meter.
-package struct LeaseWish: Hashable, Sendable {
-    /// Take the meter over from its holder. Valid for `LeaseTiming.takeoverWish`, and against one holder only.
+package struct LeaseIntent: Hashable, Sendable {
+    /// Take the meter over from its holder. Valid for `LeaseTiming.takeoverIntent`, and against one holder only.
     package var isTakeover: Bool
     /// The grant to take over, if the person has seen it (`who`). If nil, the machine first asks who has the meter, and
     /// takes it over from that host.
@@ -20,7 +20,7 @@ package struct LeaseWish: Hashable, Sendable {
     }
 
     /// Another attempt at a meter that was wanted before.
-    package static let resume = LeaseWish()
+    package static let resume = LeaseIntent()
 }
 
 /// How the use of a channel ended.
@@ -67,28 +67,30 @@ package enum LeaseTiming {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }
 
-    /// How long a person's wish to take over waits for the cloud's first answer. A host that gets the meter later is
+    /// How long a person's intent to take over waits for the cloud's first answer. A host that gets the meter later is
     /// not the one the person meant.
-    package static let takeoverWish = Duration.seconds(30)
+    package static let takeoverIntent = Duration.seconds(30)
     /// Greatest age of a repeated request: the authority does not remember requests for ever.
     package static let repetitionAge = Duration.seconds(30)
     /// Number of consecutive unanswered requests after which the cloud counts as unreachable.
     package static let unreachableAfter = 2
 
-    /// - Parameter dice: random bits. The result is between four and six fifths of `duration`.
-    static func spread(_ duration: Duration, _ dice: UInt64) -> Duration { duration * (800 + Int(dice % 401)) / 1000 }
-
-    /// A random moment within `span`.
-    static func within(_ span: Duration, _ dice: UInt64) -> Duration { span * Int(dice % 1000) / 1000 }
-
-    /// Half the time to live or a little less, so that hosts that started together drift apart.
-    static func heartbeat(of terms: LeaseTerms, _ dice: UInt64) -> Duration {
-        terms.heartbeat * (900 + Int(dice % 101)) / 1000
+    /// - Parameter random: random bits. The result is between four and six fifths of `duration`.
+    static func spread(_ duration: Duration, _ random: UInt64) -> Duration {
+        duration * (800 + Int(random % 401)) / 1000
     }
 
-    static func acquireRetry(afterFailures failures: Int, _ dice: UInt64) -> Duration {
+    /// A random moment within `span`.
+    static func within(_ span: Duration, _ random: UInt64) -> Duration { span * Int(random % 1000) / 1000 }
+
+    /// Half the time to live or a little less, so that hosts that started together drift apart.
+    static func heartbeat(of terms: LeaseTerms, _ random: UInt64) -> Duration {
+        terms.heartbeat * (900 + Int(random % 101)) / 1000
+    }
+
+    static func acquireRetry(afterFailures failures: Int, _ random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 10)
-        return spread(min(acquireRetry.lowerBound * (1 << doublings), acquireRetry.upperBound), dice)
+        return spread(min(acquireRetry.lowerBound * (1 << doublings), acquireRetry.upperBound), random)
     }
 }
 

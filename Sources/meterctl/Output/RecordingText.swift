@@ -3,16 +3,16 @@ import MeterModel
 import ProgramKit
 
 /// Recordings in words for people.
-enum RecordingWords {
+enum RecordingText {
     static func table(_ recordings: [RecordingBody]) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
         for recording in recordings {
             table.add([
                 .init(recording.id), .init(recording.meter), .init(recording.name ?? "–"), .init(host(of: recording)),
                 .init(recording.state, recording.state == "running" ? .green : nil), .init(recording.started),
-                .init(Words.age(milliseconds: recording.duration_ms)),
-                .init(Words.quantity(.charge, recording.charge_mAh)),
-                .init(Words.quantity(.energy, recording.energy_Wh)),
+                .init(Formatting.age(milliseconds: recording.duration_ms)),
+                .init(Formatting.quantity(.charge, recording.charge_mAh)),
+                .init(Formatting.quantity(.energy, recording.energy_Wh)),
                 .init(marks(of: recording), .yellow),
             ])
         }
@@ -92,14 +92,14 @@ enum RecordingWords {
     }
 
     private static func beside(_ quantity: Quantity, _ host: Double?, _ meter: Double?) -> String {
-        let own = meter.map { " (the meter's own counter: \(Words.quantity(quantity, $0)))" } ?? ""
-        return Words.quantity(quantity, host) + own
+        let own = meter.map { " (the meter's own counter: \(Formatting.quantity(quantity, $0)))" } ?? ""
+        return Formatting.quantity(quantity, host) + own
     }
 
     private static func range(_ quantity: Quantity, _ range: RecordingBody.Range?) -> String {
         guard let range else { return "–" }
-        let (least, greatest) = (Words.quantity(quantity, range.min), Words.quantity(quantity, range.max))
-        return "\(Words.quantity(quantity, range.mean)) on average, \(least) to \(greatest)"
+        let (least, greatest) = (Formatting.quantity(quantity, range.min), Formatting.quantity(quantity, range.max))
+        return "\(Formatting.quantity(quantity, range.mean)) on average, \(least) to \(greatest)"
     }
 
     static func words(forCause cause: String) -> String {

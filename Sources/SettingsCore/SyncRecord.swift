@@ -82,7 +82,7 @@ package struct Deletion: Hashable, Sendable {
 ///
 /// Always in its reduced form: a property that is not younger than the deletion is not held at all. So two records are
 /// equal exactly when they mean the same.
-package struct Record: Hashable, Sendable {
+package struct SyncRecord: Hashable, Sendable {
     package let key: RecordKey
     package private(set) var properties: [String: Register]
     package private(set) var deletion: Deletion?
@@ -112,7 +112,7 @@ package struct Record: Hashable, Sendable {
     /// Commutative, associative, idempotent and total: no case is decided by the order of arrival. The keys are not
     /// compared, because the rebuild merges records of different names. Of two equal registers the one that was there
     /// stays, with who brought it first.
-    package mutating func merge(_ other: Record) {
+    package mutating func merge(_ other: SyncRecord) {
         if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
         for (name, theirs) in other.properties {
             properties[name] = properties[name].map { max(theirs, $0) } ?? theirs
@@ -122,7 +122,7 @@ package struct Record: Hashable, Sendable {
 
     /// As the cloud takes it from a host: whatever the host says of it, the host itself has brought all that its own
     /// stamps are not on.
-    package func brought(by host: HostID) -> Record {
+    package func brought(by host: HostID) -> SyncRecord {
         var copy = self
         copy.properties = properties.mapValues { register in
             Register(
@@ -132,7 +132,7 @@ package struct Record: Hashable, Sendable {
         return copy
     }
 
-    package func merged(with other: Record) -> Record {
+    package func merged(with other: SyncRecord) -> SyncRecord {
         var result = self
         result.merge(other)
         return result
@@ -142,8 +142,8 @@ package struct Record: Hashable, Sendable {
     /// the rest is older than a deletion that the cloud has forgotten.
     ///
     /// - Returns: nil where nothing is left.
-    package func keeping(properties names: Set<String>, deletion isKept: Bool) -> Record? {
-        let part = Record(
+    package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
+        let part = SyncRecord(
             key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)
         return part.newestStamp == nil ? nil : part
     }

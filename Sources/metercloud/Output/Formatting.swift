@@ -3,7 +3,7 @@ import MeterModel
 import SettingsCore
 
 /// How values are shown to people.
-enum Words {
+enum Formatting {
     /// `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
     static func time(_ milliseconds: Int64) -> String {
         switch milliseconds {

@@ -1,7 +1,7 @@
 import MeterModel
 
-/// Reproducible dice: the same seed throws the same numbers, so that a failing seed replays.
-package struct Dice: RandomNumberGenerator, Sendable {
+/// Repeatable random numbers: the same seed gives the same ones, so that a failing seed replays.
+package struct SeededRNG: RandomNumberGenerator, Sendable {
     private var generator: SplitMix64
 
     package init(seed: UInt64) { generator = SplitMix64(seed: seed) }

@@ -1,7 +1,7 @@
 import MeterModel
 
 /// The only source of chance here, so that a seed names a run.
-package struct SeededDice: RandomNumberGenerator, Sendable {
+package struct SimulationRNG: RandomNumberGenerator, Sendable {
     private var generator: SplitMix64
 
     package init(seed: UInt64) { generator = SplitMix64(seed: seed) }

@@ -6,7 +6,7 @@ package import SettingsCore
 // "deleted":{"stamp":…,"broughtBy":…?,"mergedInto":…?}?} A value names its kind, because JSON does not distinguish 1
 // from 1.0: null, {"bool":…}, {"int":…}, {"double":…}, {"string":…}.
 
-extension Record: Codable {
+extension SyncRecord: Codable {
     private enum CodingKeys: String, CodingKey { case type, name, properties, deleted }
 
     package init(from decoder: any Decoder) throws {

@@ -21,7 +21,7 @@ extension CloudService {
 
     /// What one copy remembers about its own life.
     struct CopyLife {
-        var sights = FailureDetector()
+        var detector = FailureDetector()
         /// The name with which it began to send heartbeats.
         var name: ReplicaID?
         /// The last look failed, which has been logged.
@@ -34,18 +34,18 @@ extension CloudService {
         let isFirst = life.name != me
         life.name = me
         do {
-            let signs = try await engine.heartbeat(of: me, isFirst: isFirst)
-            guard !signs.wasGivenUp else {
+            let heartbeats = try await engine.heartbeat(of: me, isFirst: isFirst)
+            guard !heartbeats.wasGivenUp else {
                 // Cut off for too long: those who wait here were removed from their queues, and have to queue again.
                 logger.warning("the other copies had given this one up; those who wait through it queue again")
                 becomeAnother()
                 hub.endQueues()
                 return
             }
-            var marks = signs.marks
+            var marks = heartbeats.marks
             for waited in queues.copies where marks[waited] == nil { marks[waited] = 0 }
             marks[me] = nil
-            for silent in life.sights.look(at: marks, now: clock.now()) { try await giveUp(silent) }
+            for silent in life.detector.look(at: marks, now: clock.now()) { try await giveUp(silent) }
             life.isBlind = false
         } catch {
             if !life.isBlind { logger.warning("other copies are not looked after", metadata: ["error": "\(error)"]) }

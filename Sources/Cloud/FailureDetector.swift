@@ -9,7 +9,7 @@ struct FailureDetector {
         var mark: UInt64
     }
 
-    private struct Sight {
+    private struct Heartbeat {
         var mark: UInt64
         /// When this copy first saw that mark.
         var since: MonotonicTime
@@ -23,7 +23,7 @@ struct FailureDetector {
     /// heartbeat.
     static let gapMax = Duration.seconds(10)
 
-    private var sights: [ReplicaID: Sight] = [:]
+    private var heartbeats: [ReplicaID: Heartbeat] = [:]
     private var lookedAt: MonotonicTime?
 
     init() {}
@@ -33,12 +33,12 @@ struct FailureDetector {
     mutating func look(at marks: [ReplicaID: UInt64], now: MonotonicTime) -> [Silence] {
         let countsAnew = lookedAt.map { now - $0 > Self.gapMax } ?? true
         lookedAt = now
-        var next: [ReplicaID: Sight] = [:]
+        var next: [ReplicaID: Heartbeat] = [:]
         for (copy, mark) in marks {
-            let known = countsAnew ? nil : sights[copy]
-            next[copy] = known?.mark == mark ? known : Sight(mark: mark, since: now)
+            let known = countsAnew ? nil : heartbeats[copy]
+            next[copy] = known?.mark == mark ? known : Heartbeat(mark: mark, since: now)
         }
-        sights = next
+        heartbeats = next
         return next.filter { now - $0.value.since >= Self.silenceMax }
             .map { Silence(copy: $0.key, mark: $0.value.mark) }.sorted { $0.copy < $1.copy }
     }

@@ -58,7 +58,7 @@ extension EtcdCloudEngine {
         try await finish { [self] in
             try await check(zone)
             try await readLeases(in: zone)
-            return sights.all(in: zone)
+            return leaseCache.all(in: zone)
         }
     }
 
@@ -67,9 +67,9 @@ extension EtcdCloudEngine {
         try await finish { [self] in
             try await check(zone)
             let changed = try await reads.entry(keys.leaseGeneration(zone))?.revision ?? 0
-            let known = sights.readThrough(zone)
+            let known = leaseCache.readThrough(zone)
             if known == 0 || changed > known { try await readLeases(in: zone) }
-            return sights.all(in: zone).filter { $0.record.holder != nil }
+            return leaseCache.all(in: zone).filter { $0.record.holder != nil }
         }
     }
 
@@ -97,7 +97,7 @@ extension EtcdCloudEngine {
     /// - Returns: the leases whose holder or state another copy has changed, and that have not been reported yet.
     @discardableResult
     func readLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
-        let since = sights.readThrough(zone) + 1
+        let since = leaseCache.readThrough(zone) + 1
         let (leases, pulses) = (keys.leases(in: zone), keys.pulses(in: zone))
         var range = EtcdRange(prefix: leases)
         range.changedSince = since
@@ -119,16 +119,16 @@ extension EtcdCloudEngine {
         }
         for beat in beats {
             guard let meter = StoreKeys.text(of: beat.key, after: pulses) else { continue }
-            sights.note(pulse: beat.revision, at: MeterPlace(zone: zone, meter: meter), now: now)
+            leaseCache.note(pulse: beat.revision, at: MeterPlace(zone: zone, meter: meter), now: now)
         }
-        sights.wasRead(zone, through: revision)
+        leaseCache.wasRead(zone, through: revision)
         return news
     }
 
     /// - Returns: the lease, if another copy has changed its holder or state and that was not known yet.
     func note(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
         let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
-        let (next, isNews) = sights.note(seen, at: place, isOwn: author == writer)
+        let (next, isNews) = leaseCache.note(seen, at: place, isOwn: author == writer)
         return isNews ? next.record : nil
     }
 }

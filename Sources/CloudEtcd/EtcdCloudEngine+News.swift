@@ -77,7 +77,7 @@ extension EtcdCloudEngine {
     private func tellRenewals() async {
         while !Task.isCancelled {
             await pause(Self.tellInterval)
-            let digest = untold.take()
+            let digest = pendingRenewals.take()
             guard !digest.isEmpty else { continue }
             do throws(EtcdError) {
                 _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
@@ -116,7 +116,7 @@ extension EtcdCloudEngine {
                 let now = clock.now()
                 for (zone, meters) in try RenewalDigest(entry).zones {
                     for (meter, pulse) in meters {
-                        sights.note(pulse: pulse, at: MeterPlace(zone: zone, meter: meter), now: now)
+                        leaseCache.note(pulse: pulse, at: MeterPlace(zone: zone, meter: meter), now: now)
                     }
                 }
             case .queue, nil: break
@@ -133,7 +133,7 @@ extension EtcdCloudEngine {
             for entry in heads {
                 guard let zone = StoreKeys.text(of: entry.key, after: keys.allHeads) else { continue }
                 if let news = try news(ofHead: entry, zone: zone) { await hear(news) }
-                let isFirst = sights.readThrough(zone) == 0
+                let isFirst = leaseCache.readThrough(zone) == 0
                 let leases = try await readLeases(in: zone)
                 // At the start all of them are new to this copy, but to nobody else.
                 guard !isFirst else { continue }

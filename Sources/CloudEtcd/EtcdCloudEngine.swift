@@ -22,9 +22,9 @@ package final class EtcdCloudEngine: CloudEngine {
     /// The tasks that the batchers began, whose results their callers await.
     let work = SharedWork()
     let reads: SharedReads
-    let sights: LeaseCache
+    let leaseCache: LeaseCache
     let aliases: AliasCache
-    let untold = PendingRenewals()
+    let pendingRenewals = PendingRenewals()
     let leaseDesk: LeaseBatcher
     let recordDesk: RecordBatcher
     /// This copy's name in what it writes.
@@ -69,13 +69,14 @@ package final class EtcdCloudEngine: CloudEngine {
         epoch = start.epoch
         limits = Mutex(start.limits(at: clock.now()))
         reads = SharedReads(client: client, work: work)
-        sights = LeaseCache()
+        leaseCache = LeaseCache()
         aliases = AliasCache(client: client, keys: keys, writer: writer)
         leaseDesk = LeaseBatcher(
-            client: client, keys: keys, sights: sights, aliases: aliases, untold: untold, writer: writer,
+            client: client, keys: keys, leaseCache: leaseCache, aliases: aliases, pendingRenewals: pendingRenewals,
+            writer: writer,
             work: work, now: clock.now)
         recordDesk = RecordBatcher(
-            client: client, keys: keys, heads: heads, leases: sights, aliases: aliases, writer: writer, work: work,
+            client: client, keys: keys, heads: heads, leases: leaseCache, aliases: aliases, writer: writer, work: work,
             rng: rng, now: clock.now)
     }
 

@@ -352,7 +352,7 @@ struct EtcdCopiesTests {
                 group.addTask { await first.engine.run { _ in } }
                 for _ in 0..<5 {
                     second.advance(20)
-                    while second.engine.sights.lease(place).record?.renewedAt != second.now {
+                    while second.engine.leaseCache.lease(place).record?.renewedAt != second.now {
                         guard case .renewed = try? await first.renew(meter, in: zone, token: token, by: 1) else {
                             Issue.record("lost")
                             group.cancelAll()

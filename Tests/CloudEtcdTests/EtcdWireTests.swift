@@ -254,18 +254,18 @@ struct StoredValueTests {
     }
 
     @Test func untoldRenewals_goOutOnce_theLastOfEachLease_andNoMoreThanFit() {
-        let untold = PendingRenewals()
+        let pendingRenewals = PendingRenewals()
         for number in 0...RenewalDigest.renewalsMax {
-            untold.add(MeterPlace(zone: "z\(number % 3)", meter: "m\(number)"), pulse: 1)
+            pendingRenewals.add(MeterPlace(zone: "z\(number % 3)", meter: "m\(number)"), pulse: 1)
         }
-        untold.add(MeterPlace(zone: "z0", meter: "m0"), pulse: 2)
+        pendingRenewals.add(MeterPlace(zone: "z0", meter: "m0"), pulse: 2)
 
-        let sheets = [untold.take(), untold.take()]
+        let sheets = [pendingRenewals.take(), pendingRenewals.take()]
 
         let counts = sheets.map { $0.zones.values.reduce(0) { $0 + $1.count } }
         #expect(counts == [RenewalDigest.renewalsMax, 1])
         #expect(sheets.compactMap { $0.zones["z0"]?["m0"] } == [2])
-        #expect(untold.take().isEmpty)
+        #expect(pendingRenewals.take().isEmpty)
     }
 
     @Test func watchedKeys_tellWhatTheyAre() {
@@ -410,15 +410,15 @@ struct LeasePlanTests {
     }
 
     @Test func sights_neverGoBack() {
-        let sights = LeaseCache()
-        sights.note(SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 0), at: place)
+        let leaseCache = LeaseCache()
+        leaseCache.note(SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 0), at: place)
         // The answer to a renewal of the holder before comes late: its time is not the new holder's.
-        sights.note(SeenLease(record: record(1, renewedAt: 40), revision: 5, pulse: 8), at: place)
+        leaseCache.note(SeenLease(record: record(1, renewedAt: 40), revision: 5, pulse: 8), at: place)
 
-        #expect(sights.lease(place) == SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 8))
-        sights.note(pulse: 10, at: place, now: .origin + .seconds(60))
-        #expect(sights.lease(place).record?.renewedAt == .origin + .seconds(60))
-        let again = sights.note(SeenLease(record: record(2, renewedAt: 70), revision: 9, pulse: 10), at: place)
+        #expect(leaseCache.lease(place) == SeenLease(record: record(2, renewedAt: 50), revision: 9, pulse: 8))
+        leaseCache.note(pulse: 10, at: place, now: .origin + .seconds(60))
+        #expect(leaseCache.lease(place).record?.renewedAt == .origin + .seconds(60))
+        let again = leaseCache.note(SeenLease(record: record(2, renewedAt: 70), revision: 9, pulse: 10), at: place)
         #expect(!again.isNews)
         #expect(again.seen.record?.renewedAt == .origin + .seconds(60))
     }

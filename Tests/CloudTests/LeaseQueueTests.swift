@@ -115,28 +115,30 @@ struct LeaseQueueTests {
     // MARK: Who lives
 
     @Test func copy_isSilent_afterItsTime_andNotBefore() {
-        var sights = FailureDetector()
+        var detector = FailureDetector()
 
-        let found = [0, 5, 10, 15, 20].map { sights.look(at: [.numbered(1): 7], now: start + .seconds($0)) }
+        let found = [0, 5, 10, 15, 20].map { detector.look(at: [.numbered(1): 7], now: start + .seconds($0)) }
 
         #expect(found == [[], [], [], [], [FailureDetector.Silence(copy: .numbered(1), mark: 7)]])
     }
 
     @Test func copy_lives_asLongAsItsMarkChanges() {
-        var sights = FailureDetector()
+        var detector = FailureDetector()
 
         // Every third look sees a new one.
-        let found = (0..<100).map { sights.look(at: [.numbered(1): UInt64($0 / 3 + 1)], now: start + .seconds(5 * $0)) }
+        let found = (0..<100).map {
+            detector.look(at: [.numbered(1): UInt64($0 / 3 + 1)], now: start + .seconds(5 * $0))
+        }
 
         #expect(found.allSatisfy { $0.isEmpty })
     }
 
     @Test func silence_countsAnew_afterTheStoreAnsweredNobody() {
-        var sights = FailureDetector()
+        var detector = FailureDetector()
         let marks: [ReplicaID: UInt64] = [.numbered(1): 7, .numbered(2): 0]
 
         // Nobody could give a sign for an hour.
-        let found = [0, 3600, 3605, 3610, 3615, 3620].map { sights.look(at: marks, now: start + .seconds($0)) }
+        let found = [0, 3600, 3605, 3610, 3615, 3620].map { detector.look(at: marks, now: start + .seconds($0)) }
 
         #expect(found.dropLast().allSatisfy { $0.isEmpty })
         #expect(found.last?.map(\.copy) == [.numbered(1), .numbered(2)])

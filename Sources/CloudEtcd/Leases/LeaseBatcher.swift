@@ -28,9 +28,9 @@ final class LeaseBatcher: Sendable {
 
     private let client: EtcdClient
     private let keys: StoreKeys
-    private let sights: LeaseCache
+    private let leaseCache: LeaseCache
     private let aliases: AliasCache
-    private let untold: PendingRenewals
+    private let pendingRenewals: PendingRenewals
     private let writer: String
     private let work: SharedWork
     private let now: @Sendable () -> MonotonicTime
@@ -39,14 +39,15 @@ final class LeaseBatcher: Sendable {
     private let decisions = Atomic<UInt64>(0)
 
     init(
-        client: EtcdClient, keys: StoreKeys, sights: LeaseCache, aliases: AliasCache, untold: PendingRenewals,
+        client: EtcdClient, keys: StoreKeys, leaseCache: LeaseCache, aliases: AliasCache,
+        pendingRenewals: PendingRenewals,
         writer: String, work: SharedWork, now: @escaping @Sendable () -> MonotonicTime
     ) {
         self.client = client
         self.keys = keys
-        self.sights = sights
+        self.leaseCache = leaseCache
         self.aliases = aliases
-        self.untold = untold
+        self.pendingRenewals = pendingRenewals
         self.writer = writer
         self.work = work
         self.now = now
@@ -133,7 +134,7 @@ final class LeaseBatcher: Sendable {
         for (place, jobs) in jobs {
             do throws(EtcdError) {
                 let plan = try LeasePlan(jobs, at: place, aliases: books[place.zone] ?? SeenAliases(), writer: writer) {
-                    sights.lease(MeterPlace(zone: place.zone, meter: $0))
+                    leaseCache.lease(MeterPlace(zone: place.zone, meter: $0))
                 }
                 plans.append(plan)
             } catch {
@@ -153,8 +154,8 @@ final class LeaseBatcher: Sendable {
                     revision: answer.revision, keys: keys, now: now)
                 switch outcome {
                 case .done(let seen):
-                    sights.note(seen, at: plan.place, isOwn: true)
-                    if plan.change == .pulse { untold.add(plan.place, pulse: seen.pulse) }
+                    leaseCache.note(seen, at: plan.place, isOwn: true)
+                    if plan.change == .pulse { pendingRenewals.add(plan.place, pulse: seen.pulse) }
                     plan.deliver()
                 case .changed(let found):
                     note(found, of: plan)
@@ -194,8 +195,10 @@ final class LeaseBatcher: Sendable {
     }
 
     private func note(_ found: LeasePlan.Found, of plan: LeasePlan) {
-        sights.note(found.lease, at: plan.place)
-        for (meter, lease) in found.others { sights.note(lease, at: MeterPlace(zone: plan.place.zone, meter: meter)) }
+        leaseCache.note(found.lease, at: plan.place)
+        for (meter, lease) in found.others {
+            leaseCache.note(lease, at: MeterPlace(zone: plan.place.zone, meter: meter))
+        }
         if found.hasOtherAliases { aliases.forget(plan.place.zone, seen: plan.aliases.revision) }
     }
 

@@ -20,8 +20,8 @@ struct EntityMaker {
                 ("unique_id", .string("\(meter.id.homeAssistantID)_\(key)")),
                 ("name", .string(traits.name)),
                 ("state_topic", .string(topics.state(meter.id))),
-                // A quantity that is unknown at the moment is null, which is None here: Home Assistant's value for
-                // unknown.
+                // A quantity that is unknown at the moment is null, which a template renders as None: Home Assistant's
+                // value for unknown.
                 ("value_template", .string("{{ value_json.\(quantity.key) }}")),
                 ("device_class", traits.deviceClass.map { .string($0) }),
                 ("state_class", traits.stateClass.map { .string($0) }),

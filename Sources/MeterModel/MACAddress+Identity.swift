@@ -16,7 +16,7 @@ extension MACAddress {
         package var isLasting: Bool { self == .assigned || self == .randomStatic }
     }
 
-    /// Why an address is no device's identity.
+    /// Why an address does not identify a device.
     package enum IdentityFault: Hashable, Sendable {
         /// All zeros or all ones: what unset memory and broken adapters show.
         case blank

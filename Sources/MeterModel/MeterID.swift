@@ -41,7 +41,7 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// Reads what `description` prints, and a MAC address in any form, but for one that is no device's
+    /// Reads what `description` prints, and a MAC address in any form, except one that belongs to no device
     /// (`MACAddress.isBlank`).
     package init?(_ text: some StringProtocol) {
         if let mac = MACAddress(text) {

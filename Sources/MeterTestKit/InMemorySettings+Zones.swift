@@ -191,7 +191,7 @@ extension InMemorySettings.State {
         nextAside += 1
     }
 
-    /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
+    /// The cloud lists this record: what was set aside of it and is not newer leaves the list.
     mutating func outdateAside(_ listed: SyncRecord) {
         for index in aside.indices where aside[index].key == listed.key {
             aside[index].registers = aside[index].registers.filter { !listed.has($0, asNewAs: $1.stamp) }

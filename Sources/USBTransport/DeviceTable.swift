@@ -51,8 +51,8 @@ package struct DeviceTable: Hashable, Sendable {
     /// Makers of controllers that are in meters and in other things as well.
     private static let controllerVendors: Set<UInt16> = [0x28E9, 0x2E3C]
 
-    /// The model of a device, or nil for what is no meter, or cannot be told to be one. Of two rows the one that asks for
-    /// a layout counts.
+    /// The model of a device. Nil if it is not a meter, or cannot be recognised as one. Where two rows match, the one that
+    /// asks for a layout decides.
     ///
     /// - Parameters:
     ///   - product: nil if unknown.

@@ -77,7 +77,7 @@ extension USBDevice {
 }
 
 extension DeviceTable {
-    /// The model behind a device node, by what its USB device says; nil where that is no meter, or there is none.
+    /// The model behind a device node, by what its USB device says of itself. Nil if that is not a meter, or not there.
     package func model(behind name: String, _ subsystem: USBIdentity.Subsystem, in classFolder: String) -> ModelName? {
         USBDevice(behind: name, in: classFolder).flatMap { model(of: $0, subsystem) }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Plain English in what people read: README, Docs, manual pages, help texts, errors and the web page. Say what a thing is,
-/// not what it is none of.
+/// Plain English in what people read: README, Docs, manual pages, help texts, errors, the web page and comments. Say what a
+/// thing is, not what it is none of.
 struct WordingTests {
     private struct Phrase: Sendable {
         /// A regular expression, case and line ends apart.
@@ -38,6 +38,18 @@ struct WordingTests {
         }
     }
 
+    /// Of every target, and of what the tests share.
+    @Test func comments_useNoWornPhrase() throws {
+        for file in try SourceTree.texts() where file.name.hasPrefix("Sources/") && file.name.hasSuffix(".swift") {
+            let comments = Self.comments(in: file.text)
+            for phrase in Self.worn {
+                let hits = try Self.hits(of: phrase, in: comments)
+                #expect(hits.isEmpty, "\(file.name) says \(hits): \(phrase.instead)")
+            }
+            #expect(!comments.contains("\nnil:"), "\(file.name): say what the value is, then when it is nil")
+        }
+    }
+
     /// A check that cannot fail is worth nothing: this one finds what it looks for, over the ends of lines too.
     @Test func wornPhrases_areFound() throws {
         let text = "A reply\nis none. There is none. Bytes are passed\nover, what has to be told. It is no meter."
@@ -45,6 +57,7 @@ struct WordingTests {
         #expect(found == ["reply is none", "It is no ", "passed over", "has to be told"])
         let code = "let a = \"one\" // \"two\"\n    // \"no\"\nb(\"\"\"\n  three\n  \"\"\")"
         #expect(Self.literals(in: code) == "one two three")
+        #expect(Self.comments(in: "/// nil: nobody.\nlet a = 1 // one\n    // two") == "\nnil: nobody.\ntwo")
     }
 
     private static func hits(of phrase: Phrase, in text: String) throws -> [String] {
@@ -67,6 +80,12 @@ struct WordingTests {
             guard file.name.hasPrefix("Sources/"), !file.name.hasPrefix("Sources/MeterTestKit/") else { return nil }
             return ["swift", "js", "html"].contains(ending) ? (file.name, literals(in: file.text)) : nil
         }
+    }
+
+    /// The comments that have lines of their own, a line each.
+    private static func comments(in code: String) -> String {
+        code.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { $0.hasPrefix("//") }
+            .map { "\n" + $0.drop { $0 == "/" || $0 == " " } }.joined()
     }
 
     /// The texts between quotation marks, without comments.

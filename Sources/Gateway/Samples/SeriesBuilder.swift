@@ -154,7 +154,7 @@ package struct SeriesBuilder: Sendable {
 
 /// Readings over time, ready to be drawn.
 package struct Series: Hashable, Sendable {
-    /// Shorter silence is no gap, whatever the meter's pace: what a recording marks, a chart shows.
+    /// A shorter silence does not count as a gap, whatever the meter's pace: a chart shows the gaps that a recording marks.
     package static let gapMin = RecordingRules().stepMax
 
     package var origin: WallTime

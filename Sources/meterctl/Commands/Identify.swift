@@ -32,7 +32,7 @@ struct Identify: ParsableCommand {
     }
 
     /// - Parameter catalogue: the meters that are known.
-    /// - Throws: `CommandFailure` for what is no JSON, or no list of objects.
+    /// - Throws: `CommandFailure` if it is not JSON, or not a list of objects.
     static func verdicts(
         on bytes: [UInt8], in file: String, by catalogue: MeterCatalogue = .standard
     ) throws -> [IdentityVerdict] {

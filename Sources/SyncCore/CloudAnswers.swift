@@ -1,16 +1,16 @@
 package import MeterModel
 package import SettingsCore
 
-/// A page of changes as the cloud gave it.
+/// A page of changes as the cloud sent it.
 package struct ChangesPage: Hashable, Sendable {
     package var type: RecordType
     package var records: [SyncRecord]
-    /// Where the next page begins. Opaque.
+    /// Where the next page begins; opaque.
     package var token: String
     package var moreComing: Bool
-    /// Of the cloud's store.
+    /// Epoch of the cloud's store.
     package var epoch: String
-    /// The zone's identity; nil from a cloud that has none.
+    /// The zone's identity, if the cloud gives zones one.
     package var zoneID: String?
 
     package init(
@@ -25,12 +25,12 @@ package struct ChangesPage: Hashable, Sendable {
     }
 }
 
-/// What the cloud said to one record of a batch.
+/// The cloud's answer to one record of a batch.
 package struct PushResult: Hashable, Sendable {
     package var key: RecordKey
-    /// nil means taken.
+    /// Nil if the record was accepted.
     package var failure: SyncFailure?
-    /// The record as the cloud has it now, where it is not the one that was sent.
+    /// The record as the cloud has it now, if that differs from what was sent.
     package var merged: SyncRecord?
 
     package init(key: RecordKey, failure: SyncFailure? = nil, merged: SyncRecord? = nil) {
@@ -52,16 +52,16 @@ package struct PushOutcome: Hashable, Sendable {
     }
 }
 
-/// Who the cloud thinks we are.
+/// What the cloud knows about this host.
 package struct CloudAccount: Hashable, Sendable {
     package var zone: String
     package var host: HostID
     package var hostName: String
     package var serverTime: UInt64
     package var epoch: String
-    /// `keep` or `strict`, as text: the lease part knows what it means.
+    /// `keep` or `strict`, as text: its meaning is the business of the lease part.
     package var policy: String
-    /// The zone's identity; nil from a cloud that has none.
+    /// The zone's identity, if the cloud gives zones one.
     package var zoneID: String?
 
     package init(

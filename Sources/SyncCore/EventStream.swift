@@ -1,20 +1,20 @@
 package import MeterModel
 
-/// The event stream, as far as the session knows.
+/// The state of the event stream, as far as the session knows.
 package enum SyncStream: Hashable, Sendable {
     case closed
     case opening(since: MonotonicTime)
     case open(since: MonotonicTime, lastHeard: MonotonicTime)
-    /// It broke, and is opened again then.
+    /// Broken; opened again at `retryAt`.
     case waiting(retryAt: MonotonicTime)
 }
 
-/// Opening the event stream, hearing from it, losing it.
+/// Tracks the event stream: opening it, hearing from it, losing it.
 struct EventStream: Hashable, Sendable {
     private(set) var state = SyncStream.closed
-    /// When another host's change was last told.
+    /// When the stream last reported another host's change.
     private(set) var lastPush: MonotonicTime?
-    /// Attempts in a row that did not hold.
+    /// Attempts in a row that did not last.
     private var failures = 0
 
     mutating func open(at now: MonotonicTime) -> [SyncEffect] {
@@ -33,7 +33,7 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// - Returns: false where nobody opened it.
+    /// - Returns: false if nobody was opening it.
     mutating func opened(at now: MonotonicTime) -> Bool {
         guard case .opening = state else { return false }
         state = .open(since: now, lastHeard: now)
@@ -44,9 +44,9 @@ struct EventStream: Hashable, Sendable {
         if case .open(let since, _) = state { state = .open(since: since, lastHeard: now) }
     }
 
-    /// It told of a change.
+    /// A change was reported.
     ///
-    /// - Returns: false where it is not open.
+    /// - Returns: false if the stream is not open.
     mutating func pushed(at now: MonotonicTime) -> Bool {
         guard case .open = state else { return false }
         lastPush = now
@@ -57,7 +57,7 @@ struct EventStream: Hashable, Sendable {
         switch state {
         case .closed, .waiting: return
         case .opening: failures += 1
-        // One that held for long breaks for a reason of its own, and is worth a quick attempt.
+        // A stream that lasted long broke for a reason of its own, and deserves a quick attempt.
         case .open(let since, _): failures = moment.now - since >= timing.streamSilence ? 1 : failures + 1
         }
         state = .waiting(retryAt: moment.now + timing.backoff.delay(afterFailures: failures, random: moment.random))
@@ -66,15 +66,15 @@ struct EventStream: Hashable, Sendable {
     mutating func wake(_ moment: SyncMoment, _ timing: SyncTiming) -> [SyncEffect] {
         guard let deadline = deadline(timing), moment.now >= deadline else { return [] }
         if case .waiting = state { return open(at: moment.now) }
-        // Half a connection: it is open here and nobody is at the other end.
+        // Half-open: open here, with nobody at the other end.
         broke(moment, timing)
         return [.closeEvents]
     }
 
-    /// What failed before may have been the network's fault.
+    /// Earlier failures may have been the network's fault.
     mutating func forgetFailures() { failures = 0 }
 
-    /// Does not wait any longer to open it again.
+    /// If it is waiting to be opened again, opens it now.
     mutating func hurry(at now: MonotonicTime) -> [SyncEffect] {
         if case .waiting = state { open(at: now) } else { [] }
     }
@@ -89,7 +89,7 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// How long a run waits for it.
+    /// How long a run waits for it to open.
     func subscribeDeadline(_ timing: SyncTiming) -> MonotonicTime? {
         if case .opening(let since) = state { since + timing.subscribeTimeout } else { nil }
     }

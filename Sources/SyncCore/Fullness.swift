@@ -1,40 +1,40 @@
 package import MeterModel
 
-/// The cloud has no room for something that this host has to tell. The store holds it back, so that everything behind it is
-/// told; some of it is tried again now and then, and all of it as soon as something of that is taken.
+/// The cloud has no room for some of this host's changes. The store holds those back, so that everything behind them is
+/// pushed; some of them are tried again now and then, and all of them as soon as one of those is accepted.
 package struct Fullness: Hashable, Sendable {
-    /// What the cloud said last.
+    /// The cloud's latest refusal.
     package var failure: SyncFailure
     package var since: MonotonicTime
-    /// Runs in a row in which it had no room.
+    /// Runs in a row that met a full cloud.
     package var runs: Int
-    /// When some of what is held back is tried again, unless a person asks before.
+    /// When some of what is held back is tried again, unless a person asks sooner.
     package var retryAt: MonotonicTime
 }
 
 extension SyncState {
-    /// nil while another run is wanted anyway.
+    /// Nil while another run is wanted anyway.
     var nextRetryOfHeldBack: MonotonicTime? { schedule.again == nil ? fullness?.retryAt : nil }
 
-    /// Whether a run that begins tries again what is held back.
+    /// Decides whether a new run tries again what is held back.
     mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.HeldBack {
         switch trigger {
         case .asked, .started, .resumed: return .due
         case .localChange, .remoteChange, .streamOpened, .networkGained, .poll, .retry: break
         }
         guard let fullness, fullness.retryAt <= now else { return .left }
-        // Should the run not come to it, it is not asked for again at once.
+        // If the run does not get that far, it is not asked for again at once.
         self.fullness?.retryAt = now + timing.fullBackoff.ceiling
         return .due
     }
 
-    /// Whoever cancelled a run does not want the next at once.
+    /// A person who cancels a run does not want the next one at once.
     mutating func putOffHeldBack(at now: MonotonicTime) {
         guard let fullness else { return }
         self.fullness?.retryAt = max(fullness.retryAt, now + timing.fullBackoff.base)
     }
 
-    /// Most hosts have nothing there, and after a restart nobody knows since when.
+    /// Most hosts have nothing held back; after a restart nobody knows since when something has been.
     mutating func lookAtHeldBack(_ progress: SyncProgress) {
         if progress.heldBack == 0 {
             fullness = nil
@@ -69,11 +69,11 @@ extension SyncState {
         }
     }
 
-    /// At the end of a run that was neither cancelled nor failed.
+    /// Called at the end of a run that was neither cancelled nor failed.
     mutating func noteFullness(_ moment: SyncMoment) {
         guard let refusal = run?.refusal else { return }
         let runs = min(fullness?.runs ?? 0, Int.max - 1) + 1
-        // At least half of it: unlike a cloud that does not answer, a full one is not to be asked at once.
+        // At least half the bound: unlike a cloud that does not answer, a full one should not be asked again at once.
         let delay =
             (timing.fullBackoff.bound(afterFailures: runs)
                 + timing.fullBackoff.delay(afterFailures: runs, random: moment.random)) / 2
@@ -83,16 +83,16 @@ extension SyncState {
 }
 
 extension SyncRun {
-    /// What a run does about what is held back.
+    /// What a run still has to do about the changes that are held back.
     enum HeldBack: Hashable, Sendable {
         /// Nothing, or nothing more.
         case left
-        /// Some of it is to be tried once everything else is told.
+        /// Try some of them once everything else has been pushed.
         case due
-        /// Some of it waits to be sent.
+        /// Some of them are waiting to be sent.
         case trying(isTaken: Bool)
 
-        /// All that waited was told: more follows only where some of it was taken.
+        /// Everything that was waiting has been pushed; more follows only if some of it was accepted.
         mutating func batchesEnded() {
             switch self {
             case .trying(isTaken: true): self = .due

@@ -1,18 +1,18 @@
 package import MeterModel
 package import SettingsCore
 
-/// What a page or a batch's answer changed in the store.
+/// What a page, or the answer to a batch, changed in the store.
 package struct MergeOutcome: Hashable, Sendable {
-    /// Records that are not what they were.
+    /// Records that were changed.
     package var changed: [RecordKey]
-    /// Records of the page that were skipped: nothing new in them.
+    /// Records of the page that were skipped because they had nothing new.
     package var unchanged: Int
-    /// Records that cannot be kept (an illegal name or value), or that the cloud did not list: set aside with the
-    /// reason.
+    /// Records set aside, with the reason: they cannot be kept (an illegal name or value), or the cloud did not list
+    /// them.
     package var parked: Int
-    /// What in them is another host's news, for the log.
+    /// Changes among them that other hosts made, for the log.
     package var news: [RecordNews] = []
-    /// Properties and deletions that the cloud acknowledged and does not list: they wait to be sent once more.
+    /// Properties and deletions that the cloud acknowledged but does not list; they wait to be sent again.
     package var toldAgain = 0
 
     package init(changed: [RecordKey] = [], unchanged: Int = 0, parked: Int = 0) {
@@ -22,16 +22,16 @@ package struct MergeOutcome: Hashable, Sendable {
     }
 }
 
-/// What a merge took over of one record from others.
+/// What a merge took over from other hosts in one record.
 package struct RecordNews: Hashable, Sendable {
     package var key: RecordKey
-    /// In order of name.
+    /// Sorted by name.
     package var properties: [String]
     package var isDeleted: Bool
-    /// Who wrote it, in order.
+    /// The hosts that wrote it, sorted.
     package var hosts: [HostID]
 
-    /// nil where the merge took nothing over.
+    /// Nil if the merge took nothing over.
     package init?(_ merge: RecordMerge) {
         guard !merge.isEmpty else { return nil }
         key = merge.after.key

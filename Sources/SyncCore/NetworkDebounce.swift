@@ -11,7 +11,7 @@ package import MeterModel
 ///     └────────────────────────────────────────────────┘
 /// ```
 ///
-/// The first word about the network is no gain: the session begins with a run anyway.
+/// The first report about the network is not a gain: the session begins with a run anyway.
 package struct NetworkDebounce: Hashable, Sendable {
     private enum Phase: Hashable, Sendable {
         case unknown
@@ -20,11 +20,11 @@ package struct NetworkDebounce: Hashable, Sendable {
         case steady
     }
 
-    /// A gain must hold for so long.
+    /// How long a gain must last.
     package let hold: Duration
-    /// And for up to so long more, at random: hosts behind one router come back together.
+    /// Longest random time added to that, because hosts behind one router come back together.
     package let spreadMax: Duration
-    /// nil before the first word.
+    /// The latest report, if there was any.
     package private(set) var path: NetworkPath?
     private var phase = Phase.unknown
 
@@ -33,7 +33,7 @@ package struct NetworkDebounce: Hashable, Sendable {
         self.spreadMax = spreadMax
     }
 
-    /// The network was looked at. Saying the same again changes nothing.
+    /// The state of the network was reported. Reporting the same state again changes nothing.
     ///
     /// - Parameter random: random bits, for the spread.
     package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, random: UInt64) {
@@ -48,14 +48,14 @@ package struct NetworkDebounce: Hashable, Sendable {
 
     package enum OnWake: Hashable, Sendable { case synchronise, none }
 
-    /// Time passed. Harmless at any moment.
+    /// Time passed. Harmless to call at any moment.
     package mutating func woke(at now: MonotonicTime) -> OnWake {
         guard case .holding(let until) = phase, now >= until else { return .none }
         phase = .steady
         return .synchronise
     }
 
-    /// When `woke` has something to do; nil while only an event can change anything.
+    /// When to call `woke`; nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
         if case .holding(let until) = phase { until } else { nil }
     }

@@ -1,22 +1,23 @@
 import MeterModel
 package import SettingsCore
 
-/// Some of what this host has to tell: for each record only its pending properties, in the order of `RecordType.known`
-/// and oldest first. Confirmed by stamp, so a change made while the batch is under way stays pending.
+/// Some of the changes that this host has to push: for each record only its pending properties, in the order of
+/// `RecordType.known` and oldest first. They are confirmed by stamp, so a change made while the batch is under way
+/// stays pending.
 package struct OutboxBatch: Hashable, Sendable {
     package var records: [SyncRecord]
 
     package init(records: [SyncRecord]) { self.records = records }
 }
 
-/// What of the outbox goes another way than in its order.
+/// The part of the outbox that is not sent in its normal order.
 struct OutboxQueue: Hashable, Sendable {
-    /// Halves of a batch that was too large, the first to be sent next. Kept across runs, so that a retry goes on where
-    /// it was.
+    /// Halves of a batch that was too large, the first to be sent next. Kept across runs, so that a retry continues
+    /// where it stopped.
     private(set) var parts: [OutboxBatch] = []
-    /// What the cloud could not take yet, as the last run that told it was answered. It waits in the outbox.
+    /// What the cloud could not accept yet, by its last answer. It waits in the outbox.
     private(set) var putOff: [RecordKey: SyncFailure] = [:]
-    /// When that is told again, unless a run comes before.
+    /// When that is pushed again, unless a run comes sooner.
     private(set) var putOffUntil: MonotonicTime?
 
     mutating func split(_ batch: OutboxBatch, into halves: [OutboxBatch]) {
@@ -28,10 +29,10 @@ struct OutboxQueue: Hashable, Sendable {
         if parts.first == batch { parts.removeFirst() }
     }
 
-    /// The outbox holds something else by now, or with other stamps.
+    /// The outbox has other contents by now, or other stamps.
     mutating func forgetParts() { parts = [] }
 
-    /// - Parameter isComplete: a run that ended early did not come to all that was put off before.
+    /// - Parameter isComplete: a run that ended early did not get to everything that was put off before.
     mutating func runEnded(_ putOff: [RecordKey: SyncFailure], isComplete: Bool, retryAt: MonotonicTime) {
         self.putOff = isComplete ? putOff : self.putOff.merging(putOff) { $1 }
         putOffUntil = self.putOff.isEmpty ? nil : retryAt

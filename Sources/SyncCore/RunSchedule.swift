@@ -6,28 +6,28 @@ struct RunSchedule: Hashable, Sendable {
     /// When a run that failed is tried again.
     struct Retry: Hashable, Sendable {
         var at: MonotonicTime
-        /// The cloud named the time; only a person may be faster.
+        /// The cloud named the time, which only a person may shorten.
         var isLimit: Bool
     }
 
-    /// Why another run is wanted, if one is. During a run this is its "again".
+    /// Why another run is wanted, if one is. During a run: why one must follow it.
     private(set) var again: SyncTrigger?
     private(set) var retry: Retry?
-    /// Types with changes that nobody has read, but for what the present run still will.
+    /// Types with changes still to be read, other than those that the present run will read.
     private(set) var unread: Set<RecordType> = []
     /// Runs that failed in a row.
     private(set) var failures = 0
     private var lastCheck = MonotonicTime.origin
     private var hasRemoteChange = false
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// Asks for a run, now or after the present one. The first reason stays, but for a person's.
+    /// Asks for a run, now or after the present one. The first reason stays, unless a person asks.
     mutating func ask(_ trigger: SyncTrigger) {
         if again == nil || trigger == .asked { again = trigger }
     }
 
-    /// Asks for a run that reads these types too.
+    /// Asks for a run that also reads these types.
     mutating func ask(_ trigger: SyncTrigger, reading types: some Sequence<RecordType>) {
         unread.formUnion(types)
         ask(trigger)
@@ -38,23 +38,24 @@ struct RunSchedule: Hashable, Sendable {
         startOver(because: .started)
     }
 
-    /// As if nothing had failed so far.
+    /// Starts over as if nothing had failed so far.
     mutating func startOver(because trigger: SyncTrigger) {
         (retry, failures) = (nil, 0)
         ask(trigger, reading: RecordType.known)
     }
 
-    /// What asked for another run so far is told how the present one ended; what comes from now on is not.
+    /// Forgets the requests for another run made so far: they are answered by the end of the present one. Later
+    /// requests count.
     mutating func forgetWhoAsked() { again = nil }
 
     mutating func clear() { (again, retry) = (nil, nil) }
 
     // MARK: Waiting
 
-    /// A person waits for nothing.
+    /// A request by a person need not wait.
     mutating func endWait() { retry = nil }
 
-    /// No need to wait any longer, unless the cloud named the time.
+    /// Ends the wait, unless the cloud named the time.
     mutating func endWaitUnlessLimited() { if retry?.isLimit != true { retry = nil } }
 
     mutating func forgetFailures() { failures = 0 }
@@ -78,7 +79,7 @@ struct RunSchedule: Hashable, Sendable {
 
     func nextPoll(_ timing: SyncTiming) -> MonotonicTime { lastCheck + timing.pollInterval }
 
-    /// - Returns: false where a change was told since the last check: then this poll is needless.
+    /// - Returns: false if a change was reported since the last check, which makes this poll needless.
     mutating func poll(at now: MonotonicTime) -> Bool {
         lastCheck = now
         guard !hasRemoteChange else {
@@ -101,6 +102,6 @@ struct RunSchedule: Hashable, Sendable {
     /// What a run did not read is still to be read.
     mutating func leave(_ types: [RecordType]) { unread.formUnion(types) }
 
-    /// When a run that is wanted may be tried.
+    /// When a wanted run may be tried.
     var nextRetry: MonotonicTime? { again == nil ? nil : retry?.at }
 }

@@ -1,12 +1,12 @@
 package import MeterModel
 
-/// One look at the cloud's clock: what it said, and the local clock around it.
+/// One look at the cloud's clock: what it said, and the local clock before and after.
 package struct ClockSample: Hashable, Sendable {
     /// The cloud's wall clock when it answered, milliseconds since 1970.
     package var serverTime: UInt64
-    /// This host's wall clock when the answer was there.
+    /// This host's wall clock when the answer arrived.
     package var localTime: WallTime
-    /// From the request to the answer, on the boot-time clock.
+    /// Time from the request to the answer, on the boot-time clock.
     package var roundTrip: Duration
 
     package init(serverTime: UInt64, localTime: WallTime, roundTrip: Duration) {
@@ -16,11 +16,11 @@ package struct ClockSample: Hashable, Sendable {
     }
 }
 
-/// How far this host's wall clock is behind the cloud's, and how sure that is.
+/// How far this host's wall clock is behind the cloud's, and how certain that is.
 package struct ServerOffset: Hashable, Sendable {
-    /// Add it to the local wall clock to have the cloud's. Positive: the local clock is behind.
+    /// Add it to the local wall clock to get the cloud's. Positive if the local clock is behind.
     package var offset: Duration
-    /// Half the round trip: where in between the cloud looked at its clock, nobody knows.
+    /// Half the round trip, because nobody knows when in between the cloud looked at its clock.
     package var error: Duration
     package var measuredAt: MonotonicTime
 
@@ -32,7 +32,8 @@ package struct ServerOffset: Hashable, Sendable {
         measuredAt = now
     }
 
-    /// Whether a newer measurement says more: it is sharper, this one is old, or both cannot be true (a clock stepped).
+    /// Whether a newer measurement should replace this one: it is sharper, this one is old, or they contradict each
+    /// other (a clock stepped).
     package func isOutdone(by newer: ServerOffset) -> Bool {
         newer.error <= error || newer.measuredAt - measuredAt >= .seconds(600)
             || abs(newer.offset - offset) > newer.error + error
@@ -41,10 +42,10 @@ package struct ServerOffset: Hashable, Sendable {
     private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 }
 
-/// The cloud's clock, and what the store knows of it.
+/// The cloud's clock, and what the store has been told of it.
 struct CloudClock: Hashable, Sendable {
     private(set) var offset: ServerOffset?
-    /// As the store was told; nil before that.
+    /// The offset as the store was last told, if it was.
     private var told: Duration?
 
     mutating func measure(_ sample: ClockSample, at now: MonotonicTime) {
@@ -54,10 +55,10 @@ struct CloudClock: Hashable, Sendable {
 
     mutating func storeWasTold(_ offset: Duration) { told = offset }
 
-    /// The store is to be told again.
+    /// The store must be told again.
     mutating func startOver() { told = nil }
 
-    /// What the store is to be told: an offset that is not within `step` of the one that it has.
+    /// The offset to tell the store, if it is not within `step` of the one that the store has.
     func news(beyond step: Duration) -> Duration? {
         guard let offset = offset?.offset else { return nil }
         guard let told else { return offset }

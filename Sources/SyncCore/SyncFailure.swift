@@ -1,11 +1,11 @@
-/// Why a call to the cloud failed, in the words that decide what to do next (Docs/Sync.md#errors).
+/// Why a call to the cloud failed, as far as that decides what to do next (Docs/Sync.md#errors).
 package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case notAuthenticated
         case permissionDenied
         case zoneNotFound
-        /// The store's present epoch tells a restore (another epoch) from a purge (the same one). The identity is that of
-        /// the zone that was asked; nil from a cloud that has none.
+        /// `epoch`, the store's present one, tells a restore (another epoch) from a purge (the same one). `zoneID` is
+        /// the identity of the zone that was asked, if the cloud gives zones one.
         case changeTokenExpired(epoch: String, zoneID: String? = nil)
         /// The cloud's store went back: it lacks changes that this host has seen.
         case timelineLost(epoch: String, zoneID: String? = nil)
@@ -14,25 +14,26 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case limitExceeded
         case rateLimited
         case serviceUnavailable
-        /// The zone, or this host's share of it, has no room for what a record adds; per record, in a batch's results.
+        /// The zone, or this host's share of it, has no room for what a record adds; given for single records, in a
+        /// batch's results.
         case quotaExceeded
-        /// A stamp too far ahead; per record, in a batch's results.
+        /// A stamp is too far ahead; given for single records, in a batch's results.
         case clockSkew
         case badRequest
-        /// An alias for which a meter has to be free that somebody holds; per record, in a batch's results.
+        /// An alias needs a meter to be free that somebody holds; given for single records, in a batch's results.
         case leaseHeld
-        /// The cloud could not be reached, or the connection broke: nobody knows whether the call was done.
+        /// The cloud could not be reached, or the connection broke; nobody knows whether the call was carried out.
         case network
         /// The cloud is not the one that was joined: its certificate has another fingerprint.
         case wrongCertificate
-        /// Anything else the cloud said.
+        /// Any other answer of the cloud.
         case other
     }
 
     package var kind: Kind
-    /// What failed, with which value.
+    /// What failed, and with which value.
     package var message: String
-    /// What the cloud asked for.
+    /// The wait that the cloud asked for.
     package var retryAfter: Duration?
 
     package init(_ kind: Kind, _ message: String, retryAfter: Duration? = nil) {

@@ -9,7 +9,7 @@ package struct SyncHalt: Hashable, Sendable {
         self.advice = advice
     }
 
-    /// nil where trying again may help (Docs/Sync.md#errors).
+    /// Nil if trying again may help (Docs/Sync.md#errors).
     package init?(_ failure: SyncFailure) {
         switch failure.kind {
         case .notAuthenticated:

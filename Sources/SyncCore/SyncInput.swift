@@ -4,42 +4,43 @@ package import SettingsCore
 /// Why a run was asked for.
 package enum SyncTrigger: String, Hashable, Sendable {
     case started
-    /// By a person. Waits for nothing, and ends a halt.
+    /// Asked for by a person. Waits for nothing, and ends a halt.
     case asked
     /// Something waits in the outbox.
     case localChange
     case remoteChange
-    /// The event stream is open, and what happened before is unknown.
+    /// The event stream is open; what happened before is unknown.
     case streamOpened
-    /// The network is back and stayed (`NetworkDebounce`), or the cloud answers others again that it did not answer.
+    /// The network is back to stay (`NetworkDebounce`), or the cloud answers another part of this host again after a
+    /// failure.
     case networkGained
     case poll
     case retry
     case resumed
 }
 
-/// What comes in from the world.
+/// Something that happened outside the machine.
 package enum SyncInput: Hashable, Sendable {
     // MARK: People, the host and time
 
     case started
-    /// Leaving the cloud, or shutting down: as cancelling, and nothing begins afterwards.
+    /// This host leaves the cloud or shuts down: like a cancellation, but nothing begins afterwards.
     case stopRequested
-    /// The present page completes; what is done stays done.
+    /// The present page completes; finished work is kept.
     case cancelRequested
-    /// What halted the session was fixed.
+    /// The cause of the halt was fixed.
     case resumed
     case triggered(SyncTrigger)
-    /// Time passed. Harmless at any moment.
+    /// Time passed. Harmless to send at any moment.
     case woke
 
     // MARK: The event stream
 
     case streamOpened
-    /// It lives: a ping, or something that does not concern the session.
+    /// A sign of life: a ping, or something that does not concern the session.
     case streamHeard
     case streamBroke(SyncFailure)
-    /// Without a host: by several of them.
+    /// No `host` means several of them.
     case remoteChanged(types: [RecordType], host: HostID?)
 
     // MARK: Ends of operations
@@ -49,11 +50,11 @@ package enum SyncInput: Hashable, Sendable {
     case zoneCreated
     case adopted
     case corrected
-    /// Without a batch: the outbox is empty.
+    /// Nil if the outbox is empty.
     case batchRead(OutboxBatch?)
     case pushed(PushOutcome, ClockSample)
     case settled(MergeOutcome)
-    /// So many records that were held back wait again.
+    /// Number of held-back records that wait to be sent again.
     case heldBackRetried(Int)
     case restamped
     case refetchBegun
@@ -61,11 +62,11 @@ package enum SyncInput: Hashable, Sendable {
     case applied(MergeOutcome)
     case cleanedUp
     case cloudFailed(SyncFailure)
-    /// The store's words.
+    /// The store's error message.
     case storeFailed(String)
 }
 
-/// For people, `meterctl sync events`.
+/// Text for people, in `meterctl sync events`.
 extension SyncInput: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -2,20 +2,21 @@ package import MeterModel
 
 /// The sync session: an input goes in, effects come out (Docs/Sync.md#a-run).
 ///
-/// Runs one at a time; within a run one operation at a time, in the order account, zone, subscription, then batches and
-/// pages in turn. A trigger during a run is never lost: it asks for another once. No failure ends it for good: one that
-/// time may heal is tried again for ever, one that only a person can fix halts it until `resumed`.
+/// There is one run at a time, and within a run one operation at a time, in the order account, zone, subscription, then
+/// batches and pages in turn. A trigger during a run is never lost: it asks for another run, once. No failure ends the
+/// session for good: what time may heal is tried again for ever, and what only a person can fix halts the session until
+/// `resumed`.
 ///
-/// Seven middlewares decide, each a function of the state in a file of its name, in this order: splitting, errors, retry,
-/// work, logging, zone set-up, account status. An input passes them from the first to the last, before the state changes
-/// (`read`). They are asked from the last to the first what to do next (`nextStep`): no work in a zone that is not set up,
-/// no set-up without an account.
+/// Seven middlewares decide, each a function of the state in a file of its name, in this order: splitting, errors,
+/// retry, work, logging, zone set-up, account status. An input passes them from the first to the last, before the state
+/// changes (`read`). They are asked from the last to the first what to do next (`nextStep`): no work in a zone that is
+/// not set up, no set-up without an account.
 ///
-/// The machine performs no I/O, reads no clock and draws no random numbers. After each input `nextWake` says when to send
-/// `woke`.
+/// The machine performs no I/O, reads no clock and draws no random numbers. After each input `nextWake` says when to
+/// send `woke`.
 package struct SyncMachine: Sendable {
     package private(set) var state: SyncState
-    /// Inputs so far.
+    /// Number of inputs so far.
     private var inputs: UInt64 = 0
 
     package init(zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false) {
@@ -24,10 +25,10 @@ package struct SyncMachine: Sendable {
 
     package var nextWake: MonotonicTime? { state.nextWake }
 
-    /// Something happened.
+    /// Handles one input.
     ///
     /// - Parameter random: random bits, for the jitter of the next attempt.
-    /// - Returns: what to do, in this order. At most one `perform`, and none while another is under way.
+    /// - Returns: what to do, in this order: at most one `perform`, and none while another is under way.
     package mutating func handle(_ input: SyncInput, at now: MonotonicTime, random: UInt64) -> [SyncEffect] {
         let moment = SyncMoment(now: now, random: random)
         let event = read(input, moment)
@@ -38,7 +39,7 @@ package struct SyncMachine: Sendable {
         return effects
     }
 
-    /// What an input means: a verdict where a middleware has something to say, otherwise the input as it is.
+    /// What an input means: a verdict if a middleware has one, otherwise the input as it is.
     private func read(_ input: SyncInput, _ moment: SyncMoment) -> SyncEvent {
         do throws(SyncFailure) {
             if let verdict = state.splitting(input) { return .verdict(verdict) }
@@ -61,7 +62,7 @@ package struct SyncMachine: Sendable {
         return try state.work(run, at: now)
     }
 
-    /// Begins what can begin now.
+    /// Begins whatever can begin now.
     private mutating func advance(_ moment: SyncMoment) -> [SyncEffect] {
         var effects: [SyncEffect] = []
         while true {
@@ -83,19 +84,19 @@ package struct SyncMachine: Sendable {
     }
 }
 
-/// What a run with nothing under way does next.
+/// The next step of a run that has nothing under way.
 enum SyncStep: Hashable, Sendable {
     case perform(SyncOperation)
     case openEvents
-    /// An input or the time will come.
+    /// Nothing until the next input or wake-up.
     case wait
     /// `complete`, `partial` or `cancelled`.
     case finish(SyncResult.End)
 }
 
-/// Time of one input, and random bits for it.
+/// The time of an input, and random bits for it.
 struct SyncMoment: Hashable, Sendable {
     var now: MonotonicTime
-    /// Random bits for back-off.
+    /// Random bits for the back-off.
     var random: UInt64
 }

@@ -1,12 +1,12 @@
 package import SettingsCore
 
-/// What the session does just now, in the order in which a run does it (Docs/Sync.md#a-run).
+/// What the session is doing now, in the order in which a run does it (Docs/Sync.md#a-run).
 package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     /// Not joined, or shut down.
     case stopped
     /// Nothing to do.
     case idle
-    /// A run failed and the next attempt has its time.
+    /// A run failed, and the time of the next attempt is set.
     case waiting
     /// Until a person has fixed what is wrong.
     case halted
@@ -19,8 +19,8 @@ package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     case cleanUp
 }
 
-/// One thing to be done, by the cloud or by the store. At most one is under way; its end is told by the input named
-/// with it, or by `cloudFailed` or `storeFailed`.
+/// One job for the cloud or the store. At most one is under way; its end is reported by the input named with it, or by
+/// `cloudFailed` or `storeFailed`.
 package enum SyncOperation: Hashable, Sendable {
     /// `SyncRepository.progress`; `progressRead`.
     case readProgress
@@ -36,8 +36,8 @@ package enum SyncOperation: Hashable, Sendable {
     case readBatch(recordsMax: Int, bytesMax: Int)
     /// `CloudLink.modify`; `pushed`.
     case push(OutboxBatch)
-    /// `SyncRepository.settle`; `settled`. The outcome holds only what is decided: taken, refused for good, or held back
-    /// because there is no room for it. What it does not name stays in the outbox.
+    /// `SyncRepository.settle`; `settled`. The outcome has only results that are decided: accepted, refused for good,
+    /// or held back for lack of room. Whatever it does not name stays in the outbox.
     case settle(OutboxBatch, PushOutcome)
     /// `SyncRepository.retryHeldBack`; `heldBackRetried`.
     case retryHeldBack(recordsMax: Int)
@@ -63,7 +63,8 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Stores what the cloud already did or said: part of the present page, also of a run that was cancelled.
+    /// Whether it stores what the cloud has already done or said, and so belongs to the present page even if the run
+    /// was cancelled.
     var completesStep: Bool {
         switch self {
         case .settle, .restamp, .apply: true
@@ -73,7 +74,7 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Whether the cloud does it; otherwise the store.
+    /// Whether the cloud does it, rather than the store.
     package var isExchange: Bool {
         switch self {
         case .checkAccount, .createZone, .push, .fetch: true
@@ -84,17 +85,17 @@ package enum SyncOperation: Hashable, Sendable {
     }
 }
 
-/// What the machine wants done.
+/// Something the machine wants done.
 package enum SyncEffect: Hashable, Sendable {
-    /// Do it, and tell the machine how it ended. Never asked for while another is under way.
+    /// Do it, and report to the machine how it ended. Never asked for while another is under way.
     case perform(SyncOperation)
-    /// `CloudLink.events`: tell of each event, and of the end.
+    /// `CloudLink.events`: report each event, and the end.
     case openEvents
-    /// Let go of the stream; its end need not be told.
+    /// Let go of the stream; its end need not be reported.
     case closeEvents
     /// A run is over.
     case announce(SyncResult)
-    /// The session halted while there was no run whose result would say so.
+    /// The session halted with no run under way whose result would say so.
     case announceHalt(SyncHalt)
     /// For those who watch, and for the log.
     case log(SyncEntry)

@@ -1,28 +1,28 @@
 package import MeterModel
 package import SettingsCore
 
-/// What the sync engine keeps between runs, in the same transactions as the records it speaks of.
+/// What the sync engine keeps between runs, written in the same transactions as the records that it concerns.
 package struct SyncProgress: Hashable, Sendable {
-    /// Of the cloud's store that the tokens belong to; nil before the first contact.
+    /// Epoch of the cloud's store that the tokens belong to; nil before the first contact.
     package var epoch: String?
-    /// Of the zone that the tokens belong to (`SyncZone.identity`); nil before the first contact, and for progress from
-    /// before zones had identities.
+    /// Identity of the zone that the tokens belong to (`SyncZone.identity`); nil before the first contact, and for
+    /// progress from before zones had identities.
     package var zone: String?
     package var zoneName: String?
-    /// Every zone that this host was in, by identity.
+    /// Every zone that this host has been in, by identity.
     package var visits: [String: SyncVisit] = [:]
-    /// How the runs went so far.
+    /// How the runs have gone so far.
     package var record = RunHistory()
-    /// By type, how far its changes are stored here. None: from the beginning.
+    /// How far the changes of each type are stored here; a type without a token is read from the beginning.
     package var tokens: [RecordType: String]
-    /// Types whose tokens expired and which are read anew from the beginning (`SyncRepository.beginRefetch`).
+    /// Types whose tokens expired and that are being read anew from the beginning (`SyncRepository.beginRefetch`).
     package var refetching: Set<RecordType>
-    /// Changes that wait to be sent.
+    /// Number of changes that wait to be sent.
     package var pending: Int
-    /// Records of which something waits until the cloud has room for it, and is not told before
+    /// Number of records with something that waits until the cloud has room for it, and is not pushed before
     /// (`SyncRepository.retryHeldBack`).
     package var heldBack = 0
-    /// Records that the cloud refused for good, that cannot be kept here, or that were set aside.
+    /// Number of records that the cloud refused for good, that cannot be kept here, or that were set aside.
     package var parked: Int
 
     package init(
@@ -40,12 +40,12 @@ package struct SyncProgress: Hashable, Sendable {
     }
 }
 
-/// A zone that this host was in, and when a run there was last complete.
+/// A zone that this host has been in, and when a run there was last complete.
 package struct SyncVisit: Hashable, Sendable {
     /// `SyncZone.identity`.
     package var identity: String
     package var name: String
-    /// By the cloud's wall clock, milliseconds since 1970.
+    /// When that was, by the cloud's wall clock, in milliseconds since 1970.
     package var serverTime: UInt64
 
     package init(identity: String, name: String, serverTime: UInt64) {
@@ -55,11 +55,11 @@ package struct SyncVisit: Hashable, Sendable {
     }
 }
 
-/// How the runs went, for people. Kept over restarts.
+/// How the runs have gone, for people. Kept over restarts.
 package struct RunHistory: Hashable, Sendable {
-    /// When a run was last complete, by this host's calendar; nil for never.
+    /// When a run was last complete, by this host's calendar, if one ever was.
     package var lastSuccess: WallTime?
-    /// Runs that failed in a row since then.
+    /// Number of runs that have failed in a row since then.
     package var failures = 0
 
     package init(lastSuccess: WallTime? = nil, failures: Int = 0) {

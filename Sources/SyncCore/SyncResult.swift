@@ -1,15 +1,15 @@
 package import MeterModel
 package import SettingsCore
 
-/// What a run did with one type's records.
+/// What a run did with the records of one type.
 package struct SyncCounts: Hashable, Sendable {
-    /// Told, and taken by the cloud.
+    /// Pushed, and accepted by the cloud.
     package var pushed = 0
     /// Came from the cloud and changed something here.
     package var fetched = 0
     /// Came from the cloud with nothing new.
     package var unchanged = 0
-    /// Cannot be kept here, or was refused there; set aside with the reason.
+    /// Cannot be kept here, or was refused by the cloud; set aside with the reason.
     package var parked = 0
 
     package init(pushed: Int = 0, fetched: Int = 0, unchanged: Int = 0, parked: Int = 0) {
@@ -27,19 +27,19 @@ package struct SyncCounts: Hashable, Sendable {
     }
 }
 
-/// How a run ended, kept and shown.
+/// How a run ended; kept, and shown to people.
 package struct SyncResult: Hashable, Sendable {
     package enum End: Hashable, Sendable {
-        /// Everything was told and every type that was asked for is read to its end.
+        /// Everything was pushed, and every type that was asked for was read to its end.
         case complete
-        /// The outbox filled faster than it was told; another run follows at once.
+        /// The outbox filled faster than it was pushed; another run follows at once.
         case partial
         case cancelled
         case failed(SyncFailure)
         case halted(SyncHalt)
     }
 
-    /// Of the run, from 1 on.
+    /// The run's number, from 1 on.
     package var run: UInt64
     package var trigger: SyncTrigger
     package var startedAt: MonotonicTime
@@ -64,11 +64,11 @@ package struct SyncResult: Hashable, Sendable {
     /// All types together.
     package var total: SyncCounts { counts.values.reduce(into: SyncCounts()) { $0 += $1 } }
 
-    /// Records that were skipped: older than what is here, or impossible to keep.
+    /// Records that were skipped: no newer than those here, or impossible to keep.
     package var skipped: Int { total.unchanged + total.parked }
 }
 
-/// What the session did since it was made.
+/// What the session has done since it was made.
 package struct SyncCounters: Hashable, Sendable {
     package var runs: UInt64 = 0
     package var complete: UInt64 = 0
@@ -82,7 +82,7 @@ package struct SyncCounters: Hashable, Sendable {
     package var splits: UInt64 = 0
     package var parked: UInt64 = 0
     package var streamOpenings: UInt64 = 0
-    /// Rises with every merge that changed something here: who shows settings draws anew.
+    /// Rises with every merge that changed something here; screens redraw the settings on it.
     package var refreshVersion: UInt64 = 0
 
     package init() {}

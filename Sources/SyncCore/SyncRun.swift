@@ -1,28 +1,29 @@
 package import MeterModel
 package import SettingsCore
 
-/// One pass over what is to be sent and what is to be read. Lives only in memory: a run dies with its process.
+/// One pass over what is to be sent and what is to be read. Lives only in memory, and so dies with its process.
 package struct SyncRun: Hashable, Sendable {
     /// How the run will end once the present step is done.
     package enum Ending: Hashable, Sendable { case cancel, stop }
 
-    /// Whose turn it is: telling and reading alternate, so that neither starves.
+    /// Whose turn it is: pushing and reading alternate, so that neither starves.
     package enum Turn: Hashable, Sendable { case modify, fetch }
 
     package let number: UInt64
     package let trigger: SyncTrigger
     package let startedAt: MonotonicTime
-    /// Reads every type.
+    /// Whether it reads every type.
     package let isFull: Bool
-    /// Under way. At most one.
+    /// The operation under way, if any.
     package internal(set) var operation: SyncOperation?
     /// Read at the beginning, and again after something changed it as a whole.
     package internal(set) var progress: SyncProgress?
-    /// Types still to be read, in their order; the first is the one that is being read.
+    /// Types still to be read, in order; the first is being read.
     package internal(set) var remaining: [RecordType]
     package internal(set) var ending: Ending?
     package internal(set) var counts: [RecordType: SyncCounts] = [:]
-    /// Records that the cloud cannot take now, and why. They stay in the outbox, and this run tells them no more.
+    /// Records that the cloud cannot accept now, and why. They stay in the outbox, and this run does not push them
+    /// again.
     package internal(set) var putOff: [RecordKey: SyncFailure] = [:]
 
     /// What finishes the present step; comes before anything else, even after a cancellation.
@@ -30,14 +31,14 @@ package struct SyncRun: Hashable, Sendable {
     var isOutboxEmpty = false
     var isPastSubscribe = false
     var pageRecordsMax: Int
-    /// Something was stored or told: the next failure is the first in a row.
+    /// Something was stored or pushed, so the next failure is the first in a row.
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: HeldBack
-    /// Why the cloud had no room for something, if it had none.
+    /// Why the cloud had no room for something, if that happened.
     var refusal: SyncFailure?
 
-    /// What one run may do only a few times (`SyncTiming.repairsMax`).
+    /// How often the run did what it may do only a few times (`SyncTiming.repairsMax`).
     struct Repairs: Hashable, Sendable {
         var zone = 0
         var epoch = 0

@@ -1,7 +1,7 @@
 import MeterModel
 import SettingsCore
 
-/// Ends of operations. An answer that nobody waits for changes nothing.
+/// Ends of operations. An answer that nobody is waiting for changes nothing.
 extension SyncState {
     mutating func applyAnswer(_ answer: SyncInput, at now: MonotonicTime) {
         switch answer {
@@ -19,14 +19,14 @@ extension SyncState {
         case .pageFetched(let page): pageFetched(page)
         case .applied(let merge): applied(merge)
         case .cleanedUp: cleanedUp(at: now)
-        // What fails while an operation is under way is a verdict, and these are no answers.
+        // A failure while an operation is under way is a verdict, and the others are not answers.
         case .cloudFailed, .storeFailed, .started, .stopRequested, .cancelRequested, .resumed, .triggered, .woke,
             .streamOpened, .streamHeard, .streamBroke, .remoteChanged:
             break
         }
     }
 
-    /// Takes an operation as done, if it is the one under way.
+    /// Marks the operation under way as finished, if this answers it.
     private mutating func finish(_ isAnswered: (SyncOperation) -> Bool) -> SyncOperation? {
         guard let operation = run?.operation, isAnswered(operation) else { return nil }
         withRun { $0.operation = nil }
@@ -66,7 +66,7 @@ extension SyncState {
     private mutating func corrected() {
         guard case .correct(let offset) = finish({ if case .correct = $0 { true } else { false } }) else { return }
         clock.storeWasTold(offset)
-        // Their stamps may be others by now.
+        // The stamps of the parts may have changed.
         outbox.forgetParts()
     }
 
@@ -115,7 +115,7 @@ extension SyncState {
         if !merge.changed.isEmpty { counters.refreshVersion += 1 }
         turn = .fetch
         let refused = outcome.results.count { $0.isRefusedForGood }
-        // The store counts those that it parked, and may count the refused among them.
+        // The store counts what it parked, which may include the refused ones.
         counters.parked += UInt64(max(refused, merge.parked))
         withRun { run in
             run.hasProgressed = true
@@ -128,7 +128,7 @@ extension SyncState {
         }
     }
 
-    /// - Returns: false where no such operation was under way.
+    /// - Returns: false if no such operation was under way.
     mutating func finishRetry() -> Bool {
         finish { if case .retryHeldBack = $0 { true } else { false } } != nil
     }
@@ -187,7 +187,8 @@ extension SyncState {
 }
 
 extension PushResult {
-    /// Taken, refused for good, or held back. Anything else stays in the outbox and is told again.
+    /// Whether the result is final: accepted, refused for good, or held back. Anything else stays in the outbox and is
+    /// pushed again.
     func isDecided(in batch: OutboxBatch) -> Bool {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
@@ -199,13 +200,13 @@ extension PushResult {
         }
     }
 
-    /// Of a result that is decided.
+    /// Only for a result that is decided.
     var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
 
-    /// Can be taken once a meter is free: it is told again in a later run.
+    /// Whether it can be accepted once a meter is free; it is pushed again in a later run.
     var isPutOff: Bool { failure?.kind == .leaseHeld }
 
-    /// Too large beside others: told alone next, which decides.
+    /// Whether it is too large beside others; it is pushed alone next, which decides.
     func isTooLarge(in batch: OutboxBatch) -> Bool {
         failure?.kind == .limitExceeded && batch.records.count > 1
     }

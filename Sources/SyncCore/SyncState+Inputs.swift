@@ -1,7 +1,7 @@
 import MeterModel
 import SettingsCore
 
-/// What comes in from people, the host, time and the event stream.
+/// Inputs from people, the host, time and the event stream.
 extension SyncState {
     mutating func apply(_ input: SyncInput, _ moment: SyncMoment) -> [SyncEffect] {
         let now = moment.now
@@ -98,16 +98,16 @@ extension SyncState {
     private mutating func streamOpened(at now: MonotonicTime) {
         guard stream.opened(at: now) else { return }
         counters.streamOpenings += 1
-        // What happened before is unknown. A run that reads everything and has not begun to will see it.
+        // What happened before is unknown. A full run that has not begun to read will see it.
         if let run, run.isFull, !run.isPastSubscribe { return }
-        // The cloud answers.
+        // The stream opening shows that the cloud answers.
         schedule.endWaitUnlessLimited()
         schedule.ask(.streamOpened, reading: RecordType.known)
     }
 
     private mutating func remoteChanged(_ types: [RecordType], by host: HostID?, at now: MonotonicTime) {
         stream.heard(at: now)
-        // What this host itself told, it has.
+        // This host already has its own changes.
         guard host != self.host, stream.pushed(at: now) else { return }
         schedule.remoteChanged()
         let known = types.filter(RecordType.known.contains)

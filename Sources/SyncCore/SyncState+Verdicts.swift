@@ -1,7 +1,7 @@
 import MeterModel
 import SettingsCore
 
-/// What the middlewares made of a failure.
+/// What each verdict of the middlewares does to the state.
 extension SyncState {
     mutating func apply(_ verdict: SyncVerdict, at now: MonotonicTime) -> [SyncEffect] {
         switch verdict {
@@ -25,7 +25,7 @@ extension SyncState {
         return []
     }
 
-    /// The operation failed; the run goes on with `next`.
+    /// The operation failed, and the run continues with `next`.
     private mutating func goOn(with next: [SyncOperation] = []) {
         withRun {
             $0.operation = nil
@@ -73,13 +73,14 @@ extension SyncState {
     ) -> [SyncEffect] {
         guard let run else { return [] }
         schedule.failed(failuresAfterThis, retryAt: time, isLimit: failure.retryAfter != nil)
-        // Whoever failed lets the other go first next time, so that one that never works holds nothing up.
+        // The direction that failed lets the other go first next time, so that one that never works does not hold up
+        // everything.
         switch run.operation?.mode {
         case .modify: turn = .fetch
         case .fetch: turn = .modify
         default: break
         }
-        // The next run looks whether the cloud is still the same.
+        // The next run checks whether the cloud is still the same.
         account = .unknown
         return endRun(.failed(failure), at: now).map { [.announce($0)] } ?? []
     }

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// Everything the session knows, as a value. Changed by events alone (`SyncMachine`).
+/// Everything the session knows, as a value. Only events change it (`SyncMachine`).
 ///
 /// ```
 ///            started               a trigger             nothing left, failed, cancelled
@@ -22,7 +22,7 @@ package struct SyncState: Hashable, Sendable {
     let zone: String
     let host: HostID
     let timing: SyncTiming
-    /// Where this is another zone than the last: it is told all that this host has, others' records too.
+    /// Whether another zone than the last gets everything that this host has, records of others too.
     let bringsAll: Bool
 
     package internal(set) var phase = Phase.stopped
@@ -31,16 +31,16 @@ package struct SyncState: Hashable, Sendable {
     var account = AccountStatus.unknown
     var clock = CloudClock()
     var outbox = OutboxQueue()
-    /// The cloud has no room for something that this host has to tell; nil means it has.
+    /// Set while the cloud has no room for some of this host's changes.
     package internal(set) var fullness: Fullness?
     /// Whose turn it is next.
     var turn = SyncRun.Turn.modify
     var lastCleanUp: MonotonicTime?
 
-    /// Of the last run that failed; nil after one that did not. A cancelled run leaves it as it is.
+    /// Failure of the last run; nil if it did not fail. A cancelled run leaves this as it is.
     var lastSyncError: SyncFailure?
     var lastResult: SyncResult?
-    /// As it was read last.
+    /// As last read.
     var lastProgress = SyncProgress()
     var counters = SyncCounters()
 
@@ -57,13 +57,13 @@ package struct SyncState: Hashable, Sendable {
 
     package var serverOffset: ServerOffset? { clock.offset }
 
-    /// Runs that failed in a row.
+    /// Number of runs that have failed in a row.
     package var failures: Int { schedule.failures }
 
-    /// In a row, if the present run failed now.
+    /// Number of failures in a row if the present run failed now.
     var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : min(failures, Int.max - 1) + 1 }
 
-    /// What an event changes, and what must be done at once. Which operation comes next, the middlewares say.
+    /// What an event changes, and what must be done at once. The middlewares say which operation comes next.
     mutating func apply(_ event: SyncEvent, _ moment: SyncMoment) -> [SyncEffect] {
         switch event {
         case .input(let input): apply(input, moment)
@@ -71,7 +71,7 @@ package struct SyncState: Hashable, Sendable {
         }
     }
 
-    /// When `woke` has something to do next; nil while only an event can change anything.
+    /// When to send the next `woke`; nil while only an event can change anything.
     var nextWake: MonotonicTime? {
         switch phase {
         case .stopped, .halted: nil
@@ -85,7 +85,7 @@ package struct SyncState: Hashable, Sendable {
 
     var nextPoll: MonotonicTime { schedule.nextPoll(timing) }
 
-    /// How to begin with the zone that the cloud says this is; nil where the progress goes on, or is not known yet.
+    /// How to begin with the zone that the cloud says this is; nil if the progress is still valid, or not known yet.
     func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
         guard case .known(let account, let time) = account, let progress = run?.progress else { return nil }
         let zone = account.syncZone
@@ -97,14 +97,14 @@ package struct SyncState: Hashable, Sendable {
 // MARK: - Runs
 
 extension SyncState {
-    /// Changes the run in place; nothing without one.
+    /// Changes the run in place; does nothing without one.
     mutating func withRun(_ body: (inout SyncRun) -> Void) {
         guard case .running(var run) = phase else { return }
         body(&run)
         phase = .running(run)
     }
 
-    /// Begins a run where one is wanted and its time has come.
+    /// Begins a run if one is wanted and its time has come.
     mutating func beginRunIfDue(at now: MonotonicTime) {
         guard case .idle = phase else { return }
         if let due = nextRetryOfHeldBack, due <= now { schedule.ask(.retry) }
@@ -135,7 +135,7 @@ extension SyncState {
         return endRun(end, at: moment.now).map { [.announce($0)] } ?? []
     }
 
-    /// Ends the run, however that came.
+    /// Ends the run, whatever the reason.
     mutating func endRun(_ end: SyncResult.End, at now: MonotonicTime) -> SyncResult? {
         guard let run else { return nil }
         let result = run.result(end, at: now)

@@ -1,54 +1,55 @@
 package import MeterModel
 package import SettingsCore
 
-/// The session as a person asks for it (`meterctl sync status`).
+/// The session's status as a person sees it (`meterctl sync status`).
 package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode
     /// What waits to be sent and what is still to be read.
     package var queue: SyncQueue
     package var counters: SyncCounters
-    /// Of the last run that failed, nil after one that did not.
+    /// Failure of the last run; nil if it did not fail.
     package var lastSyncError: SyncFailure?
-    /// Runs that failed in a row.
+    /// Number of runs that have failed in a row.
     package var failures: Int
-    /// When a run was last complete, before a restart too, by this host's calendar; nil for never, or not known here.
+    /// When a run was last complete, by this host's calendar, also before a restart; nil if never, or if not known
+    /// here.
     package var lastSuccess: WallTime?
     /// When a run that failed is tried again.
     package var nextRetry: MonotonicTime?
-    /// When changes are asked for, unless one is told until then.
+    /// When changes are next asked for, unless one is reported before.
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
-    /// nil means the cloud has room for all that was told.
+    /// Nil if the cloud has room for everything that was pushed.
     package var fullness: Fullness?
-    /// nil before the first.
+    /// Result of the last run, if there was one.
     package var lastResult: SyncResult?
     package var stream: SyncStream
-    /// When another host's change was last told by the stream.
+    /// When the stream last reported another host's change.
     package var lastPush: MonotonicTime?
     package var serverOffset: ServerOffset?
-    /// Of the cloud's store.
+    /// Epoch of the cloud's store.
     package var epoch: String?
-    /// Another run follows the present one.
+    /// Whether another run follows the present one.
     package var isAgainWanted: Bool
     package var isCancelling: Bool
 }
 
-/// What lies before the session.
+/// What the session still has to do.
 package struct SyncQueue: Hashable, Sendable {
-    /// Changes in the outbox, when it was last looked at.
+    /// Changes in the outbox when it was last read.
     package var pending: Int
-    /// Records of which something waits until the cloud has room, when it was last looked at.
+    /// Records with something that waits until the cloud has room, when last read.
     package var heldBack: Int
-    /// Records that are not synced, when it was last looked at.
+    /// Records that are not synced, when last read.
     package var parked: Int
-    /// Halves of a batch that was too large.
+    /// Number of parts left of batches that were too large.
     package var parts: Int
-    /// Records of those that the cloud could not take yet, and why.
+    /// Records in the outbox that the cloud could not accept yet, and why.
     package var putOff: [RecordKey: SyncFailure] = [:]
-    /// Types to be read, in their order.
+    /// Types to be read, in order.
     package var unread: [RecordType]
-    /// Types that are read anew from the beginning.
+    /// Types that are being read anew from the beginning.
     package var refetching: Set<RecordType>
 }
 

@@ -1,38 +1,38 @@
-/// How much at once and how long between, as configured (Docs/Sync.md#figures).
+/// Sizes and times of the session, as configured (Docs/Sync.md#figures).
 package struct SyncTiming: Hashable, Sendable {
     /// Records in one page of changes.
     package var pageRecordsMax = 400
     package var batchRecordsMax = 400
-    /// Bytes in one batch, roughly as they travel.
+    /// Approximate bytes in one batch, as sent.
     package var batchBytesMax = 1 << 20
     package var backoff = FullJitter()
-    /// The longest that the cloud may make this host wait (`retryAfter`), so that one wrong number is no halt.
+    /// The longest wait that the cloud may ask for (`retryAfter`), so that one wrong number does not stop the session.
     package var rateLimitWaitMax = Duration.seconds(3600)
-    /// Without a remote change for so long, changes are asked for.
+    /// Without a remote change for this long, changes are asked for.
     package var pollInterval = Duration.seconds(300)
-    /// What the cloud could not take is told again so long after the run.
+    /// Time from the end of a run to another attempt at what the cloud could not accept.
     package var putOffInterval = Duration.seconds(30)
-    /// A run waits so long for the event stream to open, then goes on without it.
+    /// How long a run waits for the event stream to open before it continues without.
     package var subscribeTimeout = Duration.seconds(5)
-    /// An event stream that says nothing for so long is dead: the cloud pings every 15 s.
+    /// An event stream that is silent for this long is dead: the cloud pings every 15 s.
     package var streamSilence = Duration.seconds(45)
-    /// Expired tombstones and old history are looked for at most so often.
+    /// Shortest time between two searches for expired tombstones and old history.
     package var cleanUpInterval = Duration.seconds(3600)
     /// How often one run may make the zone, begin a type anew, adopt another epoch or stamp anew, each. Beyond that the
-    /// cloud contradicts itself and the run fails, to be tried again later.
+    /// cloud contradicts itself, and the run fails, to be tried again later.
     package var repairsMax = 3
-    /// How long what the cloud has no room for waits until some of it is tried again.
+    /// Wait before some of what the cloud has no room for is tried again.
     package var fullBackoff = FullJitter(base: .seconds(30), ceiling: .seconds(600))
-    /// How many records are tried then; where one of them is taken, as many follow at once.
+    /// Number of records tried then; if one of them is accepted, as many follow at once.
     package var fullRecordsMax = 50
-    /// A change of the measured clock offset beyond this is told to the store.
+    /// The store is told of a change of the measured clock offset beyond this.
     package var clockStep = Duration.seconds(60)
 
     package init() {}
 }
 
-/// Waits before another attempt: anything between nothing and a bound that doubles with each failure, so that many
-/// hosts that failed together do not come back together.
+/// A random wait before another attempt, between zero and a bound that doubles with each failure, so that many hosts
+/// that failed together do not come back together.
 package struct FullJitter: Hashable, Sendable {
     package var base: Duration
     package var ceiling: Duration
@@ -51,7 +51,7 @@ package struct FullJitter: Hashable, Sendable {
         return bound * Int(random % 1001) / 1000
     }
 
-    /// The most that `delay` returns.
+    /// The longest wait that `delay` returns.
     package func bound(afterFailures failures: Int) -> Duration {
         var bound = base
         for _ in 0..<min(max(failures - 1, 0), 62) where bound < ceiling { bound = bound * 2 }

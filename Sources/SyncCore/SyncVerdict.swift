@@ -1,25 +1,25 @@
 import MeterModel
 import SettingsCore
 
-/// What the middlewares make of an input that is a failure, or an answer that cannot be.
+/// What the middlewares make of an input that is a failure, or an impossible answer.
 enum SyncVerdict: Hashable, Sendable {
-    /// A batch was too large, or has something in it that cannot be read: its halves go one after the other.
+    /// A batch was too large, or contains something that cannot be read: its halves are sent one after the other.
     case split(OutboxBatch, OutboxBatch, because: SyncFailure)
-    /// A batch of one record that the cloud will never take.
+    /// A batch of one record that the cloud will never accept.
     case refused(OutboxBatch, because: SyncFailure)
-    /// A page was too large; the next is asked for with so many records.
+    /// A page was too large; the next request asks for this many records.
     case pageShortened(limit: Int)
     case halted(SyncHalt)
     case zoneMissing(SyncFailure)
-    /// Below the floor of purged tombstones.
+    /// The token is below the floor of purged tombstones.
     case tokenExpired(RecordType)
     /// A backup was restored.
     case storeReplaced(epoch: String)
-    /// The cloud's store lacks changes that this host has seen: a copy of it was put back.
+    /// The cloud's store lacks changes that this host has seen: an old copy of it was put back.
     case storeWentBack
-    /// The cloud answered for another zone than it said before: it is asked again which one this is.
+    /// The cloud answered for another zone than it said before, so it is asked again which one this is.
     case zoneDoubted
-    /// The whole batch, as too far ahead.
+    /// The cloud refused the whole batch because its stamps are too far ahead.
     case stampsRefused
     /// The run is over for now and is tried again at `until`.
     case postponed(SyncFailure, until: MonotonicTime)
@@ -27,13 +27,13 @@ enum SyncVerdict: Hashable, Sendable {
     case abandoned
 }
 
-/// An input as the session understood it.
+/// An input as understood by the session.
 enum SyncEvent: Hashable, Sendable {
     case input(SyncInput)
     case verdict(SyncVerdict)
 }
 
-/// For people, `meterctl sync events`.
+/// Text for people, in `meterctl sync events`.
 extension SyncVerdict: CustomStringConvertible {
     var description: String {
         switch self {

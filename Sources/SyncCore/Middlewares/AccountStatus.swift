@@ -1,19 +1,19 @@
 import MeterModel
 
-/// What the cloud said of this host's account.
+/// What the cloud said about this host's account.
 enum AccountStatus: Hashable, Sendable {
-    /// Asked for before anything else.
+    /// Must be asked for before anything else.
     case unknown
-    /// The cloud has no zone of the name: it is made before anything else.
+    /// The cloud has no zone of this name; it must be made before anything else.
     case zoneMissing
-    /// `at`: by this host's calendar.
+    /// `at` is by this host's calendar.
     case known(CloudAccount, at: WallTime)
 
     var known: CloudAccount? {
         if case .known(let account, _) = self { account } else { nil }
     }
 
-    /// The cloud has another store than it said.
+    /// The cloud turned out to have another store than it said.
     mutating func replaceStore(epoch: String) {
         guard case .known(var account, let time) = self else { return }
         account.epoch = epoch
@@ -22,7 +22,7 @@ enum AccountStatus: Hashable, Sendable {
 }
 
 extension SyncState {
-    /// A token of another zone halts the session.
+    /// Halts the session if the token is for another zone.
     func accountStatus(_ input: SyncInput) -> SyncVerdict? {
         guard case .accountChecked(let account, _) = input, account.zone != zone else { return nil }
         guard run?.ending == nil else { return .abandoned }
@@ -31,6 +31,6 @@ extension SyncState {
         return SyncHalt(failure).map { .halted($0) }
     }
 
-    /// Asks first who the cloud thinks we are, which store it has and what time it is there.
+    /// Asks first which account this is, which store the cloud has, and what time it is there.
     func accountStatus(_ run: SyncRun) -> SyncStep? { account == .unknown ? .perform(.checkAccount) : nil }
 }

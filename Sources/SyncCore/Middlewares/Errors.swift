@@ -1,8 +1,8 @@
 import MeterModel
 import SettingsCore
 
-/// The table of Docs/Sync.md#errors: what each failure means to the session. Also finds answers that
-/// contradict themselves, which would otherwise keep a run busy for ever.
+/// The table in Docs/Sync.md#errors: what each failure means to the session. Also finds answers that contradict
+/// themselves, which would otherwise keep a run busy for ever.
 extension SyncState {
     /// - Throws: why the run is over for now.
     func errors(_ input: SyncInput) throws(SyncFailure) -> SyncVerdict? {
@@ -50,8 +50,8 @@ extension SyncState {
         throw SyncFailure(.other, "the local store failed: \(message)")
     }
 
-    /// During a run the stream's failure is only the stream's: the run's own call will fail in the same way, and then
-    /// nothing is under way any more.
+    /// During a run a failure of the stream concerns the stream alone: the run's own call will fail in the same way,
+    /// and then nothing is under way any more.
     private func verdict(onStream failure: SyncFailure) -> SyncVerdict? {
         guard case .idle = phase else { return nil }
         return SyncHalt(failure).map { .halted($0) }
@@ -76,7 +76,7 @@ extension SyncState {
         return nil
     }
 
-    /// Why a batch's answer brings the run no further; nil if it does.
+    /// Why the answer to a batch does not move the run forward; nil if it does.
     private func doubt(_ outcome: PushOutcome) -> SyncFailure? {
         guard let run, run.ending == nil, case .push(let batch) = run.operation,
             !outcome.results.contains(where: {
@@ -89,9 +89,9 @@ extension SyncState {
             ?? SyncFailure(.other, "the cloud answered for none of the records of a batch")
     }
 
-    // MARK: What a run does only a few times
+    // MARK: Limited repairs
 
-    /// - Throws: the failure, where the run came to this verdict too often.
+    /// - Throws: the failure, if the run has come to this verdict too often.
     private func repair(
         _ verdict: SyncVerdict, done count: Int, because failure: SyncFailure
     ) throws(SyncFailure) -> SyncVerdict {
@@ -109,14 +109,14 @@ extension SyncState {
         try repair(.storeReplaced(epoch: epoch), done: run.repairs.epoch, because: failure)
     }
 
-    /// Whether an answer is of the zone that the cloud said this is. One that names none may be.
+    /// Whether an answer is from the zone that the cloud said this is. One that names no zone may be.
     private func isOurs(_ zone: String?) -> Bool {
         guard let zone, let ours = account.known?.zoneID else { return true }
         return zone == ours
     }
 
-    /// Whether an answer is of another store than was read so far. Where the cloud does not say, reading anew is right in
-    /// both cases, and the page will tell.
+    /// Whether an answer is from another store than has been read so far. If the cloud does not say, reading anew is
+    /// right in both cases, and the page will tell.
     private func isAnother(_ epoch: String, _ run: SyncRun) -> Bool {
         !epoch.isEmpty && epoch != run.progress?.epoch
     }

@@ -1,7 +1,7 @@
 import MeterModel
 
 extension SyncState {
-    /// Those who watch hear of every event, with its number and with the meaning that it has by now.
+    /// Reports every event to those who watch, with its number and its meaning as understood by now.
     func logging(_ event: SyncEvent, number: UInt64, at now: MonotonicTime) -> SyncEffect {
         .log(SyncEntry(number: number, time: now, event: event))
     }

@@ -2,8 +2,8 @@ import MeterModel
 import SettingsCore
 
 extension SyncState {
-    /// Splits a batch that the cloud finds too large, or cannot read, down to the one record that is to blame; that one is
-    /// parked with the reason. A batch of one is never split, so it ends.
+    /// Splits a batch that the cloud finds too large, or cannot read, down to the one record that is to blame, which is
+    /// parked with the reason. A batch of one is never split, so this ends.
     func splitting(_ input: SyncInput) -> SyncVerdict? {
         guard case .cloudFailed(let failure) = input, let run, run.ending == nil,
             case .push(let batch) = run.operation, failure.kind == .limitExceeded || failure.kind == .badRequest

@@ -2,7 +2,7 @@ import MeterModel
 import SettingsCore
 
 extension SyncState {
-    /// Tells what waits in the outbox and reads what changed, one batch and one page in turn, then cleans up.
+    /// Pushes what waits in the outbox and reads what changed, one batch and one page in turn, then cleans up.
     ///
     /// - Throws: why the run is over for now.
     func work(_ run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
@@ -17,7 +17,7 @@ extension SyncState {
         return isCleanUpDue ? .perform(.cleanUp) : .finish(.complete)
     }
 
-    /// About what one alias takes as it travels.
+    /// Roughly the bytes that one alias takes when sent.
     private static let putOffBytes = 512
 
     private func adopt(_ zone: SyncZone, _ entry: ZoneEntry, _ run: SyncRun) throws(SyncFailure) -> SyncStep {
@@ -33,9 +33,9 @@ extension SyncState {
         guard !run.isOutboxEmpty else {
             return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: timing.fullRecordsMax)) : nil
         }
-        // Everything is read and something changed since: a run that only tells would never come to it.
+        // Everything has been read and something changed since: a run that only pushes would never get to it.
         if run.remaining.isEmpty, !schedule.unread.isEmpty { return .finish(.partial) }
-        // What was put off is read too, and left out.
+        // Records that were put off are read too, and left out.
         let count = run.putOff.count
         return .perform(
             .readBatch(

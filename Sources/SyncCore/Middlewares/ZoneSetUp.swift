@@ -2,8 +2,8 @@ import MeterModel
 import SettingsCore
 
 extension SyncState {
-    /// Sets the zone up before any work: makes it where it is missing, and listens to what happens in it before anything
-    /// is read, so that nothing falls in between.
+    /// Sets up the zone before any work: makes it if it is missing, and subscribes to its events before anything is
+    /// read, so that no change falls in between.
     func zoneSetUp(_ run: SyncRun, at now: MonotonicTime) -> SyncStep? {
         if account == .zoneMissing { return .perform(.createZone(zone)) }
         guard !run.isPastSubscribe else { return nil }

@@ -1,9 +1,9 @@
-/// What ids mean where some are said to be other ids of a meter: the one rule of hosts and cloud.
+/// Resolves ids that are aliases of other ids of a meter: one rule for hosts and the cloud.
 package enum AliasMap {
-    /// Each id that means another one, with that one, in one hop.
+    /// Maps each alias to the id that it means in the end, in one hop.
     ///
-    /// - Parameter direct: each alias, and the id that it is said to mean, which may be an alias too. Where they lead
-    ///   round in a circle, all mean the smallest id in it.
+    /// - Parameter direct: each alias with the id that it stands for, which may be an alias too. Ids that form a circle
+    ///   all mean the smallest id in it.
     package static func flattened<ID: Hashable & Comparable>(_ direct: [ID: ID]) -> [ID: ID] {
         var meanings: [ID: ID] = [:]
         for start in direct.keys where meanings[start] == nil {
@@ -13,7 +13,7 @@ package enum AliasMap {
         return meanings.filter { $0.key != $0.value }
     }
 
-    /// - Returns: the aliases on the way, and what they all mean.
+    /// - Returns: the aliases on the way, and the id that they all mean.
     private static func follow<ID: Hashable & Comparable>(
         _ start: ID, _ direct: [ID: ID], known: [ID: ID]
     ) -> (path: [ID], meaning: ID) {

@@ -1,18 +1,17 @@
-/// How far the scan of stored records by the present rule has come (Docs/SettingsAndRebuild.md#rebuild).
+/// How far the scan of stored records under the present rule has come (Docs/SettingsAndRebuild.md#rebuild).
 ///
-/// Kept in the database whose records it speaks of, written in the transaction of the step that it counts.
+/// Kept in the database of the records that it is about, and written in the transaction of the step that it counts.
 package struct RebuildProgress: Hashable, Sendable {
-    /// Of the rule by which the scan goes (`RebuildPlan.version`).
+    /// Version of the rule that the scan applies (`RebuildPlan.version`).
     package var version: Int
-    /// The last record that was looked at; nil means none yet. The scan goes by type (`RebuildPlan.types`), then by
-    /// name.
+    /// The last record examined, if any. The scan goes by type (`RebuildPlan.types`), then by name.
     package var cursor: RecordKey?
-    /// Records looked at so far.
+    /// Number of records examined so far.
     package var scanned: Int
-    /// Of them, those that were folded into another one.
+    /// Number of those that were folded into another record.
     package var folded: Int
-    /// The scan came to the end. Starts again from the beginning when a record of an older form arrives from outside
-    /// the normalising ingest, or the rule changes.
+    /// Whether the scan has reached the end. It starts again from the beginning when a record of an older form arrives
+    /// from outside the normalising ingest, or the rule changes.
     package var isComplete: Bool
 
     package init(
@@ -32,9 +31,9 @@ package struct RebuildReport: Hashable, Sendable {
     package struct Example: Hashable, Sendable {
         package var from: RecordKey
         package var into: RecordKey
-        /// Properties whose value the canonical record takes over, in order of name.
+        /// Properties whose value the canonical record takes over, sorted by name.
         package var moved: [String]
-        /// Properties of which it has a younger value already.
+        /// Properties of which the canonical record already has a younger value, sorted by name.
         package var kept: [String]
 
         package init(from: RecordKey, into: RecordKey, moved: [String], kept: [String]) {
@@ -45,14 +44,14 @@ package struct RebuildReport: Hashable, Sendable {
         }
     }
 
-    /// Records looked at.
+    /// Number of records examined.
     package var scanned = 0
-    /// Records that would be folded.
+    /// Number of records that would be folded.
     package var folded = 0
-    /// The first few of them.
+    /// The first few of those.
     package var examples: [Example] = []
 
-    /// No report lists more than this many.
+    /// The most examples that a report lists.
     package static let examplesMax = 20
 
     package init() {}

@@ -4,11 +4,11 @@ package import MeterModel
 package struct OverwrittenValue: Hashable, Sendable {
     package var property: String
     package var old: Register
-    /// What stands there now; nil means the record was deleted.
+    /// The present value; nil if the record was deleted.
     package var new: SettingValue?
-    /// Of the write or deletion that replaced it: who did it and when.
+    /// Stamp of the write or deletion that replaced it: who did it and when.
     package var by: Stamp
-    /// Who brought that, where it was not its author (`Register.broughtBy`).
+    /// The host that brought it, if that was not its author (`Register.broughtBy`).
     package var broughtBy: HostID?
 
     package init(property: String, old: Register, new: SettingValue?, by: Stamp, broughtBy: HostID? = nil) {
@@ -20,23 +20,23 @@ package struct OverwrittenValue: Hashable, Sendable {
     }
 }
 
-/// What a merge does to a record: the result, what in it is news, and what was lost by it.
+/// What a merge does to a record: the result, what is new in it, and what it overwrote.
 ///
-/// A store writes `after`, puts `news` of its own making into the outbox, and `overwritten` into the history.
+/// A store writes `after`, queues `news` of its own making in the outbox, and adds `overwritten` to the history.
 package struct RecordMerge: Hashable, Sendable {
     package var before: SyncRecord
     package var after: SyncRecord
-    /// Properties whose register is not the one of before, in order of name. A deleted one is not among them.
+    /// Properties whose register changed, sorted by name. Deleted ones are not among them.
     package var news: [String]
-    /// The deletion is not the one of before.
+    /// Whether the deletion changed.
     package var deletionIsNews: Bool
-    /// In order of name. Writing the same value again is not one.
+    /// Sorted by name. Writing the same value again does not count.
     package var overwritten: [OverwrittenValue]
 
-    /// Nothing is to be written.
+    /// Whether there is nothing to write.
     package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
 
-    /// Compares two states of one record, the second of which is the first with something merged into it.
+    /// Compares two states of one record; the second must be the first with something merged into it.
     package init(from before: SyncRecord, to after: SyncRecord) {
         self.before = before
         self.after = after
@@ -57,6 +57,6 @@ package struct RecordMerge: Hashable, Sendable {
 }
 
 extension SyncRecord {
-    /// What taking `other` over would do here.
+    /// What taking over `other` would do here.
     package func merging(_ other: SyncRecord) -> RecordMerge { RecordMerge(from: self, to: merged(with: other)) }
 }

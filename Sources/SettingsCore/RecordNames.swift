@@ -1,26 +1,27 @@
 import MeterModel
 
 extension RecordType {
-    /// Its records are named by a meter's id, so that a name has several forms (Docs/SettingsAndRebuild.md#rebuild).
+    /// Whether its records are named by a meter's id, which can have several forms
+    /// (Docs/SettingsAndRebuild.md#rebuild).
     package var isNamedByMeter: Bool { self == .deviceSettings || self == .meterAlias }
 }
 
 extension RecordKey {
-    /// The key under which the record is kept, whatever form its name has. Itself where the name is in its normal form,
-    /// or one that this version does not know.
+    /// The key under which the record is kept, whatever form its name has. The same key if the name is in its normal
+    /// form, or in one that this version does not know.
     package var normalised: RecordKey {
         type.isNamedByMeter ? RecordKey(type: type, name: MeterID.normalised(recordName: name)) : self
     }
 }
 
 extension MeterID {
-    /// A meter id in its one form, from any form. A text that is no meter id comes back as it is: a newer host may
+    /// The normal form of a meter id in any form. A text that is not a meter id is returned as it is: a newer host may
     /// know what it means.
     package static func normalised(recordName: String) -> String { MeterID(recordName)?.description ?? recordName }
 }
 
-/// Why a record cannot be kept as it is (it is parked, and said). Only what would harm a store is refused: what a newer
-/// host writes is kept.
+/// Why a record cannot be kept as it is; it is parked with this reason. Only what would harm a store is refused, so
+/// that what a newer host writes is kept.
 package enum RecordFault: Hashable, Sendable {
     case type(String)
     case name(String)
@@ -32,20 +33,20 @@ package enum RecordFault: Hashable, Sendable {
 }
 
 extension SyncRecord {
-    /// Bytes of UTF-8 of a type and of a property's name, which are printable ASCII: a program's words, not a person's.
+    /// Longest type or property name, in bytes of UTF-8. They are printable ASCII: a program's words, not a person's.
     package static let wordBytesMax = 64
-    /// Bytes of UTF-8. The longest real ones are paths below /dev.
+    /// Longest record name, in bytes of UTF-8. The longest in practice are paths below /dev.
     package static let nameBytesMax = 512
     package static let propertiesMax = 256
 
-    /// What is wrong with it, nil where nothing is.
+    /// What is wrong with the record, if anything.
     package var fault: RecordFault? {
         if !Self.isWord(key.type.rawValue) { return .type(key.type.rawValue) }
         if let name = [key.name, deletion?.mergedInto].compactMap({ $0 }).first(where: { !Self.isName($0) }) {
             return .name(name)
         }
         if properties.count > Self.propertiesMax { return .properties(properties.count) }
-        // In order of name, so that everybody names the same one.
+        // Sorted by name, so that everybody names the same one.
         for (property, register) in properties.sorted(by: { $0.key < $1.key }) {
             if !Self.isWord(property) { return .property(property) }
             if !register.value.isStorable { return .value(of: property) }

@@ -1,10 +1,10 @@
-/// Stamping what waits in the outbox anew, after the host's calendar turned out to be wrong: far ahead, so that the
+/// Gives new stamps to changes in the outbox, after the host's calendar turned out to be wrong: far ahead, so that the
 /// cloud refused (`clockSkew`), or off since the host booted (Docs/SettingsAndRebuild.md#stamps).
 extension HybridClock {
-    /// A change that waits, and when it was really made, where that is not what its stamp says.
+    /// A waiting change, and when it was really made, if that is not what its stamp says.
     package struct Waiting: Hashable, Sendable {
         package var stamp: Stamp
-        /// Corrected, milliseconds since 1970. nil means the stamp is right and stays.
+        /// When it was really made, corrected, in milliseconds since 1970; nil if the stamp is right and stays.
         package var physical: UInt64?
 
         package init(stamp: Stamp, physical: UInt64?) {
@@ -12,15 +12,15 @@ extension HybridClock {
             self.physical = physical
         }
 
-        /// For a stamp that the cloud refused, or would refuse: one not after `now` stays.
+        /// A change whose stamp the cloud refused, or would refuse. A stamp not after `now` stays.
         ///
-        /// - Parameter now: corrected, milliseconds since 1970.
+        /// - Parameter now: corrected, in milliseconds since 1970.
         package init(refused stamp: Stamp, now: UInt64) {
             self.init(stamp: stamp, physical: stamp.milliseconds > now ? now : nil)
         }
 
-        /// For one of which the boot-time clock tells when it was made: a stamp that is off by less than a minute, in
-        /// either direction, stays.
+        /// A change that the boot-time clock can date. A stamp that is off by at most a minute, in either direction,
+        /// stays.
         package init(stamp: Stamp, made physical: UInt64) {
             let difference =
                 max(stamp.milliseconds, physical) - min(stamp.milliseconds, physical)
@@ -28,15 +28,15 @@ extension HybridClock {
         }
     }
 
-    /// Goes down to what the cloud knows, and stamps the changes that wait anew, from there on.
+    /// Goes down to what the cloud knows, and stamps the waiting changes anew, from there on.
     ///
     /// Their order, which is that of their stamps, stays: what was written after a deletion must not come before it. So
-    /// a stamp that is right moves too where an earlier change would come after it.
+    /// even a stamp that is right moves if an earlier change would come after it.
     ///
     /// - Parameters:
     ///   - waiting: in any order.
-    ///   - accepted: the greatest stamp that the cloud ever accepted from here or sent; nil means none.
-    /// - Returns: for each the stamp that it gets, nil where it keeps its own.
+    ///   - accepted: the greatest stamp that the cloud ever accepted from this host or sent to it, if any.
+    /// - Returns: the new stamp for each; nil if it keeps its own.
     package mutating func restamp(_ waiting: [Waiting], accepted: Stamp?) -> [Stamp?] {
         lower(to: accepted)
         var stamps = [Stamp?](repeating: nil, count: waiting.count)
@@ -55,12 +55,12 @@ extension HybridClock {
 }
 
 extension SyncRecord {
-    /// Gives registers, or the deletion, other stamps, where they still have the ones that are meant.
+    /// Gives registers, or the deletion, new stamps, if they still have the old ones.
     ///
-    /// No merge: the new stamps may be smaller. Only for what no other replica has seen. All changes of one record at
-    /// once: between them a deletion may be younger than what was written after it.
+    /// This is not a merge: the new stamps may be smaller. Only for what no other replica has seen. Must be given all
+    /// changes of a record at once: between two of them a deletion may be younger than what was written after it.
     ///
-    /// - Parameter changes: property nil means the deletion.
+    /// - Parameter changes: with a nil property for the deletion.
     package mutating func restamp(_ changes: [(property: String?, old: Stamp, new: Stamp)]) {
         var properties = self.properties
         var deletion = self.deletion

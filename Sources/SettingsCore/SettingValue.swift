@@ -1,14 +1,14 @@
-/// What a property can hold. Things that must change together are one property, as a string that holds a structure.
+/// The value of a property. Values that must change together are one property, as a string that contains a structure.
 package enum SettingValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int64)
-    /// Never NaN or infinite: `isStorable` says so, and whoever takes one from outside asks.
+    /// Must be neither NaN nor infinite: `isStorable` checks, and must be asked about values from outside.
     case double(Double)
     /// At most `stringBytesMax` bytes of UTF-8.
     case string(String)
 
-    /// Docs/SettingsAndRebuild.md#records.
+    /// Longest string, in bytes of UTF-8 (Docs/SettingsAndRebuild.md#records).
     package static let stringBytesMax = 16 * 1024
 
     package var isStorable: Bool {
@@ -20,7 +20,7 @@ package enum SettingValue: Hashable, Sendable {
     }
 }
 
-/// Equal are values that are written with the same bytes: neither -0 and 0 nor two spellings of "é" are one, so that all
+/// Values are equal if they are written with the same bytes: -0 is not 0, and two spellings of "é" differ, so that all
 /// replicas end with the same bytes. (Swift's own equality of doubles and strings is coarser.)
 extension SettingValue {
     package static func == (lhs: Self, rhs: Self) -> Bool {
@@ -41,14 +41,14 @@ extension SettingValue {
         case .bool(let value): hasher.combine(value)
         case .int(let value): hasher.combine(value)
         case .double(let value): hasher.combine(value.bitPattern)
-        // Swift's hash of a string, which equal bytes share.
+        // Swift's hash of a string; equal bytes have the same.
         case .string(let text): hasher.combine(text)
         }
     }
 }
 
-/// A total order, by kind and then by value, so that two equal stamps with different values, which a unique host never
-/// writes, still end the same way everywhere. The order means nothing else.
+/// A total order, by kind and then by value, so that two equal stamps with different values, which no host with a
+/// unique id writes, still end the same way everywhere. The order has no other meaning.
 extension SettingValue: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {

@@ -1,15 +1,16 @@
 package import MeterModel
 
-/// When and where a value was written, by a hybrid logical clock. Any two are ordered, and nobody's order differs.
+/// When and where a value was written, by a hybrid logical clock. Any two stamps are ordered, and in the same way
+/// everywhere.
 ///
-/// Order: milliseconds, then counter, then host (Docs/SettingsAndRebuild.md#stamps).
+/// The order is by milliseconds, then counter, then host (Docs/SettingsAndRebuild.md#stamps).
 package struct Stamp: Hashable, Sendable {
-    /// Since 1970. At most `millisecondsMax`.
+    /// Since 1970; at most `millisecondsMax`.
     package let milliseconds: UInt64
     package let counter: UInt16
     package let host: HostID
 
-    /// 48 bits: the year 10889.
+    /// 48 bits, enough until the year 10889.
     package static let millisecondsMax: UInt64 = (1 << 48) - 1
 
     /// Milliseconds above the maximum are taken as the maximum.
@@ -26,28 +27,28 @@ extension Stamp: Comparable {
     }
 }
 
-/// Stamps that no clock gave: of properties that the rebuild lifts above a deletion (`RebuildPlan`).
+/// Stamps that no clock issued: those of properties that the rebuild lifts above a deletion (`RebuildPlan`).
 extension Stamp {
-    /// The place just above a deletion, below everything that a host writes after it. Keeps the order of the stamps that
-    /// are lifted, to the millisecond and counter, and is the same whoever lifts.
+    /// The place just above a deletion, below everything that a host writes after it. Keeps the order of the lifted
+    /// stamps, to the millisecond and counter, and is the same whoever lifts.
     ///
-    /// The host stands for nobody: `HostID.high` of all ones is no UUID that anybody draws, and greater than all of
-    /// them.
+    /// The host stands for nobody: a `HostID.high` of all ones occurs in no UUID that anybody draws, and is greater
+    /// than all of them.
     package static func lifted(_ stamp: Stamp, above deletion: Stamp) -> Stamp {
         let time = stamp.milliseconds << 16 | UInt64(stamp.counter)
         return Stamp(
             milliseconds: deletion.milliseconds, counter: deletion.counter, host: HostID(high: .max, low: time))
     }
 
-    /// The rebuild made it; its host is nobody.
+    /// Whether the rebuild made it; its host is nobody.
     package var isLifted: Bool { host.high == .max }
 }
 
-/// The text that travels: `<milliseconds>.<counter>.<host>`, decimal, decimal, UUID.
+/// The text sent and stored: `<milliseconds>.<counter>.<host>`, decimal, decimal, UUID.
 extension Stamp: CustomStringConvertible {
     package var description: String { "\(milliseconds).\(counter).\(host)" }
 
-    /// Reads what `description` prints and nothing else: no sign, no leading zero, no number out of range.
+    /// Reads exactly what `description` prints: no sign, no leading zero, no number out of range.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "." as Character, omittingEmptySubsequences: false)
         guard parts.count == 3, let milliseconds = UInt64(parts[0]), milliseconds <= Self.millisecondsMax,
@@ -59,6 +60,6 @@ extension Stamp: CustomStringConvertible {
 }
 
 extension UniqueID<HostTag> {
-    /// In the stamps of what no host wrote: an administrator's.
+    /// The host in stamps of what no host wrote: an administrator's.
     package static var nobody: Self { Self(high: 0, low: 0) }
 }

@@ -1,17 +1,17 @@
 /// How far ahead a stamp may be before the cloud refuses it: a host whose clock is years ahead would win every merge
 /// for years (Docs/SettingsAndRebuild.md#stamps).
 package enum StampLimit {
-    /// Ahead of the cloud's own clock.
+    /// Milliseconds that a stamp may be ahead of the cloud's own clock.
     package static let ahead: UInt64 = 60_000
-    /// Ahead of the greatest that was ever accepted: for a counter that runs over. With a second each, one host could walk
-    /// the limit into the future.
+    /// Milliseconds that a stamp may be ahead of the greatest ever accepted, for a counter that overflows. If each step
+    /// could be a second, one host could walk the limit into the future.
     package static let step: UInt64 = 1
 
     /// The greatest milliseconds that are accepted.
     ///
     /// - Parameters:
-    ///   - now: the cloud's wall clock, milliseconds since 1970.
-    ///   - accepted: the greatest milliseconds that the zone ever accepted, 0 for none.
+    ///   - now: the cloud's wall clock, in milliseconds since 1970.
+    ///   - accepted: the greatest milliseconds that the zone ever accepted; 0 if none.
     package static func latest(now: UInt64, accepted: UInt64) -> UInt64 {
         max(saturatingSum(now, ahead), accepted == 0 ? 0 : saturatingSum(accepted, step))
     }

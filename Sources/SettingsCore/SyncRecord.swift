@@ -1,13 +1,13 @@
 package import MeterModel
 
-/// A kind of record. Unknown ones are kept and passed on: a newer host may write them.
+/// A kind of record. Unknown kinds are kept and passed on, because a newer host may write them.
 package struct RecordType: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
     package init(rawValue: String) { self.rawValue = rawValue }
 
     package static let host = RecordType(rawValue: "Host")
-    /// Named by the meter's id.
+    /// Named by a meter's id.
     package static let deviceSettings = RecordType(rawValue: "DeviceSettings")
     /// Named by a second address of a meter.
     package static let meterAlias = RecordType(rawValue: "MeterAlias")
@@ -20,7 +20,7 @@ package struct RecordType: RawRepresentable, Hashable, Sendable {
 
 package struct RecordKey: Hashable, Sendable {
     package var type: RecordType
-    /// For `deviceSettings` a normalised meter id.
+    /// For `deviceSettings`, a normalised meter id.
     package var name: String
 
     package init(type: RecordType, name: String) {
@@ -29,14 +29,14 @@ package struct RecordKey: Hashable, Sendable {
     }
 }
 
-/// One property: a value, when it was written, and who brought it.
+/// A property's value, when it was written, and who brought it.
 package struct Register: Hashable, Sendable {
     package var value: SettingValue
     package var stamp: Stamp
-    /// The host that brought it to the cloud, where that is not the host that the stamp names. A stamp is its sender's
-    /// word; this is the cloud's. nil also for what no cloud has said anything about.
+    /// The host that brought it to the cloud, if that is not the host that the stamp names. A stamp is its sender's
+    /// word; this is the cloud's. Also nil if no cloud has said anything about it.
     ///
-    /// No part of equality and of the merge: hosts that pass on each other's writes must still end alike.
+    /// Not part of equality or of the merge: hosts that pass on each other's writes must still end up equal.
     package var broughtBy: HostID?
 
     package init(value: SettingValue, stamp: Stamp, broughtBy: HostID? = nil) {
@@ -53,13 +53,13 @@ package struct Register: Hashable, Sendable {
     }
 }
 
-/// That a record was deleted, and when. A register like any other: a later one wins.
+/// Says that a record was deleted, and when. A register like any other: a later one wins.
 package struct Deletion: Hashable, Sendable {
     package var stamp: Stamp
-    /// The rebuild's mark on a duplicate: the record that has its properties now. nil for a deletion that a person
-    /// asked for.
+    /// The rebuild's mark on a duplicate: the record that has its properties now. Nil if a person asked for the
+    /// deletion.
     package var mergedInto: String?
-    /// As in `Register`, and no more a part of equality.
+    /// As in `Register`; not part of equality either.
     package var broughtBy: HostID?
 
     package init(stamp: Stamp, mergedInto: String? = nil, broughtBy: HostID? = nil) {
@@ -78,10 +78,10 @@ package struct Deletion: Hashable, Sendable {
     }
 }
 
-/// What hosts and cloud exchange: properties that merge one by one, and a deletion that hides older ones.
+/// A record as hosts and cloud exchange it: properties that merge one by one, and a deletion that hides older ones.
 ///
-/// Always in its reduced form: a property that is not younger than the deletion is not held at all. So two records are
-/// equal exactly when they mean the same.
+/// Always in reduced form: a property that is not younger than the deletion is not held at all. So two records are
+/// equal exactly if they mean the same.
 package struct SyncRecord: Hashable, Sendable {
     package let key: RecordKey
     package private(set) var properties: [String: Register]
@@ -94,24 +94,25 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// Deleted, and nothing was written since.
+    /// Whether it was deleted, and nothing has been written since.
     package var isTombstone: Bool { deletion != nil && properties.isEmpty }
 
-    /// The youngest stamp in it, nil for an empty record.
+    /// The youngest stamp in it; nil for an empty record.
     package var newestStamp: Stamp? {
         [properties.values.map(\.stamp).max(), deletion?.stamp].compactMap { $0 }.max()
     }
 
-    /// Whether it has the property, or was deleted, at this stamp or later.
+    /// Whether the property was written, or the record deleted, at this stamp or later.
     package func has(_ property: String, asNewAs stamp: Stamp) -> Bool {
         [properties[property]?.stamp, deletion?.stamp].contains { $0.map { $0 >= stamp } ?? false }
     }
 
-    /// Takes over what is younger in `other`: per property the greater stamp wins, and so with the deletion.
+    /// Takes over whatever is younger in `other`: for each property the greater stamp wins, and likewise for the
+    /// deletion.
     ///
-    /// Commutative, associative, idempotent and total: no case is decided by the order of arrival. The keys are not
-    /// compared, because the rebuild merges records of different names. Of two equal registers the one that was there
-    /// stays, with who brought it first.
+    /// Commutative, associative, idempotent and total: nothing depends on the order of arrival. The keys are not
+    /// compared, because the rebuild merges records with different names. Of two equal registers the present one stays,
+    /// with the host that brought it first.
     package mutating func merge(_ other: SyncRecord) {
         if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
         for (name, theirs) in other.properties {
@@ -120,8 +121,8 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// As the cloud takes it from a host: whatever the host says of it, the host itself has brought all that its own
-    /// stamps are not on.
+    /// The record as the cloud accepts it from a host: that host counts as the bringer of everything that its own
+    /// stamps are not on, whatever it says itself.
     package func brought(by host: HostID) -> SyncRecord {
         var copy = self
         copy.properties = properties.mapValues { register in
@@ -138,10 +139,10 @@ package struct SyncRecord: Hashable, Sendable {
         return result
     }
 
-    /// The part that waits to be sent. In a refetch after an expired token, a record is what the cloud says and this:
-    /// the rest is older than a deletion that the cloud has forgotten.
+    /// The part that waits to be sent. In a refetch after an expired token, a record is what the cloud says plus this
+    /// part: the rest is older than a deletion that the cloud has forgotten.
     ///
-    /// - Returns: nil where nothing is left.
+    /// - Returns: nil if nothing is left.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
         let part = SyncRecord(
             key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)
@@ -150,14 +151,15 @@ package struct SyncRecord: Hashable, Sendable {
 
     private mutating func reduce() {
         guard let deletion else { return }
-        // Most records were never deleted, and most properties of those that were are younger.
+        // Most records were never deleted, and most properties of deleted ones are younger.
         if properties.contains(where: { $0.value.stamp <= deletion.stamp }) {
             properties = properties.filter { $0.value.stamp > deletion.stamp }
         }
     }
 }
 
-/// By stamp; with equal stamps, which a unique host never writes twice, by value, so that the order stays total.
+/// Ordered by stamp; equal stamps, which no host with a unique id writes twice, by value, so that the order stays
+/// total.
 extension Register: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         lhs.stamp == rhs.stamp ? lhs.value < rhs.value : lhs.stamp < rhs.stamp

@@ -5,35 +5,35 @@ import Glibc
 import MeterModel
 import SettingsCore
 
-/// What was done with a file that SQLite cannot read (Docs/SettingsAndRebuild.md#the-store): for the log, and for
-/// people.
+/// What was done with a file that SQLite cannot read, for the log and for people
+/// (Docs/SettingsAndRebuild.md#the-store).
 package struct SetAside: Hashable, Sendable {
-    /// Where it is now.
+    /// Where the file is now.
     package var path: String
     /// What happened, to which file, and what to do.
     package var message: String
 }
 
-/// What happened to a store's file while it was not open.
+/// What happened to a store's file while it was closed.
 enum Loss: Hashable, Sendable {
     case emptied
-    /// hasLog: what SQLite kept beside it is still there.
+    /// `hasLog`: the log that SQLite kept beside it is still there.
     case deleted(hasLog: Bool)
 }
 
-/// A store whose file is damaged. Nothing of it is ever deleted.
+/// Handles a store whose file is damaged. Nothing of it is ever deleted.
 enum DamagedFile {
-    /// Whether the error says that the file is damaged, not that it cannot be reached.
+    /// Whether the error says that the file is damaged, rather than out of reach.
     static func isMeant(by error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
     }
 
-    /// Whether the file was a store of this program before it was damaged: by its header, or by the text of our tables
-    /// where the header is gone. Anything else is somebody's file, and stays where it is.
+    /// Whether the file was a store of this program before it was damaged: judged by its header or, if that is gone, by
+    /// the text of our tables. Any other file is somebody else's, and stays where it is.
     static func wasOurs(_ path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        // The file is only read here, and closes with the value.
+        // The file is only read here, and is closed with the value.
         guard let start = try? file.read(upToCount: 1 << 16) else { return false }
         let header = Data("SQLite format 3\0".utf8)
         let id = withUnsafeBytes(of: StoreSchema.applicationID.bigEndian) { Data($0) }
@@ -49,7 +49,8 @@ enum DamagedFile {
             number += 1
         }
         let aside = "\(path).damaged-\(number)"
-        // The file first: a log without one is moved at the next opening, a file without its log would be an old state.
+        // The file first: a log without its file is moved at the next opening, but a file without its log would be an
+        // old state.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
             do {
                 try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
@@ -62,28 +63,28 @@ enum DamagedFile {
         return aside
     }
 
-    /// Who the host was, as far as the damaged file still tells, so that it need not join its cloud anew.
+    /// The host's identity, as far as the damaged file still gives it, so that the host need not join its cloud anew.
     static func host(in path: String) -> HostRow? {
         var configuration = Configuration()
         configuration.readonly = true
-        // Whatever cannot be read is not known: that is the answer, not a failure.
+        // Whatever cannot be read is unknown: that is the answer, not a failure.
         return try? DatabaseQueue(path: path, configuration: configuration).read { try HostRow($0) }
     }
 
     // MARK: - Loss
 
-    /// The mark that there was a store, so that a file that was emptied or deleted is not taken for a new host's.
+    /// The mark that there has been a store, so that a file that was emptied or deleted is not taken for a new host's.
     static func madePath(_ path: String) -> String { path + ".made" }
 
     static func noteMade(_ path: String) {
         guard !FileManager.default.fileExists(atPath: madePath(path)) else { return }
-        // Where it cannot be written, the next opening tries again.
+        // If it cannot be written, the next opening tries again.
         _ = FileManager.default.createFile(atPath: madePath(path), contents: Data())
     }
 
-    /// What was lost before the store is opened; nil where it is as it was left, or was never there.
+    /// What was lost before the store is opened; nil if it is as it was left, or never existed.
     ///
-    /// SQLite takes an empty file for a new one, and deletes the log beside it, which may hold all there is.
+    /// SQLite takes an empty file for a new one, and deletes the log beside it, which may hold everything there is.
     static func loss(of path: String) -> Loss? {
         let bytes = size(path)
         guard bytes ?? 0 == 0 else { return nil }
@@ -99,15 +100,15 @@ enum DamagedFile {
 
     // MARK: - Doubt
 
-    /// The mark that a call found damage, so that the next opening looks at the whole file.
+    /// The mark that a call found damage, so that the next opening examines the whole file.
     static func doubtPath(_ path: String) -> String { path + ".suspect" }
 
     static func doubt(_ path: String) {
-        // Where it cannot be written, the next call that reads the damaged place will try again.
+        // If it cannot be written, the next call that reads the damaged place tries again.
         _ = FileManager.default.createFile(atPath: doubtPath(path), contents: Data())
     }
 
-    /// Reads the whole file where there is a doubt; throws where it is confirmed.
+    /// Reads the whole file if it is in doubt; throws if it is damaged.
     static func settleDoubt(_ db: Database, path: String) throws {
         guard FileManager.default.fileExists(atPath: doubtPath(path)) else { return }
         let faults = try String.fetchAll(db, sql: "PRAGMA quick_check(3)").filter { $0 != "ok" }
@@ -118,7 +119,7 @@ enum DamagedFile {
     }
 
     static func clearDoubt(_ path: String) {
-        // A mark that stays only costs the next opening a look at the file.
+        // A mark that stays only costs the next opening an examination of the file.
         try? FileManager.default.removeItem(atPath: doubtPath(path))
     }
 }
@@ -137,7 +138,7 @@ extension SetAside {
                 + "readings, and settings that were not synced yet, are in the renamed file: sqlite3 \(aside) .recover")
     }
 
-    /// - Parameter aside: what is left of it; nil where nothing is.
+    /// - Parameter aside: what is left of it, if anything.
     init(of path: String, to aside: String?, because loss: Loss) {
         let what = loss == .emptied ? "is empty, though it was not" : "is gone"
         let rest = aside.map { " What is left was renamed to \($0)." } ?? ""

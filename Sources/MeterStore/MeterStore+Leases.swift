@@ -5,16 +5,16 @@ package import MeterModel
 
 /// What one run hands on to the next about leases.
 extension MeterStore {
-    /// The latest run of this machine that held a lease, nil for none. Whoever has the store's lock knows that this run
-    /// is gone, and may take its leases over (Docs/Leases.md#what-a-host-can-ask).
+    /// The latest run on this machine that held a lease, if there was one. The owner of the store's lock knows that
+    /// this run is gone, and may take over its leases (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
             try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
         }
     }
 
-    /// This run holds a lease now. Kept durably. A run that never got one is not kept: it would hide the one before it,
-    /// which may still hold some.
+    /// Notes durably that this run holds a lease now. A run that never got one is not noted: it would hide the one
+    /// before it, which may still hold some.
     package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in
@@ -24,7 +24,7 @@ extension MeterStore {
     }
 
     /// The greatest token of each meter that was heard of in this zone. A cloud whose store went back has forgotten it,
-    /// and must give out a greater one all the same (Docs/Leases.md#rule-5).
+    /// and must still issue a greater one (Docs/Leases.md#rule-5).
     package func leaseTokens(in zone: String) async throws(StoreError) -> [MeterID: FencingToken] {
         try await access("read") { db in
             let rows = try Row.fetchAll(
@@ -37,7 +37,7 @@ extension MeterStore {
         }
     }
 
-    /// Of a meter that is not known here nothing is kept.
+    /// Nothing is kept for a meter that is not known here.
     package func keepLeaseToken(
         _ token: FencingToken, of meter: MeterID, in zone: String
     ) async throws(StoreError) {

@@ -19,7 +19,7 @@ extension MeterStore: MeterRepository {
             let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
                 .map { try KnownMeter(row: $0, path: path, catalogue) }
             guard meter != old else { return }
-            // Sightings change all the time and can be lost; a wish cannot.
+            // Sightings change all the time and may be lost; a person's wish may not.
             let isWish =
                 meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
                 || meter.preferred != old?.preferred
@@ -56,7 +56,7 @@ extension MeterStore: MeterRepository {
             ])
     }
 
-    /// Refuses an id that could not be read back, before it is on the disk and in the way of all others.
+    /// Refuses an id that could not be read back, before it is on the disk and keeps all others from being read.
     func checkStorable(_ id: MeterID) throws(StoreError) {
         guard MeterID(id.description) == id else {
             throw StoreError(
@@ -66,7 +66,7 @@ extension MeterStore: MeterRepository {
 }
 
 extension KnownMeter {
-    /// A model or transport that this version does not know reads as unknown.
+    /// A model or transport that this version does not know is read as unknown.
     fileprivate init(row: Row, path: String, _ catalogue: MeterCatalogue) throws {
         let text: String = row["id"]
         guard let id = MeterID(text) else {

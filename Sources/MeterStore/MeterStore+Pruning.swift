@@ -3,10 +3,10 @@ package import Gateway
 package import MeterModel
 
 extension MeterStore {
-    /// Readings keep at least half of `maxBytes`, whatever else is in the file: deleting them makes no room where settings
-    /// are what is too much.
+    /// Readings keep at least half of `maxBytes`, whatever else is in the file: if the settings are what is too much,
+    /// deleting readings makes no room.
     ///
-    /// Counts the file without its log, which is at most `StoreSchema.logLength` or so more. In steps, each a
+    /// Counts the file without its log, which is at most about `StoreSchema.logLength` more. Works in steps, each a
     /// transaction of its own, so that readings can be written in between.
     package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
         var total = 0
@@ -18,7 +18,7 @@ extension MeterStore {
         return total
     }
 
-    /// In steps, as `prune`.
+    /// In steps, like `prune`.
     package func deleteReadings(of meter: MeterID) async throws(StoreError) -> Int {
         var total = 0
         while let removed = try await removeStep({ db in
@@ -36,7 +36,7 @@ extension MeterStore {
         }
     }
 
-    /// What the file takes on the disk, without its log.
+    /// The size of the file on the disk, without its log.
     package func fileBytes() async throws(StoreError) -> Int64 {
         try await access("read") { try Pages($0).file }
     }
@@ -51,7 +51,7 @@ extension MeterStore {
         var bytes: Int64
     }
 
-    /// - Returns: how many readings went, nil when there was nothing to remove.
+    /// - Returns: number of readings deleted; nil if there was nothing to delete.
     private func removeStep(
         _ candidates: @escaping @Sendable (Database) throws -> [Candidate]
     ) async throws(StoreError) -> Int? {
@@ -79,8 +79,8 @@ extension MeterStore {
         return found
     }
 
-    /// The oldest chunks and seconds of all meters, as many as lie over `maxBytes`, in steps of limited length, until they
-    /// are half of it themselves. Minutes and hours stay: they are small, and all that is left of what goes.
+    /// The oldest chunks and seconds of all meters, as many as exceed `maxBytes`, in steps of limited length, until
+    /// they are half of it themselves. Minutes and hours stay: they are small, and all that is left of what is deleted.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }
@@ -111,7 +111,7 @@ extension MeterStore {
             SELECT id, block_ms, length(bytes) FROM sample_tier
             WHERE tier = \(SampleTier.second.rawValue) ORDER BY block_ms LIMIT \(stepLength)
             """
-        // Their readings were counted when they went.
+        // Their readings were counted when those were deleted.
         return try Row.fetchAll(db, sql: sql).map {
             Candidate(table: "sample_tier", id: $0[0], first: $0[1], count: 0, bytes: $0[2])
         }
@@ -138,9 +138,9 @@ extension MeterStore {
 
     /// Gives free pages back to the file system, some at a time.
     ///
-    /// Only where the file is too large, and could be small enough, or an eighth of it is free. Otherwise the next
-    /// readings take those pages: giving back a page means moving another into its place, so doing it for each day's few
-    /// would write every reading twice.
+    /// Only if the file is too large and could be small enough, or if an eighth of it is free. Otherwise the next
+    /// readings take those pages: giving back a page means moving another into its place, so doing it for each day's
+    /// few would write every reading twice.
     ///
     /// - Returns: whether there was anything to do.
     private func shrinkStep(maxBytes: Int64) async throws(StoreError) -> Bool {
@@ -153,13 +153,13 @@ extension MeterStore {
         }
     }
 
-    /// Writes the log back, so that the file itself becomes shorter. Where somebody reads the file just now, a later
+    /// Writes the log back, so that the file itself becomes shorter. If somebody is reading the file just now, a later
     /// checkpoint does it.
     private func checkpoint() async throws(StoreError) {
         try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// The file's size in bytes, and how much of it is not in use.
+    /// The file's size in bytes, and how much of it is free.
     struct Pages {
         let file: Int64
         let free: Int64

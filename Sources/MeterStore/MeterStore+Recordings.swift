@@ -10,14 +10,15 @@ extension MeterStore: RecordingRepository {
             var properties: [String: [String: SettingValue]] = [:]
             let rows = try Row.fetchCursor(db, sql: "SELECT name, property, kind, value FROM running_recording")
             while let row = try rows.next() { properties[row[0], default: [:]][row[1]] = try SettingValue(row, at: 2) }
-            // One that only a newer version understands is left as it is.
+            // A recording that only a newer version understands is left as it is.
             return properties.compactMap { name, properties in
                 RecordingID(recordName: name).flatMap { Recording(id: $0, properties: properties) }
             }.sorted { $0.id < $1.id }
         }
     }
 
-    /// Not waited for until the disk has it, like readings: it is written often, and what is lost is marked as a gap.
+    /// Like readings, these are written without waiting for the disk: they are written often, and what is lost is
+    /// marked as a gap.
     package func keep(_ recordings: [Recording]) async throws(StoreError) {
         guard !recordings.isEmpty else { return }
         try await transaction { db in

@@ -32,7 +32,7 @@ extension MeterStore: RetentionRepository {
 
     package func newestStored() async throws(StoreError) -> WallTime? {
         try await access("read") { db in
-            // By meter, as the index has it.
+            // Meter by meter, because the index is ordered that way.
             try Self.references(db).compactMap { reference in
                 try Int64.fetchOne(
                     db, sql: "SELECT last_ms FROM sample_chunk WHERE meter_ref = ? ORDER BY first_ms DESC LIMIT 1",
@@ -41,12 +41,12 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// By when chunks begin; one that begins before `time` and goes on after it counts from `time` on.
+    /// Goes by when chunks begin; one that begins before `time` and extends beyond it counts from `time` on.
     package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
         let time = time.millisecondsSince1970
         return try await access("read") { db in
             try Self.references(db).compactMap { reference in
-                // The latest that begins before is the one that may reach beyond: chunks are short.
+                // Only the latest chunk that begins before can extend beyond: chunks are short.
                 let reaching = try Int64.fetchOne(
                     db,
                     sql: """
@@ -63,7 +63,7 @@ extension MeterStore: RetentionRepository {
 }
 
 extension BelievedDate.Doubt {
-    /// - Parameter row: first_ms, last_ms, confirmed_ms.
+    /// - Parameter row: with the columns first_ms, last_ms, confirmed_ms, in this order.
     fileprivate init(_ row: Row) {
         let confirmed: Int64? = row[2]
         self.init(

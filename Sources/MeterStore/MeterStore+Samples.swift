@@ -20,7 +20,7 @@ extension MeterStore: SampleRepository {
         return try await access("read") { db in
             var collector = SampleChunkCollector(span: span, limit: limit)
             guard let reference = try Self.reference(of: meter, db) else { return [] }
-            // By start, as the index has it; chunks may overlap where the calendar was set back.
+            // By start, as in the index; chunks may overlap if the calendar was set back.
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
@@ -82,7 +82,7 @@ extension SampleChunk {
 }
 
 extension StoreError {
-    /// One chunk that does not read. The others are still good, so the message says where it lies.
+    /// The error for one chunk that cannot be read. The others are still good, so the message says where it is.
     init(chunk id: Int64, of chunk: SampleChunk, path: String, because error: ChunkError) {
         var code = Code.damaged
         if case .unknownVersion = error { code = .newerVersion }

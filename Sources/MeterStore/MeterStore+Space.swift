@@ -2,7 +2,7 @@ import GRDB
 package import Gateway
 
 extension MeterStore: SpaceRepository {
-    /// Reads whole tables, but only where the file is too large.
+    /// Reads whole tables, but only if the file is too large.
     package func crowding(maxBytes: Int64) async throws(StoreError) -> StoreCrowding? {
         try await access("read") { db in
             let used = try Pages(db).used
@@ -18,7 +18,8 @@ extension MeterStore: SpaceRepository {
         }
     }
 
-    /// What is in the file besides single readings and seconds, in words for people, and what its rows take about.
+    /// What is in the file besides single readings and seconds, in words for people, and roughly the bytes that its
+    /// rows take.
     private static var parts: [(part: String, sum: (table: String, length: String))] {
         let value = "length(CAST(ifnull(value, '') AS BLOB)) + length(property) + 80"
         let former = "length(CAST(ifnull(value, '') AS BLOB)) + length(CAST(ifnull(new_value, '') AS BLOB)) + 200"

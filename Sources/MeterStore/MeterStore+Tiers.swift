@@ -4,13 +4,14 @@ package import Gateway
 package import MeterModel
 
 extension MeterStore: TierRepository {
-    /// Readings that one call sums up or replaces: some tens of milliseconds of work, and what others wait for at most.
+    /// Readings that one call aggregates or replaces: some tens of milliseconds of work, and the longest that others
+    /// wait.
     private static let stepReadings = 20_000
-    /// A chunk of fewer readings than this still counts as so many: also a thousand small ones are work.
+    /// A chunk with fewer readings counts as this many: a thousand small ones are work too.
     private static let chunkCost = 100
 
-    /// Chunks in the order in which they were appended, each with the last one's number in one transaction. A chunk that
-    /// does not read is skipped: it is left as it is, and `samples` says which it is.
+    /// Aggregates chunks in the order in which they were appended, and stores the last one's number in the same
+    /// transaction. A chunk that cannot be read is skipped: it is left as it is, and `samples` says which one it is.
     package func rollUp() async throws(StoreError) -> Int {
         try await transaction { db in
             let rolled = try Self.rolled(db)
@@ -128,9 +129,9 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// A block that does not read is left out: it is a sum, of which the file may still hold the parts.
+    /// A block that cannot be read is left out: it is an aggregate, and the file may still hold its parts.
     ///
-    /// - Parameter body: returns whether to go on.
+    /// - Parameter body: returns whether to continue.
     private static func forEachBlock(
         of tier: SampleTier, _ reference: Int64, in span: Range<WallTime>, _ db: Database,
         _ body: (SampleBucketBlock) -> Bool
@@ -153,12 +154,12 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// The single readings: all of them where the series is fine, else those that are in no block yet.
+    /// The single readings: all of them if the series is fine enough, otherwise those that are not in a block yet.
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {
         let rolled = series.tier == nil ? Int64.min : try rolled(db)
-        // By number where only the latest are meant, which are few; the plus keeps SQLite from walking through a month.
+        // By number if only the latest are wanted, which are few; the plus keeps SQLite from walking through a month.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(
             db,
@@ -184,7 +185,7 @@ extension MeterStore: TierRepository {
     }
 }
 
-/// Blocks that grow by the readings of some chunks, before they are merged into those in the file.
+/// Blocks that collect the readings of some chunks, before they are merged into those in the file.
 private struct TierSums {
     private struct Key: Hashable {
         var tier: SampleTier
@@ -197,14 +198,14 @@ private struct TierSums {
 
     init(_ tiers: [SampleTier]) { self.tiers = tiers }
 
-    /// - Parameter row: id, meter_ref, first_ms, last_ms, count, bytes.
-    /// - Returns: how many readings it held; nil for a chunk that does not read, of which nothing is added.
+    /// - Parameter row: with the columns id, meter_ref, first_ms, last_ms, count, bytes, in this order.
+    /// - Returns: number of readings in it; nil for a chunk that cannot be read, of which nothing is added.
     mutating func add(_ row: Row) -> Int? {
         let (meter, bytes): (Int64, Data) = (row[1], row[5])
         let chunk = SampleChunk(
             meter: .mac(MACAddress(bits: 0)), first: WallTime(millisecondsSince1970: row[2]),
             last: WallTime(millisecondsSince1970: row[3]), count: row[4], bytes: [UInt8](bytes))
-        // Whole before any of it counts. What is wrong with it, `samples` tells whoever asks for that time.
+        // All of it is read before any of it counts. `samples` reports what is wrong with it when asked for that time.
         guard let samples = try? chunk.samples() else { return nil }
         for sample in samples {
             for tier in tiers {
@@ -227,7 +228,7 @@ private struct TierSums {
         for (key, block) in blocks {
             var block = block
             let place: [any DatabaseValueConvertible] = [key.tier.rawValue, key.meter, key.start.millisecondsSince1970]
-            // One in the file that does not read is a sum that is lost; it makes room for what can be told.
+            // A block in the file that cannot be read is lost; it makes room for what is known.
             if let bytes = try Data.fetchOne(read, arguments: StatementArguments(place)),
                 let stored = try? SampleBucketBlock(tier: key.tier, start: key.start, bytes: [UInt8](bytes))
             {

@@ -5,10 +5,10 @@ package import MeterCodec
 package import MeterModel
 import Synchronization
 
-/// What this host keeps on its disk: meters, settings and readings, in one SQLite file.
+/// This host's store on disk: meters, settings and readings, in one SQLite file.
 ///
 /// One connection, used by one call at a time; each writing method is one transaction. A call that has begun is
-/// finished even when its task is cancelled, so that the last readings are kept at shutdown. Every error is a
+/// finished even if its task is cancelled, so that the last readings are kept at shutdown. Every error is a
 /// `StoreError` that names the file; none deletes anything.
 package final class MeterStore: Sendable {
     package let path: String
@@ -17,30 +17,31 @@ package final class MeterStore: Sendable {
     private let lock: StoreLock
     /// Which file the path led to when it was opened.
     private let place: FilePlace?
-    /// Who this host is, and whether the file came from another machine.
+    /// The host's identity, and whether the file came from another machine.
     package let identity: HostIdentity
-    /// Where the file was damaged and a new one was begun: what to tell people.
+    /// What to tell people if the file was damaged and a new one was begun.
     package let setAside: SetAside?
-    /// Of this start of the machine, nil where the opener did not say.
+    /// Identifies this start of the machine, if the opener gave one.
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
     let catalogue: MeterCatalogue
-    /// nil until the cloud's clock is known.
+    /// Nil until the cloud's clock is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 
-    /// What tests and tools set differently.
+    /// Options for tests and tools.
     package struct Options: Sendable {
         /// How long a statement waits for another program that uses the file.
         package var busyTimeout: Duration
-        /// The file takes no more pages than this, as if the disk were full. nil means as many as there is room for.
+        /// The most pages that the file may take, as if the disk were full after that; nil for as many as there is room
+        /// for.
         package var pageCountMax: Int?
         /// Called before each statement runs, with its text.
         package var onStatement: (@Sendable (String) -> Void)?
-        /// The machine that the host's id is bound to. nil means whatever it is, such as for a tool or a test.
+        /// The machine that the host's id is bound to; nil for any machine, as for a tool or a test.
         package var machine: Machine?
-        /// The wall clock, for when this host learned of others' changes. nil means the stamps' own time.
+        /// The wall clock that says when this host learned of others' changes; nil for the stamps' own time.
         package var calendar: (@Sendable () -> WallTime)?
-        /// The models whose names are read back.
+        /// The models whose names are recognised when read back.
         package var catalogue = MeterCatalogue.standard
 
         package init(
@@ -55,11 +56,11 @@ package final class MeterStore: Sendable {
         }
     }
 
-    /// Opens the store, makes it where there is none, and brings an older one up to date.
+    /// Opens the store, creates it if it is missing, and upgrades an older one.
     ///
-    /// Looks at the header and the tables only, so it takes the same short time for a file of any size; see `quickCheck`
-    /// for the rest. A store of ours that is damaged is renamed and a new one begun (`setAside`); the file of another
-    /// program, or of a newer version, is refused.
+    /// Examines the header and the tables only, so it takes the same short time for a file of any size; see
+    /// `quickCheck` for the rest. A damaged store of this program is renamed and a new one begun (`setAside`); the file
+    /// of another program, or of a newer version, is refused.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
         if let loss = DamagedFile.loss(of: path) { return try begin(path, lock: lock, options: options, after: loss) }
@@ -100,7 +101,7 @@ package final class MeterStore: Sendable {
         }
     }
 
-    /// - Parameter predecessor: who this host was before its file was damaged.
+    /// - Parameter predecessor: this host's identity before its file was damaged.
     private init(path: String, lock: StoreLock, options: Options, setAside: SetAside?, predecessor: HostRow?) throws {
         let queue = try DatabaseQueue(path: path, configuration: Self.configuration(options))
         try queue.writeWithoutTransaction { db in
@@ -128,7 +129,7 @@ package final class MeterStore: Sendable {
         DamagedFile.noteMade(path)
     }
 
-    /// Writes back what is in the log and lets go of the file. Calls after it throw.
+    /// Writes back the log and lets go of the file. Later calls throw.
     package func close() throws(StoreError) {
         do {
             try queue.close()
@@ -138,15 +139,15 @@ package final class MeterStore: Sendable {
         lock.release()
     }
 
-    /// What is wrong with the file's place; nil where nothing is. Deleted or replaced while it is open, it goes on to
-    /// take readings, and takes them along when the program ends.
+    /// What is wrong with the file's place, if anything. A file that is deleted or replaced while open still accepts
+    /// readings, which are lost when the program ends.
     package var trouble: String? {
         guard let place, FilePlace(path) != place else { return nil }
         return "the store \(path) was deleted or replaced while it was in use, so nothing more is written to it. "
             + "Start the program again"
     }
 
-    /// Reads the whole file and returns what is wrong with it, empty when nothing is. Takes seconds for a large file.
+    /// Reads the whole file and returns what is wrong with it; empty if nothing is. Takes seconds for a large file.
     package func quickCheck() async throws(StoreError) -> [String] {
         try await access("checked") { db in
             var faults = try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
@@ -177,7 +178,7 @@ package final class MeterStore: Sendable {
     }
 }
 
-/// Which file is at a path.
+/// Identifies the file at a path.
 private struct FilePlace: Hashable, Sendable {
     private var device: UInt64
     private var inode: UInt64
@@ -194,7 +195,7 @@ private struct FilePlace: Hashable, Sendable {
 extension MeterStore {
     /// Runs `body` on the connection, outside any transaction.
     ///
-    /// Not GRDB's own async `write`: that one throws away the work of a cancelled task.
+    /// Does not use GRDB's own async `write`, which throws away the work of a cancelled task.
     ///
     /// - Parameter action: what is done to the file, for the error: "the store … cannot be <action>".
     func access<Value: Sendable>(
@@ -212,7 +213,7 @@ extension MeterStore {
         return try result.get()
     }
 
-    /// Runs `body` in one transaction, which is on the disk in whole or not at all.
+    /// Runs `body` in one transaction, which is on the disk entirely or not at all.
     func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -233,12 +234,12 @@ extension Database {
 
     private static let synchronousFull = 2
 
-    /// Like `inImmediateTransaction`, and waits until the disk has it: for the few things that a person said, which
+    /// Like `inImmediateTransaction`, but waits until the disk has it: for the few things that a person said, which
     /// should survive a power cut a second later.
     func inDurableTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try execute(sql: "PRAGMA synchronous = FULL")
         let result = Result {
-            // Asked, not believed: within a transaction of somebody else's it would not have been changed.
+            // Read back rather than trusted: inside someone else's transaction it would not have changed.
             guard try Int.fetchOne(self, sql: "PRAGMA synchronous") == Self.synchronousFull else {
                 throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "writes are not waited for")
             }

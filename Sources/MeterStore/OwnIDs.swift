@@ -3,9 +3,9 @@ package import Gateway
 package import MeterModel
 import SettingsCore
 
-/// Ids that only one host can give carry its id. Those that were given under the host's name, or under the id of the
-/// machine that the file was copied from, become its own: with the wish for the meter, its readings, and a copy of its
-/// settings that keeps their stamps.
+/// Takes over ids that only one host can issue. These contain its id; those that were issued under the host's name, or
+/// under the id of the machine that the file was copied from, become this host's own, together with the wish for the
+/// meter, its readings, and a copy of its settings that keeps their stamps.
 ///
 /// The old settings stay as they are: another host of the same name, or an older version, may still use them.
 enum OwnIDs {

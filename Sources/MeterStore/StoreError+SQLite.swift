@@ -4,7 +4,7 @@ import Gateway
 extension StoreError {
     /// - Parameters:
     ///   - path: the store's file.
-    ///   - action: what was not done to it: "opened", "written" …
+    ///   - action: what could not be done to it: "opened", "written" …
     init(_ error: any Error, path: String, action: String) {
         if let error = error as? StoreError {
             self = error
@@ -23,7 +23,7 @@ extension StoreError {
 
     private static func code(of error: DatabaseError) -> Code {
         switch error.extendedResultCode {
-        // The log's index needs a little room of its own, and says it in its own way.
+        // The log's index needs a little room of its own, and reports the lack of it in its own way.
         case .SQLITE_IOERR_SHMSIZE: return .diskFull
         case .SQLITE_CANTOPEN_DIRTYWAL: return .readOnly
         default: break

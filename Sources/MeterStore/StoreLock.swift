@@ -2,8 +2,8 @@ import Gateway
 import Glibc
 import LinuxIO
 
-/// Keeps a second process from opening the same store: a lock on the file `<store>.lock`. The store itself is not
-/// locked, so that other tools can look at it.
+/// Keeps a second process from opening the same store, by a lock on the file `<store>.lock`. The store itself is not
+/// locked, so that other tools can read it.
 struct StoreLock: Sendable {
     private let file: LockFile
 
@@ -16,7 +16,7 @@ struct StoreLock: Sendable {
         }
     }
 
-    /// Lets others have the store. Calling it twice is harmless.
+    /// Lets other processes have the store. Calling it twice is harmless.
     func release() { file.release() }
 
     private static func error(_ refusal: LockFile.Refusal, path: String, storePath: String) -> StoreError {

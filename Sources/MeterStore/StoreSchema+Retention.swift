@@ -1,7 +1,8 @@
 import GRDB
 
 extension StoreSchema {
-    /// From which date ages count back, and which dates a calendar gave that nothing confirmed (`BelievedDate`).
+    /// Tables for the date from which ages count back, and for dates from a calendar that nothing confirmed
+    /// (`BelievedDate`).
     static func createRetentionTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -20,11 +21,11 @@ extension StoreSchema {
                 """)
     }
 
-    /// A condition: what has dates from `first` to `last` is not spared by a doubt that holds at a cutoff.
+    /// The SQL condition for something with dates from `first` to `last` that no doubt in force at a cutoff spares.
     ///
     /// - Parameters:
     ///   - first: a column, or an expression of one.
-    ///   - cutoff: the parameter of what is older than this goes, milliseconds since 1970.
+    ///   - cutoff: the SQL parameter for the time before which things are deleted, in milliseconds since 1970.
     static func isUndoubted(from first: String, to last: String, cutoff: String) -> String {
         """
         NOT EXISTS (

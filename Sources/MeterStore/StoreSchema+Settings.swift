@@ -2,22 +2,22 @@ import GRDB
 import MeterModel
 
 extension StoreSchema {
-    /// Settings become records that merge with those of other hosts (Docs/SettingsAndRebuild.md).
+    /// Turns settings into records that merge with those of other hosts (Docs/SettingsAndRebuild.md).
     ///
-    /// What was set before becomes properties that are older than any real write, and is queued to be sent.
+    /// Earlier settings become properties that are older than any real write, and are queued to be sent.
     static func createSettingsTables(_ db: Database) throws {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)
         try db.execute(sql: exchangeTables)
-        // Drawn by SQLite, which takes its seed from the system: there is no other generator here yet.
+        // Drawn by SQLite, which is seeded by the system: there is no other generator here yet.
         let host = try HostRow.drawID(db)
         try db.execute(sql: "INSERT INTO host (one, id) VALUES (1, ?)", arguments: [host.description])
         try db.execute(sql: "INSERT INTO rebuild (one) VALUES (1)")
         try moveSettings(db, host: host.description)
     }
 
-    /// Which host brought what to the cloud, where it is not the one that wrote it. NULL of all that is in the file: the
-    /// cloud had not said.
+    /// Adds columns for the host that brought something to the cloud, if that is not the one that wrote it. NULL for
+    /// everything already in the file, because the cloud had not said.
     static func addBringers(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -47,7 +47,7 @@ extension StoreSchema {
         try db.execute(sql: "DROP TABLE setting")
     }
 
-    /// Counts what waits to be sent and is not what stands in its record, of which there is none.
+    /// Counts entries of the outbox that differ from what is in their record. There should be none.
     static let strayEntries = """
         SELECT count(*) FROM outbox JOIN record ON record.id = outbox.record
             LEFT JOIN register ON register.record = outbox.record AND register.property = outbox.property
@@ -57,7 +57,7 @@ extension StoreSchema {
             OR outbox.stamp_host IS NOT iif(outbox.property = '', deleted_host, register.stamp_host)
         """
 
-    /// Single rows: who this host is and how far its clock came; how far the rebuild came.
+    /// Tables of a single row: this host's identity and how far its clock has come; how far the rebuild has come.
     private static let hostTables = """
         CREATE TABLE host (
             one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -1,10 +1,10 @@
 import GRDB
 
 extension StoreSchema {
-    /// Seconds, minutes and hours of readings, beside the single ones.
+    /// Tables for seconds, minutes and hours of readings, beside the single ones.
     ///
-    /// What is in the file already is summed up by the first calls of `rollUp`, not here: that takes as long as reading
-    /// all of it.
+    /// What is already in the file is aggregated by the first calls of `rollUp`, not here: that takes as long as
+    /// reading all of it.
     static func createTierTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -29,7 +29,8 @@ extension StoreSchema {
                 """)
     }
 
-    /// Recordings that go on, by the names that their records have. What is over is a record like any other.
+    /// The table of recordings in progress, by the names that their records have. A finished recording is a record like
+    /// any other.
     static func createRecordingTable(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,9 +1,10 @@
 import GRDB
 
 extension StoreSchema {
-    /// Progress belongs to a zone, and what a zone does not list is set aside (Docs/Decisions/0013).
+    /// Tables that tie progress to a zone, and hold what is set aside because a zone does not list it
+    /// (Docs/Decisions/0013).
     ///
-    /// Progress from before has no zone: which one it belongs to, nobody wrote down.
+    /// Earlier progress has no zone, because nobody wrote down which one it belongs to.
     static func createZoneTables(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,17 +1,17 @@
 import GRDB
 import Gateway
 
-/// The tables, how they came to be, and how the file is set up.
+/// The tables, the migrations that made them, and the settings of the file.
 enum StoreSchema {
-    /// "MGW1", in the header of every file of ours, so that another program's database is never written to.
+    /// "MGW1", in the header of every file of this program, so that another program's database is never written to.
     static let applicationID: Int32 = 0x4D47_5731
 
-    /// The steps from an empty file to the tables of this version. Append only: a step that has been released is on
-    /// people's disks and is never edited.
+    /// The steps from an empty file to the tables of this version. Append only: a released step is on people's disks
+    /// and is never edited.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 meters, settings, sample chunks", migrate: createFirstTables)
-        // Foreign keys as they are in any transaction: a check of the whole file would read all readings.
+        // Foreign keys are checked as in any transaction: a check of the whole file would read all readings.
         migrator.registerMigration(
             "2 settings as records", foreignKeyChecks: .immediate, migrate: createSettingsTables)
         migrator.registerMigration(
@@ -54,7 +54,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "10 what the cloud has no room for", foreignKeyChecks: .immediate, migrate: createHeldBackTable)
         migrator.registerMigration("11 tokens of leases", foreignKeyChecks: .immediate) { db in
-            // The greatest that was heard of, and in which zone (MeterStore.leaseTokens).
+            // The greatest token heard of, and in which zone (MeterStore.leaseTokens).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN lease_token INTEGER; ALTER TABLE meter ADD COLUMN lease_zone TEXT")
         }
@@ -169,9 +169,9 @@ enum StoreSchema {
 
     private static let stampColumns = ["stamp_ms", "stamp_counter", "stamp_host"]
 
-    /// Looks at a file before anything is written to it.
+    /// Examines a file before anything is written to it.
     ///
-    /// - Returns: true for one without tables.
+    /// - Returns: whether it has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
         guard tables > 0 else { return true }
@@ -190,19 +190,19 @@ enum StoreSchema {
         return false
     }
 
-    /// What can only be set in an empty file.
+    /// Sets what can only be set in an empty file.
     static func layOut(_ db: Database) throws {
         // Small, because each commit writes whole pages to the log, and a minute of one meter is about 1 kB. Measured
         // for a day of one meter, log and checkpoints included: 7 MB with 512 bytes, 10 with 1024, 21 with 4096.
         try db.execute(sql: "PRAGMA page_size = \(pageSize)")
-        // Pages that pruning frees can be given back to the file system; see `prune`.
+        // Lets pages that pruning frees be given back to the file system; see `prune`.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
 
     static let pageSize = 512
 
-    /// Fails like a write would where the file cannot be written: read-only, or in another program's hands.
+    /// Fails as a write would if the file cannot be written, because it is read-only or in another program's hands.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -210,22 +210,22 @@ enum StoreSchema {
         }
     }
 
-    /// What belongs to the connection and is set at each opening.
+    /// Sets what belongs to the connection and must be set at each opening.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "journal mode \(mode ?? "unknown") instead of WAL")
         }
         // NORMAL: the disk is waited for at checkpoints only, not at every flush. A power cut may take the last
-        // flushes, which were readings of the last minute or so; it never leaves half a transaction or a damaged
-        // file. A crash of the program takes nothing. What a person said is written by `inDurableTransaction`.
+        // flushes, which were readings of the last minute or so; it never leaves half a transaction or a damaged file.
+        // A crash of the program loses nothing. What a person said is written by `inDurableTransaction`.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try db.execute(sql: "PRAGMA cache_size = -512")
         // A longer log makes checkpoints rarer, and the pages that every flush touches are then written back to the
-        // file less often; it also takes room, and time at the next opening after a crash. Twice this saves 1 %.
+        // file less often; it also takes room, and time at the next opening after a crash. Twice this length saves 1 %.
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(logLength / pageSize)")
         try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logLength)")
-        // Debian's SQLite writes zeros over whatever is deleted. These are readings, not secrets.
+        // Debian's SQLite overwrites everything that is deleted with zeros. These are readings, not secrets.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
@@ -233,7 +233,7 @@ enum StoreSchema {
     /// Bytes of the write-ahead log between two checkpoints.
     static let logLength = 1 << 19
 
-    /// Finds tables that are there by the migrations' word and yet not as they must be.
+    /// Finds tables or columns that are missing although every migration has run.
     static func checkTables(_ db: Database, path: String) throws {
         for (table, names) in columns {
             let found = try db.tableExists(table) ? Set(db.columns(in: table).map(\.name)) : []

@@ -4,11 +4,11 @@ import Gateway
 package import MeterModel
 import SettingsCore
 
-/// Where the store runs, as its opener knows it.
+/// The machine that the store runs on, as its opener describes it.
 package struct Machine: Hashable, Sendable {
-    /// A digest of what is this machine's own, such as /etc/machine-id. Another one means that the file was copied.
+    /// A digest of something that only this machine has, such as /etc/machine-id. If it differs, the file was copied.
     package var digest: String
-    /// Of this start of the machine.
+    /// Identifies this start of the machine.
     package var boot: String
 
     package init(digest: String, boot: String) {
@@ -17,10 +17,10 @@ package struct Machine: Hashable, Sendable {
     }
 }
 
-/// Who this host is (Docs/Leases.md#rule-11).
+/// This host's identity (Docs/Leases.md#rule-11).
 package struct HostIdentity: Hashable, Sendable {
     package var host: HostID
-    /// The id that the file came with, where it was made on another machine: this one has to join the cloud anew.
+    /// The id that the file came with, if it was made on another machine: this one has to join the cloud anew.
     package var replaced: HostID?
 
     package init(host: HostID, replaced: HostID? = nil) {
@@ -29,7 +29,7 @@ package struct HostIdentity: Hashable, Sendable {
     }
 }
 
-/// The one row of the table `host`.
+/// The only row of the table `host`.
 struct HostRow {
     var id: HostID
     var machine: String?
@@ -63,7 +63,7 @@ struct HostRow {
         ])
     }
 
-    /// Gives a new file's host the id and the clock of the damaged file before it. What that file had read of a cloud is
+    /// Gives the new file the id and the clock of the damaged file before it. What that file had read from a cloud is
     /// read anew.
     func restoreIdentity(_ db: Database) throws {
         try db.inDurableTransaction { db in
@@ -73,14 +73,14 @@ struct HostRow {
         }
     }
 
-    /// A new id. The bits are SQLite's, which has them from the system.
+    /// A new id. The bits come from SQLite, which gets them from the system.
     static func drawID(_ db: Database) throws -> HostID {
         let bytes = try Data.fetchOne(db, sql: "SELECT randomblob(16)") ?? Data()
         var rng = DrawnBytes(bytes: [UInt8](bytes)[...])
         return HostID(using: &rng)
     }
 
-    /// Binds the file to the machine it lies on, or gives the host a new id where it was bound to another one.
+    /// Binds the file to the machine it is on, or gives the host a new id if it was bound to another one.
     static func identify(on machine: Machine?, _ db: Database) throws -> HostIdentity {
         var row = try HostRow(db)
         guard let machine, machine.digest != row.machine else { return HostIdentity(host: row.id) }
@@ -89,14 +89,14 @@ struct HostRow {
             row.machine = machine.digest
             if replaced != nil { row.id = try drawID(db) }
             try row.save(db)
-            // The other machine's run is not one that this one may continue.
+            // This machine must not continue a run of the other one.
             if replaced != nil { try db.execute(sql: "UPDATE host SET session = NULL") }
         }
         return HostIdentity(host: row.id, replaced: replaced)
     }
 }
 
-/// Random bytes that were drawn elsewhere, as a generator. Zeros after the last.
+/// A generator that returns random bytes drawn elsewhere, and zeros after the last.
 private struct DrawnBytes: RandomNumberGenerator {
     var bytes: ArraySlice<UInt8>
 

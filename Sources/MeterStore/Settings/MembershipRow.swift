@@ -3,7 +3,7 @@ package import Gateway
 package import MeterModel
 import SyncCore
 
-/// The one row of the table `membership`: the zone that tokens and outbox belong to.
+/// The only row of the table `membership`: the zone that the tokens and the outbox belong to.
 struct MembershipRow {
     /// `SyncZone.identity`.
     var zone: String?
@@ -21,7 +21,7 @@ struct MembershipRow {
             lastSuccess: (row[2] as Int64?).map { WallTime(millisecondsSince1970: $0) }, failures: row[3])
     }
 
-    /// The host is in this zone now.
+    /// Notes that the host is in this zone now.
     mutating func enter(_ zone: SyncZone, _ db: Database) throws {
         self.zone = zone.identity(after: self.zone, name: zoneName)
         zoneName = zone.name

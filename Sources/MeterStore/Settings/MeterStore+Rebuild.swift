@@ -71,7 +71,7 @@ extension SettingsTransaction {
         return keys
     }
 
-    /// nil where nothing is to be folded.
+    /// Nil if there is nothing to fold.
     mutating func fold(_ key: RecordKey) throws -> RebuildPlan.Fold? {
         guard let loser = try record(key) else { return nil }
         return RebuildPlan.fold(loser, into: try record(key.normalised))
@@ -87,7 +87,7 @@ extension SettingsTransaction {
 }
 
 extension RebuildProgress {
-    /// A stored one of another rule counts as not begun.
+    /// Progress stored under another version of the rule counts as not begun.
     fileprivate init(_ db: Database) throws {
         self.init(version: RebuildPlan.version)
         let row = try Row.fetchOne(

@@ -5,7 +5,7 @@ import SettingsCore
 import SyncCore
 import Synchronization
 
-// What sets the settings right again: another cloud, a wrong clock, old age.
+// Repairs of the settings after a change of cloud, after a wrong clock, and with age.
 
 extension MeterStore {
     package func restamp(from physical: UInt64) async throws(StoreError) {
@@ -15,7 +15,7 @@ extension MeterStore {
     package func correct(clockOffset: Duration, at moment: HostMoment) async throws(StoreError) {
         let now = ClockAnchor(wall: moment.wall + clockOffset, sinceBoot: moment.sinceBoot)
         anchor.withLock { $0 = now }
-        // Most often nothing is to be done, and then the disk is not waited for.
+        // Usually there is nothing to do, and then no wait for the disk.
         let boot = boot
         guard boot != nil, try await access("read", { db in try now.isNews(to: db, boot: boot) }) else { return }
         try await changeSettings { transaction in try transaction.correct(now) }
@@ -48,12 +48,12 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Every property and every deletion waits to be sent, where it does not already.
+    /// Queues every property and every deletion that is not in the outbox yet.
     func queueEverything() throws {
         try queueAll(where: "1", [])
     }
 
-    /// - Returns: how many wait now that did not.
+    /// - Returns: number of entries added to the outbox.
     mutating func queueAll(of key: RecordKey) throws -> Int {
         guard let row = try row(of: key) else { return 0 }
         let before = try pending(of: row).count
@@ -62,7 +62,7 @@ extension SettingsTransaction {
         return try pending(of: row).count - before
     }
 
-    /// What is queued so was not written here just now: it keeps its stamp, whatever the calendar was.
+    /// What is queued this way was not just written here: it keeps its stamp, whatever the calendar was.
     private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
         let columns = """
             INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)
@@ -87,9 +87,9 @@ extension SettingsTransaction {
 // MARK: - A wrong clock
 
 extension SettingsTransaction {
-    /// Gives what waits with a time that is not yet a time of now, and takes the clock down.
+    /// Gives waiting changes from the future a stamp of the present, and sets the clock back.
     mutating func restamp(from physical: UInt64) throws {
-        // Half of what the cloud allows: what lies between may have been accepted by an answer that got lost.
+        // Half of what the cloud allows: what lies between may have been accepted by an answer that was lost.
         let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
         let latest = max(limit, host.cloudMark.milliseconds)
         let waiting = try allPending()
@@ -97,8 +97,8 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// What waits, each with the time of its writing where its stamp is of another one: of what was written since the
-    /// machine started, and never told.
+    /// Waiting changes, each with the time at which it was written if its stamp has another one: for those that were
+    /// written since the machine started, and never sent.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {
@@ -109,7 +109,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Moves what waits to the time of its writing, where that turned out to be another one.
+    /// Moves waiting changes to the time at which they were written, if their stamps turned out to be wrong.
     mutating func correct(_ now: ClockAnchor) throws {
         let times = try timesOfWriting(now)
         try move(times.map(\.entry), times.map(\.waiting))
@@ -142,7 +142,7 @@ extension SettingsTransaction {
 }
 
 extension ClockAnchor {
-    /// Whether anything waits that was written at another time than its stamp says.
+    /// Whether a waiting change was written at another time than its stamp says.
     fileprivate func isNews(to db: Database, boot: String?) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """

@@ -104,7 +104,7 @@ extension SettingsTransaction {
     ) throws -> RecordKey {
         let key = change.key.normalised
         let before = try record(key) ?? SyncRecord(key: key)
-        // Whatever stands there, refused stamps of the far future too, is older than what is written now.
+        // Everything present, even refused stamps of the far future, is older than what is written now.
         if let newest = before.newestStamp { host.clock.observe(newest) }
         let register = Register(value: change.value, stamp: host.clock.tick(physical: physical))
         let merge = before.merging(SyncRecord(key: key, properties: [change.property: register]))
@@ -135,7 +135,7 @@ extension HistoryEntry {
 // MARK: - Access
 
 extension MeterStore {
-    /// Reads settings. What `body` does to the transaction's clock is not kept.
+    /// Reads settings. Changes that `body` makes to the transaction's clock are not kept.
     func settings<Value: Sendable>(
         _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -146,7 +146,7 @@ extension MeterStore {
         }
     }
 
-    /// Changes settings in one transaction, which the disk has when this returns.
+    /// Changes settings in one transaction, which is on the disk when this returns.
     func changeSettings<Value: Sendable>(
         learned: WallTime? = nil, _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -161,16 +161,15 @@ extension MeterStore {
         }
     }
 
-    /// The wall clock as the cloud would read it, where it was heard from since the machine started; otherwise this
-    /// host's own.
+    /// The cloud's wall clock, if it was heard from since the machine started; otherwise this host's own.
     func physicalTime(at moment: HostMoment) -> UInt64 {
         let wall = anchor.withLock { $0?.time(at: moment.sinceBoot) } ?? moment.wall
         return UInt64(clamping: wall.millisecondsSince1970)
     }
 }
 
-/// What the cloud's clock showed at some moment since the machine started. From there on the boot-time clock counts,
-/// which no calendar moves.
+/// What the cloud's clock showed at some moment since the machine started. From then on the boot-time clock counts,
+/// which no change of the calendar moves.
 struct ClockAnchor: Sendable {
     var wall: WallTime
     var sinceBoot: MonotonicTime

@@ -31,7 +31,7 @@ extension MeterStore: SyncRepository {
 
     package func nextBatch(recordsMax: Int, bytesMax: Int) async throws(StoreError) -> OutboxBatch? {
         let boot = boot
-        // Not durable: that an entry was told is only of use to this run.
+        // Not durable: that an entry was sent matters only to this run.
         return try await transaction { db in
             var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
             return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax)
@@ -84,10 +84,10 @@ extension MeterStore: SyncRepository {
     }
 }
 
-// MARK: - What the cloud answered
+// MARK: - The cloud's answers
 
 extension SettingsTransaction {
-    /// A page of another zone would be stored under this one's tokens.
+    /// Refuses a page of another zone, which would be stored under this one's tokens.
     func checkZone(of page: ChangesPage, path: String) throws {
         guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
         throw StoreError(
@@ -96,7 +96,7 @@ extension SettingsTransaction {
         )
     }
 
-    /// The cloud says that it has it: nothing of it waits any more, unless it was written again meanwhile.
+    /// The cloud says that it has the record: nothing of it waits any more, unless it was written again meanwhile.
     mutating func accept(_ sent: SyncRecord) throws {
         observe(cloud: sent.newestStamp)
         guard let row = try row(of: sent.key) else { return }
@@ -116,10 +116,10 @@ extension SettingsTransaction {
         try markSeen(sent.key)
     }
 
-    /// - Returns: true where it was parked: the cloud will never take it as it is.
+    /// - Returns: whether it was parked, because the cloud will never accept it as it is.
     mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws -> Bool {
         guard let row = try row(of: sent.key) else { return false }
-        // It did not arrive, so nothing keeps it from getting another stamp.
+        // It did not arrive, so it may still get another stamp.
         let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
         for (property, _) in sent.stamps { try untell.run([row, property]) }
         if failure.kind == .quotaExceeded { try holdBack(row) }
@@ -134,7 +134,7 @@ extension SettingsTransaction {
         return true
     }
 
-    /// Merges a record of the cloud's, and parks it where it cannot be kept.
+    /// Merges a record from the cloud, or parks it if it cannot be kept.
     mutating func take(_ record: SyncRecord, into result: inout MergeOutcome) throws {
         observe(cloud: record.newestStamp)
         if let fault = record.fault {
@@ -147,7 +147,7 @@ extension SettingsTransaction {
         self = transaction
         for merge in ingest.merges { try store(merge) }
         let mergesToTell = ingest.mergesToTell
-        // What the cloud refused it need not be told at each page again.
+        // A record that the cloud refused need not be sent again at each page.
         let isRefused = try ingest.fold == nil && !mergesToTell.isEmpty && isParked(record.key)
         if !isRefused {
             for merge in mergesToTell { try tell(merge) }
@@ -164,7 +164,7 @@ extension SettingsTransaction {
 }
 
 extension SyncFailure.Kind {
-    /// Whether the same record can never be taken. `limitExceeded` of several says nothing of one.
+    /// Whether the same record can never be accepted. `limitExceeded` for several records says nothing about one.
     fileprivate func isForGood(isAlone: Bool) -> Bool {
         switch self {
         case .badRequest, .permissionDenied: true
@@ -175,7 +175,7 @@ extension SyncFailure.Kind {
 }
 
 extension SyncRecord {
-    /// Of each property, and under '' of the deletion.
+    /// The stamp of each property, and of the deletion under ''.
     var stamps: [(property: String, stamp: Stamp)] {
         (deletion.map { [("", $0.stamp)] } ?? [])
             + properties.sorted { $0.key < $1.key }.map { ($0.key, $0.value.stamp) }

@@ -56,7 +56,8 @@ extension MeterStore {
     }
 }
 
-/// What people call an entry by: `r7` of the records that were refused or cannot be kept, `a7` of those set aside.
+/// The name of an entry as people see it: `r7` for records that were refused or cannot be kept, `a7` for those set
+/// aside.
 private struct ParkedNumber {
     enum List: Character { case parked = "r", aside = "a" }
 
@@ -106,7 +107,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// - Returns: nil where no entry has this number.
+    /// - Returns: nil if no entry has this number.
     fileprivate mutating func retryParked(_ entry: Int64) throws -> ParkedRestore? {
         let row = try Row.fetchOne(db, sql: "SELECT origin, raw FROM parked WHERE id = ?", arguments: [entry])
         guard let row else { return nil }
@@ -118,7 +119,7 @@ extension SettingsTransaction {
         return .restored(properties: count, MergeOutcome())
     }
 
-    /// What could not be kept may be kept by a newer version.
+    /// A newer version may be able to keep what an older one could not.
     private mutating func keepAgain(_ form: ParkedForm) throws -> ParkedRestore {
         guard let record = form.record else {
             return .nothing(because: "what was kept of it is not a record that this version can read")

@@ -5,7 +5,7 @@ package import MeterModel
 import SettingsCore
 import SyncCore
 
-/// A record that was set aside, because it could not be kept or the cloud refused it for good.
+/// A record that was set aside because it could not be kept, or because the cloud refused it for good.
 package struct ParkedRecord: Hashable, Sendable {
     package enum Origin: String, Sendable {
         /// It came in a page and cannot be kept here.
@@ -15,7 +15,7 @@ package struct ParkedRecord: Hashable, Sendable {
     }
 
     package var origin: Origin
-    /// As it came. Control characters in the stored copy are written `\u{…}`.
+    /// As it arrived. Control characters in the stored copy are written `\u{…}`.
     package var type: String
     package var name: String
     /// What was wrong, in words.
@@ -27,7 +27,7 @@ package struct ParkedRecord: Hashable, Sendable {
 }
 
 extension MeterStore {
-    /// The records that were set aside, the latest first.
+    /// The records that were set aside, latest first.
     package func parkedRecords(limit: Int) async throws(StoreError) -> [ParkedRecord] {
         try await access("read") { db in
             let rows = try Row.fetchAll(
@@ -41,9 +41,9 @@ extension MeterStore {
         }
     }
 
-    /// Queues again what the cloud refused, such as after an upgrade of it.
+    /// Queues again what the cloud refused, for example after it was upgraded.
     ///
-    /// - Returns: how many properties wait now that did not.
+    /// - Returns: number of properties added to the outbox.
     package func retryParked() async throws(StoreError) -> Int {
         try await changeSettings { transaction in
             let names = try Row.fetchAll(transaction.db, sql: "SELECT type, name FROM parked WHERE origin = 'push'")
@@ -75,7 +75,7 @@ extension SettingsTransaction {
         ])
     }
 
-    /// What was set aside of these properties has been taken since. The rest stays.
+    /// Removes the given properties from what was set aside, because they have been accepted since. The rest stays.
     mutating func unpark(_ taken: SyncRecord, _ origin: ParkedRecord.Origin) throws {
         if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
         guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }
@@ -106,7 +106,7 @@ extension SettingsTransaction {
 }
 
 extension String {
-    /// GRDB ends a text at its first NUL, and people's terminals obey the others.
+    /// GRDB ends a text at its first NUL, and people's terminals obey the other control characters.
     fileprivate var withoutControls: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -120,7 +120,7 @@ extension String {
     }
 }
 
-/// A record as JSON, for whoever looks into the file. Numbers that JSON does not have are texts.
+/// A record as JSON, for people who look into the file. Numbers that JSON does not have are texts.
 struct ParkedForm: Codable {
     struct Property: Codable {
         var kind: String
@@ -155,7 +155,7 @@ struct ParkedForm: Codable {
         }
     }
 
-    /// nil where a value or stamp does not read.
+    /// Nil if a value or stamp cannot be read.
     var record: SyncRecord? {
         var registers: [String: Register] = [:]
         for (name, property) in properties {

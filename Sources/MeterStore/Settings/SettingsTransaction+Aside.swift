@@ -4,11 +4,11 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-// What a zone did not list, or what was others' in the zone before: kept where it disturbs nobody, until the cloud lists
-// it again, a person says what becomes of it, or it is old.
+// What a zone did not list, or what was others' in the previous zone: kept where it disturbs nobody until the cloud
+// lists it again, a person decides about it, or it is old.
 
 extension SettingsTransaction {
-    /// - Parameter zone: where it stood; '' where that is not known.
+    /// - Parameter zone: the zone it was in; '' if unknown.
     func putAside(
         _ property: String, _ register: Register, of key: RecordKey, because reason: String, zone: String,
         zoneName: String?
@@ -39,7 +39,7 @@ extension SettingsTransaction {
         ).run(values + entry)
     }
 
-    /// The cloud lists this record: what was set aside of it and is no newer leaves the list.
+    /// The cloud lists this record: what was set aside of it leaves the list, unless it is newer.
     mutating func outdateAside(_ listed: SyncRecord) throws {
         if hasAside == nil { hasAside = try Int.fetchOne(db, sql: "SELECT 1 FROM aside LIMIT 1") != nil }
         guard hasAside == true else { return }
@@ -78,7 +78,7 @@ extension SettingsTransaction {
         ).run([entry])
     }
 
-    /// - Returns: nil where no entry has this number.
+    /// - Returns: nil if no entry has this number.
     mutating func restoreAside(_ entry: Int64) throws -> ParkedRestore? {
         let found = try Row.fetchOne(db, sql: "SELECT type, name FROM aside WHERE id = ?", arguments: [entry])
         guard let found else { return nil }

@@ -4,7 +4,7 @@ import SettingsCore
 import SyncCore
 
 extension SettingsTransaction {
-    /// See `SyncRepository.nextBatch`. A record that is too long for a batch is told in parts, the oldest first.
+    /// See `SyncRepository.nextBatch`. A record that is too long for a batch is sent in parts, the oldest first.
     mutating func nextBatch(recordsMax: Int, bytesMax: Int) throws -> OutboxBatch? {
         var records: [SyncRecord] = []
         var room = bytesMax
@@ -35,7 +35,7 @@ extension SettingsTransaction {
         return RecordType.known.filter(waiting.contains) + waiting.filter { !RecordType.known.contains($0) }
     }
 
-    /// What waits of one record, as far as there is room for it; nil for no room at all.
+    /// The waiting part of one record, as far as there is room for it; nil if there is no room at all.
     private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: SyncRecord, bytes: Int)? {
         guard
             let name = try Row.fetchOne(
@@ -74,7 +74,7 @@ extension SettingsTransaction {
 }
 
 extension String {
-    /// At most so many bytes as a JSON string.
+    /// An upper bound of its bytes as a JSON string.
     fileprivate var jsonBytes: Int {
         utf8.reduce(2) { $0 + ($1 < 0x20 ? 6 : $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 2 : 1) }
     }

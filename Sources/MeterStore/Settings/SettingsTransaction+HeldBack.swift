@@ -36,9 +36,9 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// It stays in the outbox, and everything behind it is told.
+    /// The record stays in the outbox, and everything behind it is sent.
     func holdBack(_ row: Int64) throws {
-        // What was written meanwhile, or came from the cloud, may be all that waits now, or nothing may.
+        // By now only other changes may be waiting, written here or made from what the cloud sent, or none at all.
         guard try waits(row) else { return }
         try db.cachedStatement(
             sql: """
@@ -48,12 +48,12 @@ extension SettingsTransaction {
         ).run([row])
     }
 
-    /// The cloud took it, or there is something new to tell of it, which may be shorter.
+    /// The cloud accepted the record, or there is something new to send of it, which may be shorter.
     func stopHoldingBack(_ row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM held_back WHERE record = ?").run([row])
     }
 
-    /// Of which something still waits.
+    /// Number of records held back with something that still waits.
     static func heldBackCount(_ db: Database) throws -> Int {
         try Int.fetchOne(
             db,
@@ -63,7 +63,7 @@ extension SettingsTransaction {
                 """) ?? 0
     }
 
-    /// A condition on the outbox.
+    /// An SQL condition on the outbox.
     static let isHeldBack =
         "EXISTS (SELECT 1 FROM held_back WHERE held_back.record = outbox.record AND held_back.is_held = 1)"
 }

@@ -30,7 +30,7 @@ struct OutboxEntry {
 }
 
 extension SettingsTransaction {
-    /// Takes out whatever waits of a property; '' for the deletion.
+    /// Removes a property's entry, if there is one; '' for the deletion.
     func drop(_ property: String, of row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run([row, property])
     }
@@ -45,9 +45,9 @@ extension SettingsTransaction {
         return try Row.fetchAll(statement, arguments: [row]).map { try OutboxEntry($0) }
     }
 
-    /// Queues what a merge made, where it does not wait already.
+    /// Queues the changes of a merge that are not in the outbox yet.
     ///
-    /// - Parameter sinceBoot: when this host wrote it; nil means it did not, and no calendar can be wrong about it.
+    /// - Parameter sinceBoot: when this host wrote them; nil if it did not, so that no wrong calendar can matter.
     mutating func tell(_ merge: RecordMerge, written sinceBoot: MonotonicTime? = nil) throws {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)
@@ -73,11 +73,11 @@ extension SettingsTransaction {
         let boot = sinceBoot == nil ? nil : boot
         let written = boot == nil ? nil : sinceBoot?.sinceOrigin.milliseconds
         try statement.run([row, property, type.rawValue] + stamp.columns + [boot, written])
-        // What waits already is not news.
+        // Something that was already waiting is not new.
         if db.changesCount > 0 { try stopHoldingBack(row) }
     }
 
-    /// Gives an entry and what it stands for another stamp, which is this host's own.
+    /// Gives an entry, and the property or deletion that it stands for, a new stamp of this host's own.
     func move(_ entry: OutboxEntry, to stamp: Stamp) throws {
         if entry.property.isEmpty {
             let statement = try db.cachedStatement(
@@ -114,7 +114,7 @@ extension SettingsTransaction {
         try statement.run(stamp.columns + [entry.record] + entry.stamp.columns)
     }
 
-    /// Everything that waits, in the order in which it was written.
+    /// All waiting entries, in the order in which they were written.
     func allPending() throws -> [OutboxEntry] {
         try Row.fetchAll(
             db, sql: "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY stamp_ms, stamp_counter, stamp_host"

@@ -3,12 +3,12 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-// A type is read anew after its token expired, or because nobody knows how far it was read: what the cloud sends then is
-// all that it has. What it does not send was deleted long ago, or forgotten: nobody knows, so nothing is deleted. It is set
-// aside, but for what waits to be sent or was refused, which is this host's own word still.
+// A type is read anew after its token expired, or because nobody knows how far it was read: what the cloud sends then
+// is everything it has. What it does not send was deleted long ago, or forgotten: nobody knows which, so nothing is
+// deleted. It is set aside, except for what waits to be sent or was refused, which is still this host's own word.
 
 extension SettingsTransaction {
-    /// The number of the refetch that is under way, nil for none.
+    /// The number of the refetch that is under way, if any.
     mutating func refetch(of type: RecordType) throws -> Int64? {
         if let known = refetches[type] { return known }
         let statement = try db.cachedStatement(
@@ -23,7 +23,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores how far the type is read; with the last page of a refetch, what was not seen is set aside first.
+    /// Stores how far the type has been read; with the last page of a refetch, sets aside first what was not seen.
     mutating func advance(_ page: ChangesPage, refetch: Int64?, into result: inout MergeOutcome) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")
@@ -40,7 +40,7 @@ extension SettingsTransaction {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    /// Of a record that the cloud sent: sets aside what it does not list.
+    /// Sets aside whatever the cloud does not list of a record that it sent.
     mutating func setAsideWhatIsNotListed(_ sent: SyncRecord, into result: inout MergeOutcome) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
         if try setAside(before, row, listed: sent, into: &result) { result.changed.append(sent.key) }
@@ -61,7 +61,8 @@ extension SettingsTransaction {
         }
     }
 
-    /// Takes away what neither the cloud lists nor this host still has to tell; an empty record goes altogether.
+    /// Removes what the cloud does not list and this host does not have to send; a record left empty is removed
+    /// entirely.
     private mutating func setAside(
         _ before: SyncRecord, _ row: Int64, listed: SyncRecord?, into result: inout MergeOutcome
     ) throws -> Bool {

@@ -3,13 +3,13 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-// A cloud's answer to a change is not the last word: its store may go back to before it while this host's place in the
-// changes is older still, and then nothing else tells that the change is gone (Docs/Decisions/0016; found by the model of
-// timelines). So what was told is remembered until the cloud lists it, and told once more where a reading that began after
-// the answer ends without it.
+// The cloud's answer to a change is not the last word: its store may go back to before that change while this host has
+// not yet read that far, and then nothing else tells that the change is gone (Docs/Decisions/0016; found by the model
+// of timelines). So what was sent is remembered until the cloud lists it, and sent once more if a reading that began
+// after the answer ends without it.
 
 extension SettingsTransaction {
-    /// The cloud took what waited of a property ('' for the deletion) with this stamp.
+    /// The cloud accepted a waiting property ('' for the deletion) with this stamp.
     func remember(told property: String, of row: Int64, _ stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -23,8 +23,8 @@ extension SettingsTransaction {
         try statement.run([row, property] + stamp.columns)
     }
 
-    /// A page has this record. What was told of it and stands there, or was outdone, is in the cloud's changes; and what
-    /// waits with the very stamp that stands there need not be told: after a restore that is nearly everything.
+    /// A page lists this record. What was sent of it and is listed, or was outdone, is in the cloud's changes. What
+    /// waits with the very stamp that is listed need not be sent: after a restore that is nearly everything.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
@@ -40,10 +40,10 @@ extension SettingsTransaction {
         }
     }
 
-    /// A type's changes were read to their end. What was told before that reading began and is not listed is told again,
-    /// once: if it is not listed then either, the cloud had it all the time.
+    /// A type's changes were read to their end. What was sent before that reading began and is not listed is sent
+    /// again, once: if it is not listed then either, the cloud had it all the time.
     ///
-    /// - Returns: how many properties and deletions are told again.
+    /// - Returns: number of properties and deletions that are sent again.
     mutating func repeatTold(of type: RecordType) throws -> Int {
         let unlisted = try Row.fetchAll(
             try db.cachedStatement(

@@ -21,11 +21,11 @@ extension SettingsTransaction {
             try comeBack(to: membership.zone)
         }
         host.epoch = zone.epoch
-        // Another store accepted other stamps.
+        // Another store has accepted other stamps.
         host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: host.id)
         refetches = [:]
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
-        // Another store's answers.
+        // These came from another store's answers.
         try db.execute(sql: "DELETE FROM told")
         try db.execute(sql: "DELETE FROM held_back")
         switch entry {
@@ -35,7 +35,7 @@ extension SettingsTransaction {
             try queueOwn()
         case .afterLong: return try refetchEverything()
         }
-        // It may take what the other refused.
+        // This store may accept what the other one refused.
         try db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
     }
 
@@ -54,7 +54,7 @@ extension SettingsTransaction {
 
     // MARK: Another zone
 
-    /// Deletions are kept apart, and what is not brought along is set aside.
+    /// Keeps deletions apart, and sets aside whatever is not brought along.
     private func leave(_ zone: String, name: String?, bringsAll: Bool) throws {
         try db.execute(
             sql: """
@@ -80,8 +80,8 @@ extension SettingsTransaction {
             sql: "DELETE FROM record WHERE NOT EXISTS (SELECT 1 FROM register WHERE register.record = record.id)")
     }
 
-    /// Records with a setting that was made on this host (`?1`), which its `Host` and its `Recording`s are too, and those
-    /// of meters that it has met.
+    /// Records with a setting that was made on this host (`?1`), which includes its `Host` and its `Recording`s, and
+    /// those of meters that it has met.
     private static let isBrought = """
         EXISTS (SELECT 1 FROM register WHERE register.record = record.id AND stamp_host = ?1)
         OR type IN ('DeviceSettings', 'MeterAlias') AND name IN (SELECT id FROM meter)
@@ -98,7 +98,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
     }
 
-    /// Deletions of that zone are in force again, and those wait that were never told there.
+    /// Puts that zone's deletions in force again, and queues those that were never sent there.
     private mutating func comeBack(to zone: String?) throws {
         let rows = try Row.fetchAll(
             db,
@@ -118,7 +118,7 @@ extension SettingsTransaction {
         try db.execute(sql: "DELETE FROM deletion_elsewhere WHERE zone = ?", arguments: [zone])
     }
 
-    // MARK: What was made here
+    // MARK: This host's records
 
     private func queueOwn() throws {
         try db.execute(

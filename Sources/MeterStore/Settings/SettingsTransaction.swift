@@ -3,22 +3,22 @@ import Gateway
 import MeterModel
 import SettingsCore
 
-/// The settings' tables within one transaction: who this host is, its clock, and the rows of records.
+/// The settings' tables within one transaction: this host's identity, its clock, and the rows of records.
 ///
-/// Made at the beginning of a transaction and saved at its end, so that the clock's high-water mark is stored with what
-/// used it.
+/// Made at the beginning of a transaction and saved at its end, so that the clock's high-water mark is stored together
+/// with whatever used it.
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
     /// When this host learns of what the transaction writes, by its own calendar.
     let learned: WallTime
-    /// Of this start of the machine, nil where nobody said.
+    /// Identifies this start of the machine, if known.
     let boot: String?
-    /// Rows that were looked up already.
+    /// Rows that have been looked up.
     private var rows: [RecordKey: Int64] = [:]
-    /// Types of which it was asked whether they are read anew, with the number of the refetch.
+    /// The number of the refetch under way, if any, for types that have been looked up.
     var refetches: [RecordType: Int64?] = [:]
-    /// nil means not asked yet.
+    /// Nil if not looked up yet.
     var hasParked: Bool?
     var hasAside: Bool?
     var hasTold: Bool?
@@ -28,13 +28,13 @@ struct SettingsTransaction {
         self.db = db
         self.boot = boot
         host = try HostRow(db)
-        // Without a calendar the clock's own time does, which is close to it.
+        // Without a calendar, the clock's own time serves, which is close to it.
         self.learned = learned ?? WallTime(millisecondsSince1970: Int64(host.clock.milliseconds))
     }
 
     func save() throws { try host.save(db) }
 
-    /// A stamp that came from the cloud.
+    /// Takes in a stamp that came from the cloud.
     mutating func observe(cloud stamp: Stamp?) {
         guard let stamp else { return }
         host.clock.observe(stamp)
@@ -47,7 +47,7 @@ struct SettingsTransaction {
 // MARK: - Records
 
 extension SettingsTransaction {
-    /// nil where there is none.
+    /// Nil if there is no such record.
     mutating func row(of key: RecordKey) throws -> Int64? {
         if let row = rows[key] { return row }
         let statement = try db.cachedStatement(sql: "SELECT id FROM record WHERE type = ? AND name = ?")
@@ -93,7 +93,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Writes what a merge changed. What waited to be sent of it and is no more is taken out of the outbox; what was
+    /// Writes what a merge changed. Whatever waited to be sent and is now outdated leaves the outbox; whatever was
     /// overwritten goes to the history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
@@ -131,7 +131,7 @@ extension SettingsTransaction {
         try statement.run(values + [register.broughtBy?.description])
     }
 
-    /// nil takes the deletion back, as if it had never been.
+    /// Writes the deletion; nil removes it as if it had never been.
     func write(_ deletion: Deletion?, of row: Int64) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -144,13 +144,13 @@ extension SettingsTransaction {
                 + [deletion.mergedInto, learned.millisecondsSince1970, deletion.broughtBy?.description, row])
     }
 
-    /// The register goes, and with it what there was to tell of it.
+    /// Removes the register, and its entry in the outbox.
     func remove(_ property: String, of row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM register WHERE record = ? AND property = ?").run([row, property])
         try drop(property, of: row)
     }
 
-    /// The record goes as if it had never been. Fails where something of it waits to be sent.
+    /// Removes the record as if it had never been. Fails if something of it waits to be sent.
     mutating func forget(_ row: Int64, _ key: RecordKey) throws {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
         rows[key] = nil
@@ -160,9 +160,9 @@ extension SettingsTransaction {
 // MARK: - History
 
 extension SettingsTransaction {
-    /// Kept for each property.
+    /// Values kept for each property.
     static let historyPerProperty = 100
-    /// Kept of all, at a clean-up.
+    /// Values kept in all, as of a clean-up.
     static let historyMax = 100_000
 
     func remember(_ value: OverwrittenValue, of key: RecordKey) throws {

@@ -4,7 +4,7 @@ import MeterModel
 import SettingsCore
 
 extension UInt64 {
-    /// What a column holds that was written from one; negative numbers, which nobody writes, are 0.
+    /// The number as read from a column. Negative numbers, which nobody writes, become 0.
     init(stored value: Int64) { self = UInt64(clamping: value) }
 }
 
@@ -13,7 +13,7 @@ extension UInt16 {
 }
 
 extension Stamp {
-    /// Reads three neighbouring columns.
+    /// Reads three adjacent columns.
     init(_ row: Row, at column: Int) throws {
         let text: String = row[column + 2]
         guard let host = HostID(text) else {
@@ -30,7 +30,7 @@ extension Stamp {
 }
 
 extension HostID {
-    /// What a column holds of who brought something.
+    /// The host that brought something, from its column, if it has one.
     init?(bringer text: String?) throws {
         guard let text else { return nil }
         guard let host = HostID(text) else {
@@ -41,7 +41,7 @@ extension HostID {
 }
 
 extension Register {
-    /// Reads four neighbouring columns, a value and its stamp, and one beside them.
+    /// Reads four adjacent columns, a value and its stamp, and one elsewhere.
     init(_ row: Row, at column: Int, bringer: Int) throws {
         self.init(
             value: try SettingValue(row, at: column), stamp: try Stamp(row, at: column + 2),
@@ -63,7 +63,7 @@ extension SettingValue {
         }
     }
 
-    /// Reads two neighbouring columns.
+    /// Reads two adjacent columns.
     init(_ row: Row, at column: Int) throws {
         let kind: String = row[column]
         let value: DatabaseValue = row[column + 1]
@@ -82,7 +82,7 @@ extension SettingValue {
 }
 
 extension Statement {
-    /// Runs it with the arguments of its question marks, in order.
+    /// Runs it with arguments for its question marks, in order.
     func run(_ arguments: [(any DatabaseValueConvertible)?]) throws {
         try execute(arguments: StatementArguments(arguments))
     }

@@ -2,10 +2,10 @@ import GatewayAPI
 package import MeterCodec
 package import MeterModel
 
-/// Settings that the meter itself is told, by the abilities of its model.
+/// Settings that are sent to the meter itself, as far as its model has them.
 extension MeterSettings {
-    /// The commands that set the meter as these settings say, in a fixed order. What the model does not know is left
-    /// out: another host may share the settings of a meter whose model was not known to it.
+    /// The commands that set the meter to these settings, in a fixed order. What the model does not know is left out:
+    /// the settings may come from another host that did not know the meter's model.
     package func commands(for profile: MeterProfile) -> [MeterCommand] {
         Key.allCases.compactMap(\.command).compactMap { kind in
             guard let number = numbers[kind], let rule = profile.commands.first(where: { $0.kind == kind }),
@@ -22,7 +22,7 @@ extension MeterSettings {
         }
     }
 
-    /// Checks what was just applied against what the model can do.
+    /// Checks the value just applied against what the model can do.
     func check(_ key: Key, _ value: String, for profile: MeterProfile) throws(GatewayError) {
         guard let kind = key.command, let number = numbers[kind] else { return }
         guard let rule = profile.commands.first(where: { $0.kind == kind }), let legal = rule.numbers else {

@@ -1,15 +1,15 @@
 package import MeterModel
 package import SettingsCore
 
-/// How settings are kept in a meter's record, and how people see them.
+/// Converts settings to and from a meter's record, and to text for people.
 ///
-/// A property has the key as its name, and one type for ever: times are milliseconds, numbers are numbers, the rest is
-/// text. A text is read for any key, as an earlier version kept them all.
+/// Each property is named by its key and has one type for ever: times are milliseconds, numbers are numbers, the rest
+/// is text. Text is accepted for any key, because an earlier version stored them all as text.
 extension MeterSettings {
-    /// - Parameter record: the meter's; nil means nothing was ever set.
+    /// - Parameter record: the meter's record; nil if nothing was ever set.
     package init(record: SyncRecord?) { self.init(stored: Self.texts(of: record)) }
 
-    /// What is set, as people type it. Properties that only a newer version knows are shown as they are.
+    /// The settings as people type them. Properties that only a newer version knows are shown as they are.
     package static func texts(of record: SyncRecord?) -> [String: String] {
         var texts: [String: String] = [:]
         for (name, register) in record?.properties ?? [:] {
@@ -20,7 +20,7 @@ extension MeterSettings {
 
     /// A value as people type it.
     ///
-    /// - Returns: nil for null, which is "not set".
+    /// - Returns: nil for null, which means "not set".
     package static func text(of value: SettingValue, for key: Key?) -> String? {
         switch value {
         case .null: nil
@@ -31,7 +31,7 @@ extension MeterSettings {
         }
     }
 
-    /// How what is set is kept.
+    /// The value of a setting as the store keeps it.
     func value(of key: Key) -> SettingValue {
         func time(_ duration: Duration?) -> SettingValue { duration.map { .int($0.milliseconds) } ?? .null }
         func text(_ text: String?) -> SettingValue { text.map { .string($0) } ?? .null }
@@ -60,7 +60,7 @@ extension MeterSettings.Key {
 }
 
 extension RecordKey {
-    /// Of a meter's settings.
+    /// Key of the record with a meter's settings.
     package static func settings(of meter: MeterID) -> RecordKey {
         RecordKey(type: .deviceSettings, name: meter.description)
     }

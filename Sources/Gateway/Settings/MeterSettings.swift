@@ -3,7 +3,7 @@ package import MeterCodec
 package import MeterModel
 package import SettingsCore
 
-/// What a person can set for a meter, as this version understands it.
+/// The settings of a meter, as this version understands them.
 package struct MeterSettings: Hashable, Sendable {
     /// A key as people type it and as the store keeps it.
     package enum Key: String, CaseIterable, Sendable {
@@ -19,7 +19,7 @@ package struct MeterSettings: Hashable, Sendable {
         case recordHold = "record-hold"
         case recordGap = "record-gap"
 
-        /// What values are legal, in the words of the error message.
+        /// The legal values, in the words of the error message.
         package var legal: String {
             switch self {
             case .name: "text of 1 to 64 characters that is neither an id nor a path, without blanks at either end"
@@ -34,7 +34,7 @@ package struct MeterSettings: Hashable, Sendable {
             }
         }
 
-        /// The command by which the meter itself is told, nil for what concerns this program only.
+        /// The command that sends it to the meter; nil for what concerns this program only.
         package var command: MeterCommand.Kind? {
             switch self {
             case .name, .notes, .pollInterval, .staleAfter, .temperatureUnit: nil
@@ -48,42 +48,42 @@ package struct MeterSettings: Hashable, Sendable {
 
     package var name: String?
     package var notes: String?
-    /// nil means the model's own default.
+    /// Nil for the model's own default.
     package var pollInterval: Duration?
-    /// nil means three poll intervals, at least 3 s.
+    /// Nil for three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
-    /// What the meter itself is set to: by command, the number that goes with it, in the model's own unit. One that the
-    /// model does not know, or not with this number, is not sent.
+    /// Settings of the meter itself: by command, its number, in the model's own unit. A command that the model does not
+    /// know, or not with this number, is not sent.
     package var numbers: [MeterCommand.Kind: Int] = [:]
-    /// Amperes: a current this large begins a recording by itself. nil means recordings begin by hand alone.
+    /// Amperes: a current this large starts a recording by itself. Nil if recordings are only started by hand.
     package var recordAbove: Double?
-    /// How long the current must be on the other side of that to count. nil means the recorder's own default, as below.
+    /// How long the current must be on the other side of that to count. Nil for the recorder's own default, as below.
     package var recordHold: Duration?
-    /// A recording that began by itself ends where nothing comes for longer than this.
+    /// A recording that started by itself ends if no reading arrives for longer than this.
     package var recordGap: Duration?
 
-    /// Larger than any model's number.
+    /// Larger than the number of any model.
     package static let numberMax = 99_999
 
     package init() {}
 
-    /// Reads stored texts. One that no longer parses counts as not set; it stays in the store as it is.
+    /// Reads stored texts. A text that no longer parses counts as not set; it stays in the store as it is.
     package init(stored texts: [String: String]) {
         for (text, value) in texts {
             guard let key = Key(rawValue: text) else { continue }
-            // A value from an older or newer version may not parse here: the default is the answer then.
+            // A value from an older or newer version may not parse here: then the default applies.
             try? apply(key, value)
         }
     }
 
-    /// Takes one value over, or says what is legal.
+    /// Takes over one value, or says what is legal.
     package mutating func apply(_ key: Key, _ value: String) throws(GatewayError) {
         switch key {
         case .name where Self.isLegal(name: value): name = value
         case .notes where value.count <= 1000 && !value.contains(where: { $0 != "\n" && $0.isControl }): notes = value
         case .pollInterval:
-            // Without a unit a person may mean milliseconds or seconds: neither is guessed.
+            // Without a unit a person may mean milliseconds or seconds: this is not guessed.
             pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
         case .staleAfter: staleAfter = try Self.duration(value, key: key, in: .seconds(1) ... .seconds(3600))
         case .temperatureUnit where value.uppercased() == "C": temperatureUnit = .celsius
@@ -100,10 +100,10 @@ package struct MeterSettings: Hashable, Sendable {
         }
     }
 
-    /// Reads what a person asks for.
+    /// Parses the settings that a person asks for.
     ///
-    /// - Parameter profile: the model's abilities; nil means not known yet, so whatever some model takes is legal.
-    /// - Returns: what the store is to keep; null takes a setting back to its default.
+    /// - Parameter profile: the model's abilities; nil if not known yet, and then whatever some model accepts is legal.
+    /// - Returns: the values for the store; null resets a setting to its default.
     /// - Throws: `badRequest`, naming the first key or value that is not legal, and what is.
     package static func values(
         of changes: [String: String?], for profile: MeterProfile?
@@ -145,7 +145,7 @@ package struct MeterSettings: Hashable, Sendable {
         return duration
     }
 
-    /// Digits and nothing else.
+    /// Accepts digits only.
     private static func number(_ text: String) -> Int? {
         guard text.utf8.count <= 5, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
             return nil
@@ -153,7 +153,7 @@ package struct MeterSettings: Hashable, Sendable {
         return Int(text)
     }
 
-    /// `0.05`, `0.05A` or `50mA`.
+    /// Reads `0.05`, `0.05A` or `50mA`.
     private static func amperes(_ text: String) -> Double? {
         var digits = text[...]
         var scale = 1.0

@@ -4,17 +4,18 @@ package import MeterModel
 package import SettingsCore
 import SyncCore
 
-/// Brings the stored records to the present rule of names (Docs/SettingsAndRebuild.md#rebuild): step by step, each one
-/// transaction with its progress, so that it can be stopped between any two and goes on there.
+/// Brings the stored records up to the present rule of names (Docs/SettingsAndRebuild.md#rebuild), in steps: each is
+/// one transaction with its progress, so it can be stopped between any two steps and continues there.
 package actor RebuildService {
     /// The progress, after each step.
     package nonisolated let progress = Feed<RebuildProgress>()
 
     /// How a run ended.
     package enum Outcome: Hashable, Sendable {
-        /// Everything is by the rule. Where it was already, `scanned` is what was looked at to say so.
+        /// Everything follows the rule. If it already did, `scanned` is the number of records examined to find that
+        /// out.
         case complete(RebuildProgress)
-        /// Its task was cancelled. What was done is kept.
+        /// Its task was cancelled. Finished work is kept.
         case cancelled(RebuildProgress)
     }
 
@@ -24,11 +25,12 @@ package actor RebuildService {
     private let logger: Logger
     private var isRunning = false
 
-    /// Records looked at in one transaction: some milliseconds of work.
+    /// Number of records examined in one transaction: some milliseconds of work.
     package static let stepLength = 500
 
-    /// - Parameter hasFetched: whether everything that the cloud knew was read since the start, or there is none. Before
-    ///   that a record's tombstone could hide what another host wrote under its name and this one never saw.
+    /// - Parameter hasFetched: whether everything that the cloud knew has been read since the start, or there is no
+    ///   cloud. Before that, a record's tombstone could hide what another host wrote under its name and this one never
+    ///   saw.
     package init(
         settings: SettingsService, wallNow: @escaping @Sendable () -> WallTime,
         hasFetched: @escaping @Sendable () async -> Bool, logger: Logger
@@ -54,7 +56,8 @@ package actor RebuildService {
 
     /// Does what is left to do, once for each version of the rule.
     ///
-    /// - Throws: `refused` while one runs, and before the first complete fetch; `store` where the file fails.
+    /// - Throws: `refused` while another run is under way, and before the first complete fetch; `store` if the file
+    ///   fails.
     package func run() async throws(GatewayError) -> Outcome {
         guard !isRunning else {
             throw GatewayError(.refused, "a rebuild is under way", next: "wait for it; its progress is shown")
@@ -84,7 +87,7 @@ package actor RebuildService {
         return .complete(present)
     }
 
-    /// Nothing is left to do. What was looked at once may have been an empty store, so it is looked at again.
+    /// Examines the records again although nothing is left to do, because the first scan may have met an empty store.
     private func lookedAgain(_ present: RebuildProgress) async throws(GatewayError) -> RebuildProgress {
         var present = present
         present.scanned = try await report().scanned

@@ -2,9 +2,9 @@ import GatewayAPI
 package import MeterModel
 import SettingsCore
 
-/// Ids that mean a meter which has another one: a meter that is reached over USB and over a radio has both
-/// (Docs/Decisions/0014-takeovers-and-aliases.md). Kept as records of type `MeterAlias`, named by the other id, with the
-/// meter's id in `meter`; null there where a person has parted them.
+/// Other ids of meters: a meter that is reached over both USB and a radio has two
+/// (Docs/Decisions/0014-takeovers-and-aliases.md). Kept as records of type `MeterAlias`, named by the other id, with
+/// the meter's id in the property `meter`; null there if a person has parted them.
 extension SettingsService {
     private static let property = "meter"
 
@@ -13,7 +13,7 @@ extension SettingsService {
         AliasMap.flattened(try await saidAliases())
     }
 
-    /// What each record says, whatever that id is an alias of.
+    /// The meter that each record names, even if that id is itself an alias.
     private func saidAliases() async throws(GatewayError) -> [MeterID: MeterID] {
         let records = try await asking("reading the other names of meters") { [repository] in
             try await repository.records(of: .meterAlias)
@@ -28,9 +28,9 @@ extension SettingsService {
         return said
     }
 
-    /// Forgets, on every host, that other ids mean a meter, and that its id means another one.
+    /// Deletes a meter's aliases on every host, and the alias record of its own id, if there is one.
     ///
-    /// - Returns: those ids.
+    /// - Returns: the deleted aliases.
     package func removeAliases(of meter: MeterID) async throws(GatewayError) -> [MeterID] {
         let known = try await aliases()
         let gone = known.filter { $0.key == meter || $0.value == meter }.map(\.key).sorted()
@@ -45,11 +45,10 @@ extension SettingsService {
         return gone
     }
 
-    /// Remembers, on every host, that an id means a meter which has another one. Ids that meant the alias so far mean that
-    /// meter too.
+    /// Records, on every host, that an id is an alias of a meter. Its own aliases become aliases of that meter too.
     ///
-    /// - Returns: the id that it means now: where `meter` is an alias itself, that meter's own.
-    /// - Throws: `refused` where `meter` means the alias already.
+    /// - Returns: the id that the alias means now: if `meter` is itself an alias, that of the meter it means.
+    /// - Throws: `refused` if `meter` already means the alias.
     @discardableResult
     package func add(alias: MeterID, of meter: MeterID) async throws(GatewayError) -> MeterID {
         let said = try await saidAliases()
@@ -66,14 +65,14 @@ extension SettingsService {
         return target
     }
 
-    /// Parts an id from the meter that it means, on every host and to stay: no host says by itself again that it is one.
+    /// Parts an id from the meter that it means, on every host and for good: no host makes it an alias by itself again.
     package func part(_ alias: MeterID, from meter: MeterID) async throws(GatewayError) {
         let said = try await saidAliases()
-        // In a circle the meter's own id is said to be an alias too.
+        // In a circle the meter's own id is recorded as an alias too.
         try await write([alias, meter].filter { said[$0] != nil }, as: .null)
     }
 
-    /// A person said that this id is no other meter's.
+    /// Whether a person said that this id is not an alias.
     package func isParted(_ alias: MeterID) async throws(GatewayError) -> Bool {
         let record = try await asking("reading the other names of meters") { [repository] in
             try await repository.record(.alias(alias))

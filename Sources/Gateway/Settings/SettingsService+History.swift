@@ -2,40 +2,40 @@ import GatewayAPI
 package import MeterModel
 import SettingsCore
 
-/// A setting that was overwritten: what it was, and who did it.
+/// An overwritten setting: what it was, and who overwrote it.
 package struct SettingLoss: Hashable, Sendable {
     /// As people type it; a property that only a newer version knows has its own name.
     package var key: String
-    /// nil means it was not set.
+    /// Nil if it was not set.
     package var old: String?
-    /// nil means it was taken back to its default, or the record was deleted.
+    /// Nil if it was reset to its default, or the record was deleted.
     package var new: String?
-    /// All settings of the meter were deleted.
+    /// Whether all settings of the meter were deleted.
     package var wasDeleted: Bool
     /// When and where the old value was written.
     package var written: Author
     /// When and where it was overwritten.
     package var overwritten: Author
 
-    /// Who wrote, and when by their own (corrected) calendar.
+    /// Who wrote it, and when by their own (corrected) calendar.
     package struct Author: Hashable, Sendable {
         package var at: WallTime
-        /// nil means nobody; the rebuild or the cloud's clean-up did it.
+        /// Nil if it was no host: the rebuild or the cloud's clean-up did it.
         package var host: HostID?
-        /// As that host calls itself; nil means nobody told.
+        /// What that host calls itself, if known.
         package var hostName: String?
-        /// The host that brought it to the cloud, where that is another one: the cloud's word, and not the author's.
+        /// The host that brought it to the cloud, if that is another one: the cloud's word, not the author's.
         package var bringer: HostID?
         package var bringerName: String?
     }
 }
 
 extension SettingsService {
-    /// What was overwritten of a meter's settings, the latest first.
+    /// The overwritten values of a meter's settings, latest first.
     ///
     /// - Parameters:
-    ///   - key: of this setting only; nil means of all.
-    ///   - limit: at most so many.
+    ///   - key: limits the result to this setting; nil for all.
+    ///   - limit: the most entries to return.
     package func history(
         of meter: MeterID, key: String? = nil, limit: Int = 100
     ) async throws(GatewayError) -> [SettingLoss] {
@@ -63,7 +63,7 @@ extension SettingLoss {
 extension SettingLoss.Author {
     fileprivate init(_ stamp: Stamp, broughtBy: HostID?, _ hostNames: [HostID: String]) {
         at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
-        // Neither all zeros nor all ones is a UUID that a host draws.
+        // No host draws a UUID of all zeros or all ones.
         let isNobody = stamp.isLifted || stamp.host.high == 0
         host = isNobody ? nil : stamp.host
         hostName = isNobody ? nil : hostNames[stamp.host]

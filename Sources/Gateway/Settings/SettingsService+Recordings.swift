@@ -4,10 +4,10 @@ package import RecordingCore
 import SettingsCore
 import SyncCore
 
-/// Recordings as records that all hosts see. Each is written only by the host that made it, so nobody's lease has a say
-/// in it (Docs/Leases.md#rule-7).
+/// Recordings as records that all hosts see. Each is written only by the host that made it, so leases have no say in it
+/// (Docs/Leases.md#rule-7).
 extension SettingsService {
-    /// Writes what is not yet so. Properties that a newer version wrote stay.
+    /// Writes the properties that differ. Properties that a newer version wrote stay.
     package func publish(_ recording: Recording) async throws(GatewayError) {
         let key = RecordKey(type: .recording, name: recording.id.recordName)
         let properties = recording.properties
@@ -23,7 +23,7 @@ extension SettingsService {
         await wrote(outcome)
     }
 
-    /// Writes what a person calls a recording that is over, and its note.
+    /// Writes the name that a person gave a finished recording, and its note.
     package func describe(_ recording: Recording) async throws(GatewayError) {
         let key = RecordKey(type: .recording, name: recording.id.recordName)
         let texts = [("name", recording.name), ("note", recording.note)]
@@ -49,7 +49,7 @@ extension SettingsService {
             })
     }
 
-    /// All that are known, in no order. A record that makes no sense here is skipped.
+    /// All known recordings, in no particular order. A record that makes no sense here is skipped.
     package func recordings() async throws(GatewayError) -> [Recording] {
         let records = try await asking("reading the recordings") { [repository] in
             try await repository.records(of: .recording)
@@ -60,7 +60,7 @@ extension SettingsService {
         }
     }
 
-    /// What the hosts call themselves.
+    /// The names that hosts give themselves.
     package func hostNames() async throws(GatewayError) -> [HostID: String] {
         let records = try await asking("reading the names of hosts") { [repository] in
             try await repository.records(of: .host)

@@ -5,23 +5,24 @@ package import MeterModel
 import SettingsCore
 package import SyncCore
 
-/// The settings of all meters: reads what people ask for, stores it, and passes on what changed, here or on another host.
+/// The settings of all meters: parses what people ask for, stores it, and passes on changes made here or on another
+/// host.
 ///
-/// Whoever merges records from elsewhere says so with `merged`; so a setting that was changed on another host reaches
-/// the meter that is connected here at once.
+/// Records merged from elsewhere are reported with `merged`, so that a setting that was changed on another host reaches
+/// a meter that is connected here at once.
 package actor SettingsService {
     /// The refresh version, each time it rises.
     package nonisolated let refreshes = Feed<UInt64>()
-    /// The refresh version, each time it rises by a change that was made here, which other hosts do not know yet.
+    /// The refresh version, each time it rises because of a change made here, which other hosts do not know yet.
     package nonisolated let localChanges = Feed<UInt64>()
-    /// Rises with every change of any record, local or not: whoever shows records shows them anew.
+    /// Rises with every change of any record, local or not; screens that show records redraw on it.
     package private(set) var refreshVersion: UInt64 = 0
 
     let repository: any SettingsRepository
     let now: @Sendable () -> HostMoment
     private let logger: Logger
     private var listeners: [@Sendable (SettingsNews) async -> Void] = []
-    /// Of settings, so far.
+    /// Number of times that settings were read so far.
     private var readings: UInt64 = 0
 
     /// - Parameter now: the host's two clocks.
@@ -31,30 +32,29 @@ package actor SettingsService {
         self.logger = logger
     }
 
-    /// From now on `listener` hears of each change. Whoever changes something waits until it has taken that in.
+    /// Passes each change to `listener` from now on. The author of a change waits until it has been taken in.
     package func subscribe(_ listener: @escaping @Sendable (SettingsNews) async -> Void) { listeners.append(listener) }
 
     // MARK: Meters
 
-    /// What is set for a meter now.
+    /// A meter's present settings.
     package func read(_ meter: MeterID) async throws(GatewayError) -> StoredSettings {
         readings += 1
         let number = readings
         return StoredSettings(try await record(of: meter), number: number)
     }
 
-    /// What is set for a meter, as people type it.
+    /// A meter's settings as people type them.
     package func texts(of meter: MeterID) async throws(GatewayError) -> [String: String] {
         try await read(meter).texts
     }
 
-    /// Sets what a person asks for; nil takes a setting back to its default. All of it or, where something is not
-    /// legal, nothing.
+    /// Sets what a person asks for; nil resets a setting to its default. If anything is not legal, nothing is set.
     ///
     /// - Parameters:
-    ///   - profile: the model's abilities, nil while it is not known.
-    ///   - checkName: has a say in what the meter may be called; asked once everything is known to be legal.
-    /// - Returns: what is set now.
+    ///   - profile: the model's abilities, if known.
+    ///   - checkName: may refuse a meter's name; called once everything is known to be legal.
+    /// - Returns: the settings afterwards.
     package func set(
         _ changes: [String: String?], of meter: MeterID, for profile: MeterProfile?,
         checkName: @Sendable (String) async throws(GatewayError) -> Void = { _ in }
@@ -63,7 +63,7 @@ package actor SettingsService {
         if case .string(let name)? = values[.name] { try await checkName(name) }
         let present = try await record(of: meter)
         let writes = values.sorted { $0.key.rawValue < $1.key.rawValue }
-            // What was never set is not taken back: that would be news to every host.
+            // What was never set is not reset: that would be a change for every host.
             .filter { $0.value != .null || present?.properties[$0.key.rawValue] != nil }
             .map { SettingChange(key: .settings(of: meter), property: $0.key.rawValue, value: $0.value) }
         guard !writes.isEmpty else { return MeterSettings.texts(of: present) }
@@ -71,7 +71,7 @@ package actor SettingsService {
         let outcome = try await asking("writing the settings of \(meter)") { [repository] in
             try await repository.write(writes, at: moment)
         }
-        // It is written: those who listen hear of it even where it cannot be read again.
+        // It is written: listeners are told even if it cannot be read back.
         do throws(GatewayError) {
             let stored = try await read(meter)
             await wrote(outcome, of: meter, values, stored)
@@ -91,7 +91,7 @@ package actor SettingsService {
         logger.info("settings changed", metadata: ["meter.id": "\(meter)", "keys": "\(keys)"])
     }
 
-    /// Forgets all settings of a meter, on every host.
+    /// Deletes all settings of a meter, on every host.
     ///
     /// - Returns: whether there were any.
     @discardableResult
@@ -106,16 +106,16 @@ package actor SettingsService {
         return true
     }
 
-    /// All meters that anything is set for, here or on another host, with their names.
+    /// All meters that have settings, made here or on another host, with their names.
     package func meters() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
         let records = try await asking("reading the settings of all meters") { [repository] in
             try await repository.records(of: .deviceSettings)
         }
         var names: [MeterID: String?] = [:]
         for record in records where !record.isTombstone {
-            // One that names its host by a name is kept for hosts of older versions; up-to-date ones have a copy.
+            // An id with its host's name in it is kept for hosts of older versions; up-to-date ones have a copy.
             guard let id = MeterID(record.key.name), !id.isGivenByName else { continue }
-            // An older form of the name may still stand beside the present one.
+            // An older form of the name may still exist beside the present one.
             if record.key == .settings(of: id) || names[id] == nil {
                 names.updateValue(MeterSettings(record: record).name, forKey: id)
             }
@@ -129,24 +129,24 @@ package actor SettingsService {
         }
     }
 
-    // MARK: What changed
+    // MARK: Changes
 
     /// Records were written here, by a person or by the rebuild.
     ///
-    /// - Parameter read: what is set now, as far as it was read since.
+    /// - Parameter read: the present settings, as far as they have been read since.
     func wrote(_ outcome: MergeOutcome, read: [MeterID: StoredSettings] = [:]) async {
         guard !outcome.changed.isEmpty else { return }
         localChanges.yield(refreshVersion + 1)
         await changed(outcome.changed, read: read)
     }
 
-    /// What was parked is back, and waits to be sent.
+    /// Parked changes were restored, and wait to be sent.
     func restored(_ outcome: MergeOutcome) async {
         guard outcome.changed.isEmpty else { return await wrote(outcome) }
         localChanges.yield(refreshVersion + 1)
     }
 
-    /// Records were merged that came from the cloud: from a page, or from a batch's answer.
+    /// Records from the cloud were merged, from a page or from the answer to a batch.
     package func merged(_ outcome: MergeOutcome) async { await changed(outcome.changed, read: [:]) }
 
     private func changed(_ keys: [RecordKey], read: [MeterID: StoredSettings]) async {
@@ -166,7 +166,7 @@ package actor SettingsService {
 
     // MARK: This host
 
-    /// Tells the other hosts what this one is called, where they do not know.
+    /// Tells the other hosts this host's name, if they do not know it.
     package func publish(hostName: String) async throws(GatewayError) {
         let moment = now()
         let outcome = try await asking("writing this host's name") { [repository] in

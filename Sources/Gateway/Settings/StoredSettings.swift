@@ -1,12 +1,12 @@
 package import MeterModel
 import SettingsCore
 
-/// What is set for a meter, as it was read from the store.
+/// A meter's settings as read from the store.
 package struct StoredSettings: Hashable, Sendable {
-    /// As people type it.
+    /// The settings as people type them.
     package let texts: [String: String]
     package let settings: MeterSettings
-    /// Rises with each reading: of two under way, the one that began later has what the other may lack.
+    /// Rises with each reading: if two are under way, the one that began later has what the other may lack.
     let number: UInt64
 
     init(_ record: SyncRecord?, number: UInt64) {
@@ -16,13 +16,13 @@ package struct StoredSettings: Hashable, Sendable {
     }
 }
 
-/// What of meters is not as it was, whoever changed it, here or on another host.
+/// Changes of settings and aliases, made here or on another host.
 package struct SettingsNews: Hashable, Sendable {
     /// Meters whose settings changed.
     package var meters: [MeterID]
-    /// What is set for them now, as far as it was read already.
+    /// Their present settings, as far as they have already been read.
     package var read: [MeterID: StoredSettings]
-    /// Another id of a meter was learned, or parted from it.
+    /// Whether another id of a meter was learned, or parted from it.
     package var aliasesChanged: Bool
 
     package init(of meters: [MeterID], read: [MeterID: StoredSettings] = [:], aliasesChanged: Bool = false) {

@@ -1,12 +1,13 @@
 import GatewayAPI
 import SyncCore
 
-/// What is not synced, and what a person makes of it (`meterctl sync parked`). Also for a host that has left its cloud.
+/// Lists what is not synced, and restores or drops it for a person (`meterctl sync parked`). Also for a host that has
+/// left its cloud.
 package struct ParkedService: Sendable {
     private let repository: any SyncRepository
     private let settings: SettingsService
 
-    /// No answer lists more.
+    /// The most entries that an answer lists.
     package static let limit = 10_000
 
     package init(repository: any SyncRepository, settings: SettingsService) {
@@ -14,15 +15,15 @@ package struct ParkedService: Sendable {
         self.settings = settings
     }
 
-    /// The latest first.
+    /// The parked entries, latest first.
     package func entries() async throws(GatewayError) -> [ParkedEntry] {
         try await settings.asking("reading what is parked") { [repository] in
             try await repository.parked(limit: Self.limit)
         }
     }
 
-    /// - Returns: how many properties wait now that did not.
-    /// - Throws: `notFound`, and `refused` where all of it is older than what stands here or still cannot be kept.
+    /// - Returns: number of properties added to the outbox.
+    /// - Throws: `notFound`, and `refused` if all of it is older than the present values or still cannot be kept.
     package func restore(_ id: String) async throws(GatewayError) -> Int {
         let restored = try await settings.asking("restoring \(id)") { [repository] in
             try await repository.restoreParked(id)

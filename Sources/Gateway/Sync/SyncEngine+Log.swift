@@ -3,12 +3,12 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// What the log says of the session.
+/// What the session writes to the log.
 extension SyncEngine {
-    /// Of a merge, more records than this are one line.
+    /// A merge of more records than this becomes one line.
     private static let newsMax = 5
 
-    /// The cloud forgot what it had acknowledged, as a store does that went back.
+    /// The cloud forgot what it had acknowledged, as a store that went back does.
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(
@@ -16,7 +16,7 @@ extension SyncEngine {
             metadata: ["settings": "\(merge.toldAgain)"])
     }
 
-    /// Once when the cloud has no more room, and once when it has again.
+    /// Logged once when the cloud has no more room, and once when it has room again.
     nonisolated func logFullness(_ now: Fullness?, before: inout Fullness?) {
         if let now, before == nil {
             logger.warning(
@@ -28,7 +28,7 @@ extension SyncEngine {
         before = now
     }
 
-    /// One line for each record that another host changed, or one for many.
+    /// One line for each record that another host changed, or a single line for many.
     nonisolated func logNews(_ merge: MergeOutcome) async {
         let news = merge.news.filter { $0.hosts.contains { $0 != host } }
         guard !news.isEmpty else { return }
@@ -71,7 +71,7 @@ extension SyncEngine {
         return names.joined(separator: ", ")
     }
 
-    /// The host begins with a zone, or anew.
+    /// The host begins with a zone, or starts over with it.
     nonisolated func logEntry(_ zone: SyncZone, _ entry: ZoneEntry, _ progress: SyncProgress) {
         let why =
             switch entry {
@@ -88,7 +88,7 @@ extension SyncEngine {
             ])
     }
 
-    /// - Parameter run: what is known of the run that halted; empty where none was under way.
+    /// - Parameter run: what is known of the run that halted; empty if none was under way.
     nonisolated func logHalt(_ halt: SyncHalt, _ run: Logger.Metadata = [:]) {
         let why: Logger.Metadata = ["cause": "\(halt.failure)", "advice": "\(halt.advice)"]
         logger.error("sync halted", metadata: why.merging(run) { $1 })

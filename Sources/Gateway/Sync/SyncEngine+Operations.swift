@@ -4,7 +4,7 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// One operation, from its beginning to the event that tells its end.
+/// Performs one operation, and returns the input that reports its end.
 extension SyncEngine {
     nonisolated func exchange(_ operation: SyncOperation) async -> SyncInput {
         do throws(SyncFailure) {
@@ -71,7 +71,7 @@ extension SyncEngine {
         }
     }
 
-    /// Hands on what a merge changed.
+    /// Passes on what a merge changed.
     private nonisolated func told(_ merge: MergeOutcome) async -> MergeOutcome {
         if !merge.changed.isEmpty { await dependencies.changed(merge.changed) }
         await logNews(merge)
@@ -79,14 +79,14 @@ extension SyncEngine {
         return merge
     }
 
-    /// What this host knows a zone of this name by; the last where it was in several.
+    /// The identity by which this host knows a zone of this name; the latest if it was in several.
     private nonisolated func identity(of zone: String) async -> String? {
         guard let progress = try? await dependencies.repository.progress() else { return nil }
         return progress.visits.values.filter { $0.name == zone && $0.identity != SyncZone.standIn(for: zone) }
             .max { $0.serverTime < $1.serverTime }?.identity
     }
 
-    /// How the run ended, over restarts. A run that was cancelled says nothing.
+    /// Stores how the run ended, for after a restart. A cancelled run says nothing about that.
     nonisolated func keep(_ result: SyncResult, at now: WallTime, clockOffset: Duration?) async {
         let isComplete: Bool
         switch result.end {

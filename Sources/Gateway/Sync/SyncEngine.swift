@@ -4,31 +4,31 @@ package import MeterModel
 package import SettingsCore
 package import SyncCore
 
-/// Runs one membership of a cloud: performs what `SyncMachine` asks for, by the cloud and by the store, and tells it how
-/// that ended.
+/// Runs one membership of a cloud: has `SyncMachine`'s operations performed by the cloud and the store, and reports to
+/// it how they ended.
 ///
-/// One engine is one membership, from `run` to `stop`; whoever joins another cloud makes another engine. Everything
-/// that happens is an input of one loop, so that the machine sees one thing after the other.
+/// One engine is one membership, from `run` to `stop`; joining another cloud takes another engine. Everything that
+/// happens is an input of one loop, so that the machine sees one thing after another.
 package actor SyncEngine {
-    /// What lies around the engine.
+    /// What the engine needs from its surroundings.
     package struct Dependencies: Sendable {
         package var link: any CloudLink
         package var repository: any SyncRepository
         /// For time and timers.
         package var loop: any SessionLoop
-        /// nil means nobody tells when the network is back, and only time heals.
+        /// Reports when the network is back; without one, only time ends a wait.
         package var network: (any NetworkMonitor)?
-        /// Records that a merge changed, after the store has them and before anything else is synced.
+        /// Called with the records that a merge changed, after the store has them and before anything else is synced.
         package var changed: @Sendable ([RecordKey]) async -> Void
-        /// Everything that the event stream brings, in its order: `opened` after each gap, leases, offers.
+        /// Called with every event of the stream, in order: `opened` after each gap, leases, offers.
         package var heard: @Sendable (CloudEvent) async -> Void
-        /// What another host is called; nil where nobody knows.
+        /// The name of another host, if known.
         package var hostName: @Sendable (HostID) async -> String?
-        /// A date that is known to be right, from which what was set aside ages; nil while the calendar is not confirmed,
-        /// and then nothing ages.
+        /// A date that is known to be right, from which entries that were set aside age; while it is nil, because the
+        /// calendar is not confirmed, nothing ages.
         package var confirmedToday: @Sendable () async -> WallTime?
         package var rng: any RandomNumberGenerator & Sendable
-        /// From which date the ages of history and tombstones count; nil means from the loop's calendar.
+        /// The date from which the ages of history and tombstones count; nil for the loop's calendar.
         package var today: (@Sendable () async throws -> WallTime)?
 
         package init(
@@ -53,7 +53,7 @@ package actor SyncEngine {
 
     enum Input: Sendable {
         case session(SyncInput)
-        /// Of the stream with this number.
+        /// From the stream with this number.
         case stream(Int, SyncInput)
         case network(NetworkPath)
         case alarm
@@ -78,16 +78,16 @@ package actor SyncEngine {
     private var stopTimer: LoopTimer?
     private var isStopping = false
     private var isOver = false
-    /// Of the exchange with the cloud that is under way.
+    /// The exchange with the cloud that is under way.
     private var exchange: Interruption?
     private var stream: Interruption?
     private var streamNumber = 0
-    /// As the log has it.
+    /// As last logged.
     private var fullness: Fullness?
-    /// Those who asked for a run and wait for its result.
+    /// Callers that asked for a run and wait for its result.
     private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
 
-    /// - Parameter bringsAll: where this is another zone than the last, it is told others' records too.
+    /// - Parameter bringsAll: if this is another zone than the last, others' records are pushed to it too.
     package init(
         zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool = false,
         dependencies: Dependencies,
@@ -102,9 +102,9 @@ package actor SyncEngine {
         (inputs, inbox) = AsyncStream.makeStream()
     }
 
-    // MARK: Life
+    // MARK: Life cycle
 
-    /// Syncs until `stop`. Not to be cancelled: a write under way would go with the task.
+    /// Syncs until `stop`. Must not be cancelled: a write under way would end with the task.
     package func run() async {
         await withDiscardingTaskGroup { group in
             if let network = dependencies.network {
@@ -141,20 +141,20 @@ package actor SyncEngine {
         answerWaiters(nil)
     }
 
-    // MARK: What people and other parts ask
+    // MARK: Requests
 
-    /// Something happened that is worth a run. Returns at once.
+    /// Reports something that deserves a run. Returns at once.
     package nonisolated func trigger(_ trigger: SyncTrigger) { inbox.yield(.session(.triggered(trigger))) }
 
-    /// What halted the session was fixed.
+    /// Reports that the cause of a halt was fixed.
     package nonisolated func resume() { inbox.yield(.session(.resumed)) }
 
-    /// Ends the present run after its page. Without one nothing happens.
+    /// Ends the present run after its page. Does nothing without one.
     package nonisolated func cancel() { inbox.yield(.session(.cancelRequested)) }
 
     /// Asks for a run of everything and waits for its end, whatever that is.
     ///
-    /// - Returns: nil when the engine stopped before.
+    /// - Returns: nil if the engine stopped before.
     package func synchronise() async -> SyncResult? {
         guard !isOver else { return nil }
         return await withCheckedContinuation { waiter in
@@ -163,16 +163,16 @@ package actor SyncEngine {
         }
     }
 
-    /// The session, the network, and what waits in the store right now.
+    /// The session, the network, and what is waiting in the store right now.
     package func report() async -> SyncReport {
         var status = machine.status
-        // A store that cannot be read says so by the session's own errors; the numbers of the last run stand in.
+        // If the store cannot be read, the session's own errors say so; the numbers of the last run stand in.
         if let progress = try? await dependencies.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
             status.queue.heldBack = progress.heldBack
             status.lastSuccess = progress.record.lastSuccess
-            // Those of before the restart count too, until a run did not fail.
+            // Failures from before the restart count too, until a run succeeds.
             if status.lastResult == nil || status.lastSyncError != nil {
                 status.failures = max(status.failures, progress.record.failures)
             }
@@ -244,7 +244,7 @@ package actor SyncEngine {
             await self.keep(result, at: now, clockOffset: offset)
         }
         results.yield(result)
-        // A run that is cancelled or halts takes what was asked for with it.
+        // A run that is cancelled or halts takes the requests for it along.
         if case .halted = result.end { return answerWaiters(result) }
         if result.trigger == .asked || result.wasCancelled { answerWaiters(result) }
     }
@@ -267,7 +267,7 @@ package actor SyncEngine {
         case .complete, .partial, .cancelled:
             logger.debug("sync run over", metadata: metadata)
         case .failed(let failure):
-            // The first of many says it; the others are for those who look closer.
+            // The first of many is a warning; the rest are for people who look closer.
             let level: Logger.Level = machine.state.failures == 1 ? .warning : .debug
             logger.log(level: level, "sync run failed", metadata: metadata.merging(["cause": "\(failure)"]) { $1 })
         case .halted(let halt):
@@ -283,14 +283,14 @@ package actor SyncEngine {
     }
 }
 
-/// The session as `meterctl sync status` shows it.
+/// The session's status as `meterctl sync status` shows it.
 package struct SyncReport: Hashable, Sendable {
     package var status: SyncStatus
-    /// nil before the first word of the network, or where nobody watches it.
+    /// Nil before the first report about the network, or if nobody watches it.
     package var network: NetworkPath?
     /// When something happens by itself; nil while only an event can change anything.
     package var nextWake: MonotonicTime?
-    /// The moment that the times of the status are to be compared with.
+    /// The moment to compare the status's times with.
     package var now: MonotonicTime
 
     package init(status: SyncStatus, network: NetworkPath?, nextWake: MonotonicTime?, now: MonotonicTime) {

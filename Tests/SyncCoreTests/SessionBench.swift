@@ -3,12 +3,12 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// A machine, and what it asked for. Checks with each event what must always hold.
+/// Drives a machine and keeps what it asked for. After each event it checks what must always hold.
 struct SessionBench {
     private(set) var machine: SyncMachine
     var now = MonotonicTime.origin
     var random: UInt64 = 500
-    /// Asked for and not answered.
+    /// The operation that was asked for and not yet answered.
     private(set) var operation: SyncOperation?
     private(set) var results: [SyncResult] = []
     private(set) var entries: [SyncEntry] = []
@@ -61,7 +61,7 @@ struct SessionBench {
         send(.woke)
     }
 
-    /// From the start to the first look at the outbox, with the stream open and the store known.
+    /// From the start to the first read of the outbox, with the stream open and the store known.
     mutating func begin(pending: Int = 0) {
         send(.started)
         answer(.accountChecked(.home(), .exact(at: now)))
@@ -72,7 +72,7 @@ struct SessionBench {
         answer(.corrected)
     }
 
-    /// Answers everything as a cloud and a store in which nothing is new, until nothing is under way.
+    /// Answers as a cloud and a store with nothing new would, until nothing is under way.
     mutating func settleDown() {
         for _ in 0..<1000 {
             guard let operation else { return }
@@ -81,7 +81,7 @@ struct SessionBench {
         Issue.record("it never comes to rest")
     }
 
-    /// As `begin`, then through the whole first run.
+    /// Like `begin`, and then through the whole first run.
     mutating func beginAndRest() {
         begin()
         settleDown()
@@ -101,7 +101,7 @@ extension CloudAccount {
 }
 
 extension SyncZone {
-    /// As `CloudAccount.home` has it.
+    /// The zone of `CloudAccount.home`.
     static func home(epoch: String = "e1", id: String? = nil) -> SyncZone {
         SyncZone(id: id, name: "home", epoch: epoch, serverTime: 1000)
     }
@@ -111,7 +111,7 @@ extension ClockSample {
     /// Both clocks agree.
     static func exact(at now: MonotonicTime) -> ClockSample { off(by: .zero, at: now) }
 
-    /// The local clock is behind by so much.
+    /// The local clock is behind by `offset`.
     static func off(by offset: Duration, at now: MonotonicTime) -> ClockSample {
         let local: Int64 = 1_780_000_000_000 + now.sinceOrigin.milliseconds
         return ClockSample(
@@ -133,7 +133,7 @@ extension OutboxBatch {
 }
 
 extension PushOutcome {
-    /// All taken, but for those with a failure by their name.
+    /// Accepts all records, except those with a failure under their name.
     static func taking(_ batch: OutboxBatch, refusing failures: [String: SyncFailure.Kind] = [:]) -> PushOutcome {
         PushOutcome(
             results: batch.records.map { record in
@@ -156,7 +156,7 @@ extension ChangesPage {
 }
 
 extension SyncOperation {
-    /// How it ends where nothing is new and nothing fails.
+    /// How the operation ends if nothing is new and nothing fails.
     func emptyAnswer(at now: MonotonicTime) -> SyncInput {
         switch self {
         case .readProgress:

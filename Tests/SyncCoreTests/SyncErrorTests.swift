@@ -3,7 +3,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// The table of Docs/Sync.md#errors.
+/// The table in Docs/Sync.md#errors.
 struct SyncErrorTests {
     private var bench = SessionBench()
 
@@ -330,7 +330,7 @@ struct SyncErrorTests {
         #expect(bench.status.failures == 1)
     }
 
-    /// A cloud that takes no batch still lets changes be read, a page a run.
+    /// If the cloud accepts no batch, changes are still read, a page in each run.
     @Test mutating func batchThatAlwaysFails_doesNotKeepPagesFromBeingRead() {
         bench.begin()
         var pages = 0

@@ -3,13 +3,13 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// A cloud that has no room for some of what it is told.
+/// A cloud that has no room for some of what is pushed to it.
 struct SyncFullnessTests {
     private var bench: SessionBench
     private let batch = OutboxBatch.records(1...3)
 
     init() {
-        // Nothing but what is held back wakes it.
+        // Only what is held back wakes it.
         var timing = SyncTiming()
         (timing.streamSilence, timing.pollInterval) = (.seconds(1_000_000), .seconds(1_000_000))
         bench = SessionBench(timing: timing)
@@ -27,7 +27,7 @@ struct SyncFullnessTests {
         bench.answer(.pushed(.taking(batch, refusing: refused), .exact(at: bench.now)))
     }
 
-    /// Answers as a store that holds so many back, up to the next batch or retry, or to the end of the run.
+    /// Answers as a store with this many records held back, up to the next batch or retry, or to the end of the run.
     private mutating func goOn(heldBack: Int) {
         while let operation = bench.operation {
             switch operation {
@@ -70,7 +70,7 @@ struct SyncFullnessTests {
         #expect(bench.operation == nil)
         #expect(bench.results.map(\.end) == [.complete])
         #expect(bench.status.mode == .idle)
-        // Half of 30 s, and half of what chance makes of it.
+        // Half of 30 s, plus half of the random wait.
         #expect(bench.status.fullness?.retryAt == bench.now + .milliseconds(22_500))
     }
 

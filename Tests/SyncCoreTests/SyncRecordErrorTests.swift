@@ -3,7 +3,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// What the cloud says of single records, and of the clock.
+/// The cloud's answers about single records, and about the clock.
 struct SyncRecordErrorTests {
     private var bench = SessionBench()
 
@@ -69,7 +69,7 @@ struct SyncRecordErrorTests {
         var batches = 0
         for _ in 0..<100 {
             guard let operation = bench.operation else { break }
-            // The store has it still.
+            // The store still has it.
             if case .readBatch = operation {
                 bench.answer(.batchRead(.records(1...1)))
             } else {

@@ -44,7 +44,7 @@ struct SyncSessionTests {
         #expect(bench.operation == .fetch(.host, since: "t1", limit: 400))
     }
 
-    /// What was acknowledged and is not listed is told in the same run, not with whatever comes next.
+    /// What was acknowledged but not listed is pushed in the same run, rather than with whatever comes next.
     @Test mutating func whatIsToldAgain_isTold_inTheSameRun() {
         bench.begin()
         bench.answer(.batchRead(nil))
@@ -71,7 +71,7 @@ struct SyncSessionTests {
         }
     }
 
-    /// A host that writes without end still hears what others wrote.
+    /// A host that keeps writing still hears what others wrote.
     @Test mutating func endlessOutbox_doesNotKeepNewsFromBeingRead() {
         bench.begin()
         var isTold = false

@@ -4,16 +4,16 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// Random lives of a session. Whatever happens in them, and in whatever order, some things always hold.
+/// Random lives of a session. Whatever happens in them, and in whatever order, some things must always hold.
 struct SyncWalkTests {
-    /// A session, its world, and what is watched over.
+    /// A session, its world, and what is checked.
     private struct Walk {
         var bench: SessionBench
         var world = WalkWorld()
         var rng: SeededRNG
-        /// Failures and cancellations happen.
+        /// Whether failures and cancellations are left out.
         var isCalm = false
-        /// Batches that were told since a page was last stored, while there was something to read.
+        /// Batches pushed since a page was last stored, while there was something to read.
         var batchesInARow = 0
         var trouble: String?
 
@@ -55,7 +55,7 @@ struct SyncWalkTests {
             }
         }
 
-        // MARK: What happens
+        // MARK: Events
 
         mutating func step() {
             if let operation = bench.operation, !rng.oneIn(3) {
@@ -127,7 +127,7 @@ struct SyncWalkTests {
         private mutating func writeElsewhere() {
             guard let type = RecordType.known.randomElement(using: &rng) else { return }
             world.cloud[type, default: 0] += 1 + Int(rng.next() % 8)
-            // Where the stream is down nobody tells: the poll will find it.
+            // If the stream is down nothing is reported: the poll will find it.
             send(.remoteChanged(types: [type], host: rng.oneIn(4) ? nil : .other))
         }
 
@@ -169,13 +169,13 @@ struct SyncWalkTests {
         #expect(walk.trouble == nil, "seed \(seed)")
         #expect(walk.world.isConverged, "seed \(seed): \(walk.world), \(walk.bench.status)")
         #expect(Set(walk.world.parked).isSubset(of: walk.world.poison), "seed \(seed)")
-        // A restored cloud takes what comes first, until the host notices and begins from the front.
+        // A restored cloud accepts whatever comes first, until the host notices and begins from the start.
         if walk.world.epoch == 1, !walk.world.wasFull {
             #expect(walk.world.told == walk.world.told.sorted(), "seed \(seed): told out of order")
         }
     }
 
-    /// Where nothing fails, every word of a change is acted upon at once: no poll is needed, and no time passes.
+    /// If nothing fails, every report of a change is acted upon at once: no poll is needed, and no time passes.
     @Test(arguments: 1000..<1150)
     func calmLife_losesNoWakeUp(seed: UInt64) {
         var walk = Walk(seed: seed)

@@ -2,23 +2,23 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// The smallest cloud and store that a session can be walked through: numbers for changes, a list for the outbox.
+/// The smallest cloud and store that a session can run against: numbers for changes, a list for the outbox.
 struct WalkWorld {
-    /// How many changes each type has in the cloud. A token is a number of them.
+    /// Number of changes of each type in the cloud. A token is such a number.
     var cloud: [RecordType: Int] = [:]
-    /// How many of them are stored here.
+    /// Number of those that are stored here.
     var stored: [RecordType: Int] = [:]
     var outbox: [Int] = []
-    /// In the order in which the cloud took them.
+    /// Pushed changes, in the order in which the cloud accepted them.
     var told: [Int] = []
     var parked: [Int] = []
-    /// The cloud has no room for these.
+    /// Changes that the cloud has no room for.
     var heldBack: [Int] = []
-    /// The cloud has room for every third change alone.
+    /// Whether the cloud has room for every third change only.
     var isFull = false
-    /// It was so once.
+    /// Whether it was ever full.
     private(set) var wasFull = false
-    /// The cloud refuses any batch with one of these.
+    /// Changes that make the cloud refuse any batch with one of them.
     var poison: Set<Int> = []
     var epoch = 1
     var adopted: Int?
@@ -33,7 +33,7 @@ struct WalkWorld {
         if isPoison { poison.insert(nextRecord) }
     }
 
-    /// A backup from before is the cloud's store now: it lacks what it was told.
+    /// An earlier backup becomes the cloud's store: it lacks what was pushed since.
     mutating func restore() {
         epoch += 1
         told = []

@@ -74,7 +74,7 @@ struct ZoneEntryTests {
                 == (isLong ? .afterLong : .another(bringsAll: false)))
     }
 
-    /// A cloud, or one copy of it, whose calendar was behind by more than that or is ahead now; or a host whose own is.
+    /// A cloud, or one copy of it, whose calendar was that far behind or is ahead now; or a host with such a calendar.
     @Test func absenceByOneCalendarAlone_isNone() {
         var zone = SyncZone.home(epoch: "e2", id: "1")
         zone.serverTime = 5000 + 400 * 86_400_000

@@ -61,7 +61,7 @@ struct HybridClockTests {
         #expect(clock == HybridClock(host: Sample.one))
     }
 
-    // MARK: Stamping anew
+    // MARK: Restamping
 
     @Test func refusedStamps_areStampedAnew_inTheirOrder() {
         let years: UInt64 = 9_000_000

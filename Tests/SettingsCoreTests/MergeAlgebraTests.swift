@@ -3,7 +3,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-/// The laws that let records arrive in any order, twice, and by any way.
+/// The laws that let records arrive in any order, twice, and by any route.
 struct MergeAlgebraTests {
     @Test(arguments: 0..<40)
     func merge_isCommutative_associative_idempotent(_ portion: Int) {
@@ -22,7 +22,7 @@ struct MergeAlgebraTests {
     }
 }
 
-/// Records with so few times, hosts and values that they meet in every way.
+/// Records with so few times, hosts and values that they collide in every way.
 enum RandomRecord {
     static func one(_ rng: inout SeededRNG, key: RecordKey = Sample.key) -> SyncRecord {
         var properties: [String: Register] = [:]
@@ -31,7 +31,7 @@ enum RandomRecord {
             properties[name] = Register(value: value, stamp: stamp(&rng))
         }
         guard rng.chance(40) else { return SyncRecord(key: key, properties: properties) }
-        // Few know how a mark comes about: only the rebuild makes one, and only on a name of an older form.
+        // Marks are rare, and as in reality: only the rebuild makes one, and only on a name of an older form.
         let mark = key != key.normalised && rng.chance(30) ? key.normalised.name : nil
         return SyncRecord(key: key, properties: properties, deletion: Deletion(stamp: stamp(&rng), mergedInto: mark))
     }

@@ -155,7 +155,8 @@ struct RebuildPlanTests {
 
     // MARK: Several hosts
 
-    /// Each folds what it has, in its own order; the merge of all is one and the same, and folding again changes nothing.
+    /// Each folds what it has, in its own order; the merge of all is always the same, and folding again changes
+    /// nothing.
     @Test(arguments: 0..<40)
     func hosts_foldAlike_whateverEachHas(_ portion: Int) {
         for seed in UInt64(portion * 25)..<UInt64(portion * 25 + 25) {

@@ -3,7 +3,7 @@ import SettingsCore
 import Testing
 
 struct SettingValueTests {
-    /// Every kind, in the order that ends a tie.
+    /// Values of every kind, in the order that decides a tie.
     private static let ascending: [SettingValue] = [
         .null, .bool(false), .bool(true), .int(-1), .int(0), .int(.max), .double(0), .double(1.5), .double(-0.0),
         .double(-1), .string(""), .string("Z"), .string("a"), .string("e\u{301}"), .string("\u{E9}"),
@@ -122,7 +122,7 @@ struct RecordTests {
         #expect(Sample.record(["a": Sample.register(1, 12)], deleted: 9).newestStamp == Sample.stamp(12))
     }
 
-    // MARK: What a merge changed
+    // MARK: Changes by a merge
 
     @Test func merging_tellsNewsAndLosses() {
         let record = Sample.record([
@@ -155,7 +155,7 @@ struct RecordTests {
         #expect(record.merging(Sample.record()).overwritten.isEmpty)
     }
 
-    // MARK: What can be kept
+    // MARK: Faults
 
     @Test func record_isKept_whereItsWordsAreNewButLegal() {
         let record = SyncRecord(

@@ -1,7 +1,7 @@
 import MeterModel
 import SettingsCore
 
-/// Hosts, stamps and records in few letters.
+/// Short names for hosts, stamps and records.
 enum Sample {
     static let one = HostID(high: 0x1111_1111_1111_4111, low: 0x8111_1111_1111_1111)
     static let two = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)

@@ -1,10 +1,10 @@
 import SettingsCore
 import Testing
 
-/// Random histories of three to eight hosts: whatever is lost, late, doubled, deleted or stamped by a wrong clock, all end
-/// with the same records, made of the newest, with nobody's edit lost. 20,400 schedules in a run.
+/// Random histories of three to eight hosts: whatever is lost, late, duplicated, deleted or stamped by a wrong clock,
+/// all end with the same records, made of the newest values, with nobody's edit lost. 20,400 schedules in a run.
 struct ConvergenceTests {
-    /// A part of a family of schedules, small enough that several run at once.
+    /// A part of a family of schedules, small enough to run several at once.
     struct Portion: Sendable, CustomStringConvertible {
         var name: String
         var trouble: Trouble
@@ -43,7 +43,7 @@ struct ConvergenceTests {
         }
     }
 
-    /// What the families are named for does happen in them.
+    /// The troubles that the families are named for do happen in them.
     @Test func schedules_meetTheirTrouble() {
         func met(_ trouble: Trouble, _ count: (ModelReplica.Met) -> Int) -> Int {
             (UInt64(0)..<60).reduce(0) { sum, seed in
@@ -66,7 +66,7 @@ struct ConvergenceTests {
         for (what, count) in counts { #expect(count >= 5, "\(what) \(count) times") }
     }
 
-    /// The checks can fail: each mistake in the merge is found within a few schedules.
+    /// The checks can fail: they find each mistake in the merge within a few schedules.
     @Test(arguments: MergeRule.allCases.filter { $0 != .real })
     func checks_findAMistake_inTheMerge(_ rule: MergeRule) {
         let trouble: Trouble = [.deletions, .coarseClocks, .clone]

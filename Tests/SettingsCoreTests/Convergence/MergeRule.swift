@@ -1,13 +1,13 @@
 import SettingsCore
 
-/// How a replica or the cloud takes a record over: the real merge, or a mistake that the checks must find.
+/// How a replica or the cloud merges a record: the real merge, or a mistake that the checks must find.
 enum MergeRule: Sendable, CaseIterable {
     case real
-    /// `>=` for `>`: of equal stamps the one that comes later wins.
+    /// `>=` for `>`: of two equal stamps, the one that arrives later wins.
     case laterArrivalWinsTies
-    /// No stamps: whatever comes last wins.
+    /// Stamps are ignored: whatever arrives last wins.
     case laterArrivalWins
-    /// A deletion hides whatever is there when it comes, and nothing later.
+    /// A deletion hides what is there when it arrives, and nothing later.
     case deletionHidesByArrival
 
     func merge(_ incoming: SyncRecord, into current: inout SyncRecord) {

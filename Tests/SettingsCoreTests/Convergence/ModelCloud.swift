@@ -1,6 +1,6 @@
 import SettingsCore
 
-/// The cloud as far as records go: merges, numbers what changed, hands out pages, refuses stamps of the future.
+/// A model of the cloud's records: merges, numbers changes, serves pages, refuses stamps of the future.
 struct ModelCloud {
     struct Entry {
         var record: SyncRecord
@@ -16,12 +16,12 @@ struct ModelCloud {
         var epoch: Int
     }
 
-    /// What it said to one record of a batch.
+    /// The cloud's answer to one record of a batch.
     struct Answer {
         var sent: SyncRecord
-        /// Its stamps are too far ahead.
+        /// Whether its stamps are too far ahead.
         var isRefused: Bool
-        /// The record as it is now, where it is another one than what was sent.
+        /// The record as it is now, if it differs from what was sent.
         var merged: SyncRecord?
     }
 
@@ -31,9 +31,9 @@ struct ModelCloud {
     private(set) var epoch = 1
     /// Tokens below it are expired.
     private(set) var floor = 0
-    /// The greatest milliseconds it took.
+    /// The greatest milliseconds that it accepted.
     private(set) var accepted: UInt64 = 0
-    /// Every register and deletion that it ever took, whatever became of it: what the checks go by.
+    /// Every register and deletion that it ever accepted, whatever became of it, for the checks.
     private(set) var log: [RecordKey: [SyncRecord]] = [:]
 
     init(rule: MergeRule) { self.rule = rule }
@@ -57,7 +57,7 @@ struct ModelCloud {
         }
     }
 
-    /// - Returns: nil where the token is expired.
+    /// - Returns: nil if the token is expired.
     func changes(since token: Int, limit: Int) -> Page? {
         guard token == 0 || token >= floor else { return nil }
         let changed = entries.values.filter { $0.sequence > token }.sorted { $0.sequence < $1.sequence }

@@ -1,12 +1,12 @@
 import MeterModel
 import SettingsCore
 
-/// A host as far as records go: its clock, its records, its outbox, and how far it has read.
+/// A model of a host's records: its clock, its records, its outbox, and how far it has read.
 struct ModelReplica {
-    /// A change that waits to be told.
+    /// A change that waits to be pushed.
     struct Pending: Hashable {
         var key: RecordKey
-        /// nil: the deletion.
+        /// Nil for the deletion.
         var property: String?
         var stamp: Stamp
     }
@@ -25,25 +25,25 @@ struct ModelReplica {
     let index: Int
     let rule: MergeRule
     var clock: HybridClock
-    /// What its calendar is off by, in milliseconds.
+    /// How far its calendar is off, in milliseconds.
     var skew: Int64 = 0
-    /// Of its calendar, in milliseconds.
+    /// Resolution of its calendar, in milliseconds.
     var resolution: UInt64 = 1
-    /// What it learned of the cloud's clock.
+    /// The correction that it learned from the cloud's clock.
     var correction: Int64 = 0
-    /// An older version: keeps names as they are and folds nothing.
+    /// Whether it is an older version, which keeps names as they are and does not fold.
     var isOlder = false
     var records: [RecordKey: SyncRecord] = [:]
     var outbox: [Pending] = []
     var token = 0
     var epoch = 1
-    /// Records seen since a refetch began; nil: none is under way.
+    /// Records seen since a refetch began; nil if none is under way.
     var seen: Set<RecordKey>?
-    /// Rises with each refetch and each new epoch: an answer from before is not waited for any more.
+    /// Rises with each refetch and each new epoch, so that earlier answers are no longer accepted.
     var generation = 0
-    /// How often it met what the schedules are for.
+    /// How often it met the troubles that the schedules are for.
     var met = Met()
-    /// The greatest stamp that the cloud took from here or sent.
+    /// The greatest stamp that the cloud accepted from here or sent.
     var known: Stamp?
 
     func physical(at now: UInt64) -> UInt64 {
@@ -63,7 +63,7 @@ struct ModelReplica {
         return Pending(key: key, property: property, stamp: stamp)
     }
 
-    /// Deletes a record that is there.
+    /// Deletes a record, if it exists.
     mutating func delete(_ key: RecordKey, at now: UInt64) -> Pending? {
         let key = isOlder ? key : key.normalised
         guard records[key] != nil else { return nil }
@@ -72,7 +72,7 @@ struct ModelReplica {
         return Pending(key: key, property: nil, stamp: stamp)
     }
 
-    /// Merges a record, by the way that its version knows.
+    /// Merges a record, in the way of its version.
     mutating func take(_ record: SyncRecord, fromCloud: Bool) {
         guard !isOlder, rule == .real else {
             let before = records[record.key] ?? SyncRecord(key: record.key)
@@ -87,9 +87,9 @@ struct ModelReplica {
         if fromCloud { for merge in ingest.mergesToTell { queue(merge) } }
     }
 
-    /// Folds the first record of an older form of name.
+    /// Folds the first record under an older form of a name.
     ///
-    /// - Returns: false where there is none.
+    /// - Returns: false if there is no such record.
     mutating func rebuildStep() -> Bool {
         let losers = records.values.filter { $0.key != $0.key.normalised && !$0.properties.isEmpty }
         guard let loser = losers.min(by: { $0.key.name < $1.key.name }),
@@ -129,11 +129,11 @@ struct ModelReplica {
         outbox.append(pending)
     }
 
-    // MARK: Telling
+    // MARK: Pushing
 
     /// The first changes that wait, as partial records.
     mutating func batch(recordsMax: Int) -> [SyncRecord] {
-        // What something greater replaced since is nothing to tell.
+        // What something greater has since replaced need not be pushed.
         outbox = outbox.filter { stamp(of: $0) == $0.stamp }
         var batch: [SyncRecord] = []
         for pending in outbox {
@@ -156,7 +156,7 @@ struct ModelReplica {
         return pending.property.map { record.properties[$0]?.stamp } ?? record.deletion?.stamp
     }
 
-    /// - Returns: the changes that got another stamp, as they were and as they are.
+    /// - Returns: the changes that got another stamp, as they were, and the new stamp.
     mutating func settle(_ answers: [ModelCloud.Answer], cloudTime: UInt64, at now: UInt64) -> [(Pending, Stamp)] {
         for answer in answers where !answer.isRefused {
             outbox.removeAll { pending in
@@ -218,7 +218,7 @@ struct ModelReplica {
         take(record, fromCloud: true)
     }
 
-    /// Its token expired: reads everything anew.
+    /// Its token expired, so it reads everything anew.
     mutating func beginRefetch() {
         met.refetched += 1
         seen = []
@@ -226,7 +226,7 @@ struct ModelReplica {
         generation += 1
     }
 
-    /// What was not seen is gone, but for what waits to be told.
+    /// What was not seen is gone, except for what waits to be pushed.
     private mutating func endRefetch() {
         guard let seen else { return }
         self.seen = nil
@@ -241,7 +241,7 @@ struct ModelReplica {
         if records[key] != before { met.droppedInRefetch += 1 }
     }
 
-    /// The cloud is another store: everything is told again.
+    /// The cloud is another store, so everything is pushed again.
     private mutating func adopt(epoch: Int) {
         met.adopted += 1
         self.epoch = epoch

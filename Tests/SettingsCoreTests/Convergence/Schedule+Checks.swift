@@ -1,6 +1,6 @@
 import SettingsCore
 
-/// What must hold once everybody has told and read everything.
+/// What must hold once everybody has pushed and read everything.
 extension Schedule {
     mutating func checkEnd() {
         guard failure == nil else { return }
@@ -17,12 +17,13 @@ extension Schedule {
         }
     }
 
-    /// A cloud that forgets tombstones knows fewer of them than the hosts.
+    /// Leaves out tombstones if the cloud forgets them, because it then knows fewer than the hosts.
     private func comparable(_ records: [RecordKey: SyncRecord]) -> [RecordKey: SyncRecord] {
         trouble.contains(.purge) ? records.filter { !$0.value.isTombstone } : records
     }
 
-    /// Of everything the cloud ever took, found without the merge: per property the greatest, unless it was deleted.
+    /// Checks everything that the cloud ever accepted, without using the merge: for each property the greatest stands,
+    /// unless it was deleted.
     private mutating func checkNewestWins() {
         for (key, parts) in cloud.log {
             let deleted = parts.compactMap(\.deletion?.stamp).max()
@@ -58,7 +59,8 @@ extension Schedule {
         }
     }
 
-    /// The same host wrote or deleted the same again before or after it was told: that edit is checked in its place.
+    /// Whether the same host wrote or deleted the same again, before or after it was pushed: then that edit is checked
+    /// instead.
     private func isReplacedAtHome(_ index: Int) -> Bool {
         let edit = edits[index]
         return edits[(index + 1)...].contains { later in
@@ -67,7 +69,7 @@ extension Schedule {
         }
     }
 
-    /// The greatest deletion that the cloud knows or knew of.
+    /// The greatest deletion that the cloud knows or once knew.
     private func deletion(of key: RecordKey) -> Stamp {
         let known =
             cloud.log[key, default: []].compactMap(\.deletion?.stamp)
@@ -75,15 +77,15 @@ extension Schedule {
         return known.max() ?? Stamp(milliseconds: 0, counter: 0, host: replicas[0].clock.host)
     }
 
-    /// A person deleted the record under the very name.
+    /// Whether a person deleted the record under this very name.
     private func wasDeletedByPerson(_ edit: Edit) -> Bool {
         edits.contains {
             $0.pending.key == edit.pending.key && $0.pending.property == nil && $0.pending.stamp >= edit.pending.stamp
         }
     }
 
-    /// The one gap that is left: an older host told of an edit to an old name after others had folded younger ones of
-    /// that name (Docs say so).
+    /// The one remaining gap: an older host pushed an edit to an old name after others had folded younger ones of that
+    /// name (Docs say so).
     private mutating func isHiddenByFold(_ edit: Edit) -> Bool {
         guard trouble.contains(.olderHost), edit.wasOlder, replicas[edit.replica].isOlder else { return false }
         guard edit.pending.key != edit.pending.key.normalised, deletion(of: edit.pending.key) >= edit.pending.stamp
@@ -97,7 +99,7 @@ extension Schedule {
             if !entry.record.properties.isEmpty { fail("\(entry.record) was not folded") }
         }
         guard trouble.isDisjoint(with: [.deletions, .olderHost]) else { return }
-        // Nobody deleted anything: the newest of all names.
+        // Nobody deleted anything: the newest of all names stands.
         let parts = cloud.log.values.flatMap { $0 }.flatMap(\.properties)
         let expected = Dictionary(parts, uniquingKeysWith: { max($0, $1) })
         let key = RecordKey(type: .deviceSettings, name: "AA:BB:CC:DD:EE:FF")

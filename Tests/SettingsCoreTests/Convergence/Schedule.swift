@@ -2,7 +2,7 @@ import MeterModel
 import MeterTestKit
 import SettingsCore
 
-/// What may happen in a schedule. One family of schedules is one of these values.
+/// What may happen in a schedule. A family of schedules is one value of these.
 struct Trouble: OptionSet, Hashable, Sendable {
     let rawValue: Int
 
@@ -14,17 +14,17 @@ struct Trouble: OptionSet, Hashable, Sendable {
     static let skewedClocks = Trouble(rawValue: 4)
     /// One calendar is years ahead.
     static let yearsAhead = Trouble(rawValue: 8)
-    /// Counters that are about to run over.
+    /// Counters that are about to overflow.
     static let counterOverflow = Trouble(rawValue: 16)
-    /// Two hosts with one id and one past.
+    /// Two hosts with the same id and the same past.
     static let clone = Trouble(rawValue: 32)
     /// The cloud is restored from a backup.
     static let restore = Trouble(rawValue: 64)
-    /// The cloud forgets its tombstones, also under hosts that were away for longer.
+    /// The cloud forgets its tombstones, even while hosts are away for longer.
     static let purge = Trouble(rawValue: 128)
-    /// Hosts know meters under several forms of their names, and are brought up to date while offline.
+    /// Hosts know meters under several forms of their names, and are upgraded while offline.
     static let olderNames = Trouble(rawValue: 256)
-    /// With that: one host is never brought up to date.
+    /// As before, but one host is never upgraded.
     static let olderHost = Trouble(rawValue: 512)
 }
 
@@ -34,7 +34,7 @@ struct Schedule {
     struct Edit {
         var replica: Int
         var pending: ModelReplica.Pending
-        /// The host that did it was of an older version.
+        /// Whether the host that did it was of an older version.
         var wasOlder: Bool
     }
 
@@ -46,14 +46,14 @@ struct Schedule {
 
     let trouble: Trouble
     var rng: SeededRNG
-    /// True time, milliseconds since 1970.
+    /// True time, in milliseconds since 1970.
     var now: UInt64 = 1_795_000_000_000
     var cloud: ModelCloud
     var backup: ModelCloud?
     var replicas: [ModelReplica] = []
     var network: [Message] = []
     var edits: [Edit] = []
-    /// Edits of an older host that the rebuild of others hid (`isHiddenByFold`).
+    /// Number of edits of an older host that the rebuild of others hid (`isHiddenByFold`).
     var hiddenByFold = 0
     /// The first thing that went wrong.
     var failure: String?
@@ -83,12 +83,12 @@ struct Schedule {
         }
     }
 
-    /// - Returns: nil where all is well, else what is not.
+    /// - Returns: what is wrong, if anything.
     mutating func run() -> String? {
         if trouble.contains(.olderNames) { runOlderVersions() }
         if trouble.contains(.purge) { runHalfAYear() }
         for _ in 0..<10 + rng.below(20) { step() }
-        // Half of them go on from a common state, and apart from each other again.
+        // Half of them start from a common state, and then diverge again.
         if rng.chance(50) { settle() }
         for _ in 0..<10 + rng.below(20) { step() }
         settle()
@@ -96,7 +96,7 @@ struct Schedule {
         return failure
     }
 
-    /// A past under several names, that all hosts know of, and then edits while the hosts are away from each other.
+    /// A past under several names that all hosts know, and then edits while the hosts cannot reach each other.
     private mutating func runOlderVersions() {
         for _ in 0..<6 { step() }
         settle()
@@ -122,7 +122,7 @@ struct Schedule {
         cloud.purge()
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func step() {
         now += UInt64(rng.pick([0, 0, 1, 200, 1500, 30_000]))
@@ -166,7 +166,7 @@ struct Schedule {
         let pending = replicas[index].write(value, to: property, of: key, at: now)
         edits.append(Edit(replica: index, pending: pending, wasOlder: wasOlder))
         guard replicas[index].rule == .real else { return }
-        // What a person sets is what they see, whatever they saw before.
+        // A person sees what they set, whatever they saw before.
         if replicas[index].records[pending.key]?.properties[property]?.stamp != pending.stamp {
             fail("an edit of host \(index) lost to what was there: \(pending)")
         }
@@ -186,7 +186,7 @@ struct Schedule {
         network.append(.page(to: index, page, generation: replicas[index].generation))
     }
 
-    /// Hands over any message: lost, twice, or out of turn.
+    /// Delivers any message: lost, twice, or out of order.
     private mutating func deliver() {
         guard !network.isEmpty else { return }
         let index = rng.below(network.count)
@@ -217,7 +217,7 @@ struct Schedule {
 
     // MARK: The end
 
-    /// The network is good again, and everybody tells and reads until nothing is left.
+    /// The network is good again, and everybody pushes and reads until nothing is left.
     private mutating func settle() {
         network = []
         for _ in 0..<30 {

@@ -22,7 +22,7 @@ struct EarlierVersionTests {
             path: "Fixtures/meterd-b2dd1a7.sql")
         let text = try String(contentsOf: file, encoding: .utf8)
         var configuration = Configuration()
-        // Its tables come by their names.
+        // Its tables come in the order of their names.
         configuration.foreignKeysEnabled = false
         let queue = try DatabaseQueue(path: folder.store, configuration: configuration)
         try queue.writeWithoutTransaction { db in try db.execute(sql: text) }
@@ -58,7 +58,7 @@ struct EarlierVersionTests {
         #expect(history.map(\.overwritten.old.value) == [.string("of b, changed"), .string("of b")])
     }
 
-    /// Progress from before zones had identities: which zone it belongs to, the next run finds out.
+    /// Progress from before zones had identities: the next run finds out which zone it belongs to.
     @Test func whatWaitedToBeTold_stillDoes_andNothingElse() async throws {
         let store = try open()
 

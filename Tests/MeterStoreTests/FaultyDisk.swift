@@ -3,14 +3,15 @@ import Foundation
 import MeterTestKit
 import Synchronization
 
-/// The disk of one store, whose power can be cut: `images` of what is left then, taken while the store is in use.
+/// The disk of one store, whose power can be cut: `images` are what would be left then, taken while the store is in
+/// use.
 final class FaultyDisk: @unchecked Sendable {
     /// What a power cut left, as files that can be opened.
     struct Image {
         var path: String
-        /// The test's count of what was acknowledged before the cut.
+        /// The test's count of what had been acknowledged before the cut.
         var acknowledged: Int
-        /// Which of the disk's operations did not come to pass.
+        /// Number of the disk operation that did not happen.
         var operation: Int
         var mode: Int32
     }
@@ -21,7 +22,7 @@ final class FaultyDisk: @unchecked Sendable {
     private let folder: TemporaryFolder
     private let interval: Int
 
-    /// - Parameter interval: an image is taken before each so-manieth operation.
+    /// - Parameter interval: an image is taken before every operation whose number is a multiple of this.
     init(_ folder: TemporaryFolder, interval: Int) throws {
         guard let disk = faulty_disk_create(folder.store) else { throw CocoaError(.fileWriteUnknown) }
         self.disk = disk

@@ -8,7 +8,7 @@ import SyncCore
 import Synchronization
 import Testing
 
-/// Who the host is, and what binds it to its machine.
+/// The host's identity, and what binds it to its machine.
 struct HostIdentityTests {
     private let folder: TemporaryFolder
 
@@ -86,7 +86,7 @@ struct HostIdentityTests {
         let again = try open("a")
         #expect(try await again.leaseTokens(in: "home") == [.one: FencingToken(rawValue: 5)])
         #expect(try await again.leaseTokens(in: "lab") == [:])
-        // Another zone's begin anew.
+        // Another zone's tokens start over.
         try await again.keepLeaseToken(FencingToken(rawValue: 2), of: .one, in: "lab")
         #expect(try await again.leaseTokens(in: "lab") == [.one: FencingToken(rawValue: 2)])
         try await again.forget(.one)
@@ -125,7 +125,7 @@ struct HostIdentityTests {
             ])
     }
 
-    /// What a boot's clock said means nothing in the next.
+    /// What a clock said since one start of the machine means nothing after the next.
     @Test func correction_leavesWritesOfAnotherBoot() async throws {
         let store = try open("a")
         try await store.set(.desk, "name", .string("Desk"), at: .minute(0))

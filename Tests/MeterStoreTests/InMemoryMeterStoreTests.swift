@@ -35,7 +35,7 @@ struct InMemoryMeterStoreTests {
     }
 }
 
-/// A contract that a broken store passes would be worth nothing.
+/// A contract that a broken store fulfils would be worthless.
 struct ContractTests {
     @Test func contract_isBroken_byAStoreThatForgets() async throws {
         #expect(try await broken(MeterRepositoryContract.clauses) { Sabotaged(.forgets) } >= 4)

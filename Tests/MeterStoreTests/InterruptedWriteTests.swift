@@ -7,16 +7,16 @@ import MeterTestKit
 import Synchronization
 import Testing
 
-/// The power goes, or the program is killed, in the middle of a write: what is found afterwards is the state before it
+/// The power fails, or the program is killed, in the middle of a write: what is found afterwards is the state before it
 /// or the state after it.
 ///
-/// A kill leaves the file and its log as they are at that moment, so copies of the two are what a killed program leaves.
+/// A kill leaves the file and its log as they are at that moment, so a copy of the two is what a killed program leaves.
 struct InterruptedWriteTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Everything that can be told of a store.
+    /// Everything that can be read from a store.
     private struct Contents: Hashable {
         var meters: [KnownMeter]
         var settings: [String: String]
@@ -34,7 +34,8 @@ struct InterruptedWriteTests {
         let store = try MeterStore.open(path: path)
         #expect(try await store.quickCheck() == [])
         let contents = try await contents(of: store)
-        // Not left to the last reference: a late close would take away the log that the caller writes next.
+        // Closed here rather than with the last reference: a late close would remove the log that the caller writes
+        // next.
         try store.close()
         return contents
     }
@@ -99,7 +100,7 @@ struct InterruptedWriteTests {
         #expect(removed == 50 * 120)
         let copies = try recorder.copies()
         #expect(copies.count > 50)
-        // All of it is one step here; the shrinking that follows changes nothing that can be seen.
+        // All of it is one step here; the shrinking that follows changes nothing visible.
         for copy in copies {
             let left = try await contents(at: copy).one.count
             #expect(left == 60 * 120 || left == 10 * 120, "\(copy)")

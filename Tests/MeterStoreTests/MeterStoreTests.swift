@@ -60,7 +60,7 @@ struct MeterStoreTests {
 
     @Test func meter_isRefused_whenItsNameDoesNotReadBack() async throws {
         let store = try MeterStore.open(path: folder.store)
-        // A serial that is empty reads back as nothing at all.
+        // An empty serial reads back as no serial at all.
         let ambiguous = MeterID.usb(vendor: 1, product: 2, serial: "")
 
         await #expect { try await store.save(KnownMeter(id: ambiguous)) } throws: { error in
@@ -105,7 +105,7 @@ struct MeterStoreTests {
         #expect(sighting.filter(durable.contains) == Array(durable[1...2]))
     }
 
-    /// The limit is 10 MB a day for one meter at 2 Hz, flushed once a minute: counted here over 100 minutes, as growth
+    /// The limit is 10 MB a day for one meter at 2 Hz, flushed once a minute: measured here over 100 minutes, as growth
     /// of the log, and of the file at the checkpoint that follows.
     @Test func writing_isCheap() async throws {
         try await MeterStore.open(path: folder.store).append([.minute(0)])
@@ -117,7 +117,7 @@ struct MeterStoreTests {
         let log = try folder.size(of: folder.store + "-wal")
         try store.close()
         let growth = try folder.size(of: folder.store) - fileBefore
-        // A page that is rewritten between two checkpoints is written back once; a few are at every one.
+        // A page that is rewritten between two checkpoints is written back once; a few are written back at every one.
         let perDay = (log + growth + growth / 10) * 1440 / 100
         #expect(log > 100 * SampleChunk.minute(0).bytes.count, "the log was written back too early to count it")
         #expect(perDay < 10_000_000, "\(perDay) bytes a day")

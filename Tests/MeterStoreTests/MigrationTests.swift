@@ -8,13 +8,13 @@ import SyncCore
 import Synchronization
 import Testing
 
-/// Stores as earlier versions made them.
+/// Stores made by earlier versions.
 struct MigrationTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A file as version 1 made it: its statements, not those of today's migrator.
+    /// A file as version 1 made it: with its statements, not those of today's migrator.
     private func makeFirstVersion() throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true

@@ -7,7 +7,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// Ids that only one host can give carry its id.
+/// Ids that only one host can issue contain its id.
 struct OwnIDTests {
     private let folder: TemporaryFolder
     private let old = MeterID.port(host: "raspberrypi", path: "/dev/ttyUSB0")
@@ -17,7 +17,7 @@ struct OwnIDTests {
 
     private func key(_ id: MeterID) -> RecordKey { RecordKey(type: .deviceSettings, name: id.description) }
 
-    /// As a version left it that named the host by its name.
+    /// A store left by a version that named the host by its name.
     private func makeOldStore() async throws {
         let store = try MeterStore.open(path: folder.store)
         for id in [old, plug, .one] { try await store.save(KnownMeter(id: id, model: .um25c, isWanted: id != plug)) }

@@ -8,8 +8,8 @@ import SyncCore
 import Synchronization
 import Testing
 
-/// The power goes at any moment of a run, and with it, in any order, what the disk had not yet got: whatever was
-/// acknowledged is there afterwards.
+/// The power fails at any moment of a run, and takes with it, in any order, what the disk did not have yet: whatever
+/// was acknowledged is there afterwards.
 struct PowerLossTests {
     private let folder: TemporaryFolder
 
@@ -31,7 +31,7 @@ struct PowerLossTests {
         }
     }
 
-    /// The test above can fail: it does where the store only believes that it waits for the disk.
+    /// The test above can fail: it does if the store only believes that it waits for the disk.
     @Test func acknowledgedSettings_areLost_whenTheDiskIsNotWaitedFor() async throws {
         let disk = try FaultyDisk(folder, interval: 61)
         disk.ignoreSynchronous()
@@ -57,7 +57,7 @@ struct PowerLossTests {
         var meters: [KnownMeter]
     }
 
-    /// - Returns: what power cuts left, and what is to be there after each step, from before the first.
+    /// - Returns: what the power cuts left, and what must be there after each step, starting before the first.
     private func run(on disk: FaultyDisk) async throws -> (images: [FaultyDisk.Image], expected: [Contents]) {
         let store = try MeterStore.open(path: folder.store, options: .init(machine: .here))
         let model = InMemorySettings(host: try await store.hostIdentity())

@@ -6,7 +6,7 @@ import RecordingCore
 import Synchronization
 import Testing
 
-/// Recordings that go on, over restarts.
+/// Recordings in progress, over restarts.
 struct RecordingStoreTests {
     private let folder: TemporaryFolder
 

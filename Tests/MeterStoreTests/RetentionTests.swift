@@ -6,7 +6,7 @@ import MeterTestKit
 import SettingsCore
 import Testing
 
-/// The date that ages count from, and what deleting by age spares.
+/// The date that ages count from, and what deletion by age spares.
 struct RetentionTests {
     private let folder: TemporaryFolder
     private let always = WallTime(millisecondsSince1970: .max)
@@ -104,7 +104,7 @@ struct RetentionTests {
         #expect(try await left() == 0)
     }
 
-    /// A file as the version before made it has readings, and no date yet.
+    /// A file made by the version before has readings, but no date yet.
     @Test func olderStore_getsItsTables() async throws {
         let store = try MeterStore.open(path: folder.store)
         try await store.append(minutes(0..<3))

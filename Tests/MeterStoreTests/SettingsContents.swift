@@ -5,7 +5,7 @@ import MeterTestKit
 import SettingsCore
 import SyncCore
 
-/// Everything that can be told of a store's settings, to compare before and after.
+/// Everything that can be read from a store's settings, to compare before and after.
 struct SettingsContents: Hashable {
     var records: Set<SyncRecord>
     var waiting: Set<SyncRecord>
@@ -58,7 +58,7 @@ extension HostMoment {
 }
 
 extension Stamp {
-    /// Another host's, at the minute.
+    /// Another host's stamp at this minute.
     static func minute(_ minute: Int) -> Stamp {
         Stamp(milliseconds: HostMoment.minute(minute).milliseconds, counter: 0, host: .other)
     }
@@ -83,7 +83,7 @@ extension SettingsRepository {
 }
 
 extension SettingsRepository {
-    /// Texts, for tests to which the kinds of values are one; nil is null.
+    /// Sets texts, for tests to which the kind of a value does not matter; nil is null.
     func set(_ texts: [String: String?], for meter: MeterID) async throws {
         let key = RecordKey(type: .deviceSettings, name: meter.description)
         let changes = texts.sorted { $0.key < $1.key }.map { property, text in
@@ -92,7 +92,7 @@ extension SettingsRepository {
         _ = try await write(changes, at: .minute(0))
     }
 
-    /// What is set that is a text.
+    /// The settings that are texts.
     func settings(of meter: MeterID) async throws -> [String: String] {
         let record = try await record(RecordKey(type: .deviceSettings, name: meter.description))
         return (record?.properties ?? [:]).compactMapValues { register in
@@ -103,7 +103,7 @@ extension SettingsRepository {
 }
 
 extension SyncRepository {
-    /// Tells what waits, of some records, to a cloud that takes everything but `refused`.
+    /// Pushes what waits, of some records, to a cloud that accepts everything but `refused`.
     func push(recordsMax: Int = .max, refused: RecordKey? = nil, merged: [SyncRecord] = []) async throws {
         guard let batch = try await nextBatch(recordsMax: recordsMax, bytesMax: .max) else { return }
         let results = batch.records.map { record in

@@ -5,7 +5,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// Contracts that a broken store passes would be worth nothing.
+/// Contracts that a broken store fulfils would be worthless.
 struct SettingsContractSabotageTests {
     @Test(arguments: SabotagedSettings.Fault.allCases)
     func contract_isBroken_byAFaultyStore(_ fault: SabotagedSettings.Fault) async throws {

@@ -102,7 +102,7 @@ struct SettingsStoreTests {
         #expect(try await store.history(of: .desk, property: nil, limit: 9).map(\.at) == [HostMoment.minute(77).wall])
     }
 
-    /// The outbox holds a record in place: no clean-up can take along what was not told.
+    /// The outbox keeps a record from being removed: no clean-up can take along what was not pushed.
     @Test func record_cannotGo_whileItWaits() async throws {
         let store = try MeterStore.open(path: folder.store)
         try await store.set(.desk, "name", .string("Desk"), at: .minute(1))
@@ -110,7 +110,7 @@ struct SettingsStoreTests {
     }
 }
 
-/// The fake's own means, for tests.
+/// What only the fake offers, for tests.
 struct InMemorySettingsTests {
     @Test func writes_fail_whileTheTestSaysSo() async throws {
         let settings = InMemorySettings()

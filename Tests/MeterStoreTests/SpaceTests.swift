@@ -6,14 +6,14 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// A store that is full of something else than readings.
+/// A store that is full of something other than readings.
 struct SpaceTests {
     private let folder: TemporaryFolder
     private let never = WallTime(millisecondsSince1970: .min)
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// What another host's token wrote into the zone, as pages bring it.
+    /// Records that another host's token wrote into the zone, as pages bring them.
     private func flood(_ store: MeterStore, megabytes: Int) async throws {
         let text = SettingValue.string(String(repeating: "x", count: 16_000))
         let stamp = Stamp(milliseconds: 1_795_000_000_000, counter: 0, host: HostID(high: 7, low: 7))
@@ -45,7 +45,7 @@ struct SpaceTests {
         #expect(try await store.crowding(maxBytes: 1 << 30) == nil)
     }
 
-    /// Half of the limit is theirs in any case, and no more than that where settings are what is too much.
+    /// Half of the limit is kept for readings in any case, and no more than that if settings are what is too much.
     @Test func readings_areDeletedDownToHalfOfTheLimit_andNotFurther() async throws {
         let store = try MeterStore.open(path: folder.store)
         try await store.append((0..<3000).map { .minute($0) })

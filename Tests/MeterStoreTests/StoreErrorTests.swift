@@ -8,7 +8,7 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// Everything that can be wrong with the file: each is told apart, names the file, and deletes nothing.
+/// Everything that can be wrong with the file: each error is distinct, names the file, and deletes nothing.
 struct StoreErrorTests {
     private let folder: TemporaryFolder
 
@@ -109,7 +109,7 @@ struct StoreErrorTests {
         }
     }
 
-    /// The damage is in a page that opening does not touch: a call finds it, and the next opening believes it.
+    /// The damage is in a page that opening does not touch: a call finds it, and the next opening acts on that.
     @Test func damagedPages_areSetAside_afterACallFoundThem() async throws {
         try await makeStore()
         let host = try MeterStore.open(path: folder.store).identity.host
@@ -173,7 +173,7 @@ struct StoreErrorTests {
         await #expect { try await store.allSamples() } throws: { ($0 as? StoreError)?.code == .damaged }
     }
 
-    // MARK: - No way in
+    // MARK: - No access
 
     @Test func readOnlyFile_isToldApart() async throws {
         try await makeStore()
@@ -254,7 +254,7 @@ struct StoreErrorTests {
         #expect(try await store.quickCheck() == [])
     }
 
-    // MARK: - Somebody else has it
+    // MARK: - In use elsewhere
 
     @Test func secondProcess_isToldWhoHasIt() async throws {
         let store = try MeterStore.open(path: folder.store)
@@ -269,7 +269,7 @@ struct StoreErrorTests {
 
     @Test func closedStore_isFree_evenIfACopyOfItsLockIsOpenStill() async throws {
         let store = try MeterStore.open(path: folder.store)
-        // What a process has that is being started at this moment.
+        // What a process has while it is being started.
         let path = URL(filePath: folder.store + ".lock").resolvingSymlinksInPath().path
         let lock = try #require(openDescriptors.first { $0.target == path })
         let copy = dup(lock.number)
@@ -285,7 +285,7 @@ struct StoreErrorTests {
         get throws {
             let folder = "/proc/self/fd"
             return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
-                // Those of other tests come and go meanwhile.
+                // Descriptors of other tests come and go meanwhile.
                 guard let number = Int32(name),
                     let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
                 else { return nil }

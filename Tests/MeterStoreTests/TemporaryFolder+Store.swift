@@ -6,7 +6,7 @@ import MeterTestKit
 import Testing
 
 extension TemporaryFolder {
-    /// Where the test's store lies.
+    /// Path of the test's store.
     var store: String { path + "/meters.db" }
 
     func bytes(of path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
@@ -34,7 +34,7 @@ extension MeterID {
 }
 
 extension SampleChunk {
-    /// A minute at 2 Hz, number `minute` of its meter, about as long as a UM25C's.
+    /// The chunk of a minute at 2 Hz, number `minute` of its meter, about as long as a UM25C's.
     static func minute(_ minute: Int, of meter: MeterID = .one) -> SampleChunk {
         let start = 1_795_000_000_000 + Int64(minute) * 60_000
         var builder = SampleChunkBuilder(meter: meter)
@@ -53,7 +53,7 @@ extension SampleChunk {
 }
 
 extension MeterStore {
-    /// Everything it has of a meter, oldest first.
+    /// Everything the store has of a meter, oldest first.
     func allSamples(of meter: MeterID = .one) async throws(StoreError) -> [StoredSample] {
         let always = WallTime(millisecondsSince1970: .min)..<WallTime(millisecondsSince1970: .max)
         return try await samples(of: meter, in: always, limit: .max)

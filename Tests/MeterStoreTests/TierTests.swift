@@ -27,7 +27,7 @@ struct TierTests {
     private static let few = (0..<240).compactMap { burst(minute: $0) }
     private static let fewCount = 2400.0
 
-    /// Readings that come fast, from the beginning of a minute on.
+    /// Readings in quick succession, from the beginning of a minute on.
     private static func burst(minute: Int, readings: Int = 10) -> SampleChunk? {
         var builder = SampleChunkBuilder(meter: .one)
         for number in 0..<readings {
@@ -38,7 +38,7 @@ struct TierTests {
         return builder.finish()
     }
 
-    /// Four hours that begin with `SampleChunk.minute(0)`, by minutes: the extremes, and how many minutes.
+    /// Four hours that begin with `SampleChunk.minute(0)`, by minutes: the extremes, and the number of minutes.
     private func extremes(in store: MeterStore) async throws -> [Double] {
         let first = SampleChunk.minute(0).first
         let builder = SeriesBuilder(
@@ -49,7 +49,7 @@ struct TierTests {
             + [Double(series.times.count)]
     }
 
-    /// How many readings each tier counts, straight from the file.
+    /// Number of readings that each tier counts, straight from the file.
     private func readings(in tier: SampleTier, at path: String) throws -> Double {
         try DatabaseQueue(path: path).read { db in
             let rows = try Row.fetchAll(
@@ -166,7 +166,7 @@ struct TierTests {
         #expect(try readings(in: .minute, at: folder.store) == 18_000)
     }
 
-    /// Readings of a store from before there were minutes are summed up like any others.
+    /// Readings of a store from before there were minutes are aggregated like any others.
     @Test func olderStore_isSummedUp() async throws {
         let made = try MeterStore.open(path: folder.store)
         try await made.append(Self.few)

@@ -7,8 +7,8 @@ import SettingsCore
 import SyncCore
 import Testing
 
-/// A host that moves between two zones of one cloud, whose store has one epoch: with the real store, and clouds that
-/// are scripted.
+/// A host that moves between two zones of one cloud, whose store has one epoch: with the real store, and scripted
+/// clouds.
 @Suite(.timeLimit(.minutes(10)))
 struct ZoneChangeTests {
     private let folder: TemporaryFolder
@@ -20,7 +20,7 @@ struct ZoneChangeTests {
         try MeterStore.open(path: folder.store, options: .init(machine: .here))
     }
 
-    /// - Parameter hasIdentities: an older cloud has none.
+    /// - Parameter hasIdentities: false for an older cloud, which gives zones no identities.
     private func clouds(hasIdentities: Bool) -> (lab: ScriptedCloud, home: ScriptedCloud) {
         let lab = ScriptedCloud(zone: "lab", id: hasIdentities ? "1ab" : nil, loop: loop)
         return (lab, ScriptedCloud(zone: "home", id: hasIdentities ? "40e" : nil, loop: loop))
@@ -128,7 +128,7 @@ struct ZoneChangeTests {
         #expect(try await store.record(desk)?.isTombstone == true)
     }
 
-    /// A copy of the cloud's store is put back: what was acknowledged since is told again, by whoever has it.
+    /// An old copy of the cloud's store is put back: what was acknowledged since is pushed again, by whoever has it.
     @Test func storeThatWentBack_isToldEverythingAgain_othersRecordsToo() async throws {
         let (_, home) = clouds(hasIdentities: true)
         let store = try open()
@@ -154,7 +154,7 @@ struct ZoneChangeTests {
         home.put(Self.foreign(1..<5), by: nil)
         try await sync(store, with: home)
         home.putBack(before)
-        // Past the token that the host has.
+        // Beyond the token that the host has.
         home.put(Self.foreign(100..<120), by: nil)
 
         try await sync(store, with: home)
@@ -190,7 +190,7 @@ struct ZoneChangeTests {
         try await set("Desk", in: old)
         try await sync(old, with: lab)
         try old.close()
-        // A version before this one asked the other zone with this zone's tokens, and wrote down no zone.
+        // An earlier version asked the other zone with this zone's tokens, and did not write down a zone.
         try takeBackZones()
 
         let store = try open()

@@ -157,7 +157,7 @@ package final class MeterStore: Sendable {
                 "\($0[0] as String) refers to nothing"
             }
             let strays = try Int.fetchOne(db, sql: StoreSchema.strayEntries) ?? 0
-            if strays > 0 { faults.append("\(strays) entries of the outbox stand for nothing") }
+            if strays > 0 { faults.append("\(strays) entries of the outbox match nothing in their records") }
             return faults
         }
     }
@@ -241,7 +241,7 @@ extension Database {
         let result = Result {
             // Read back rather than trusted: inside someone else's transaction it would not have changed.
             guard try Int.fetchOne(self, sql: "PRAGMA synchronous") == Self.synchronousFull else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "writes are not waited for")
+                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "synchronous cannot be set to FULL")
             }
             return try inImmediateTransaction(body)
         }

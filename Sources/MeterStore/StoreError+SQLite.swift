@@ -42,7 +42,7 @@ extension StoreError {
         case .locked: "Another program has it open; end that one, then try again"
         case .readOnly: "Let this user write to the file and its folder"
         case .damaged where action != "opened":
-            "Start the program again: then the whole file is looked at, and set aside where it is damaged"
+            "Start the program again: it then checks the whole file, and sets it aside if it is damaged"
         case .damaged: "It is left as it is; move it away, or restore it from a backup"
         case .diskFull: "Make room on the disk. What was stored before is safe"
         case .newerVersion: "Install the newer version again"

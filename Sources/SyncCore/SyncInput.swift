@@ -85,13 +85,13 @@ extension SyncInput: CustomStringConvertible {
         case .accountChecked(let account, _): "account checked: zone \(account.zone), store \(account.epoch)"
         case .zoneCreated: "zone created"
         case .adopted: "store adopted"
-        case .corrected: "clock offset told to the store"
+        case .corrected: "clock offset passed to the store"
         case .batchRead(let batch): batch.map { "batch read: \($0.records.count) records" } ?? "outbox empty"
         case .pushed(let outcome, _): "pushed: \(outcome.results.count) answers"
         case .settled(let merge): "settled: \(merge.changed.count) changed here"
         case .heldBackRetried(let count): "\(count) records that were held back wait again"
         case .restamped: "outbox stamped anew"
-        case .refetchBegun: "reading anew begun"
+        case .refetchBegun: "refetch begun"
         case .pageFetched(let page):
             "page fetched: \(page.records.count) of \(page.type.rawValue)\(page.moreComing ? ", more coming" : "")"
         case .applied(let merge):

@@ -46,7 +46,7 @@ extension SyncVerdict: CustomStringConvertible {
         case .zoneMissing(let failure): "zone missing: \(failure)"
         case .tokenExpired(let type): "change token of \(type.rawValue) expired"
         case .storeReplaced(let epoch): "the cloud has another store: \(epoch)"
-        case .storeWentBack: "the cloud's store went back behind what was read here"
+        case .storeWentBack: "the cloud's store went back to before what was read here"
         case .zoneDoubted: "the cloud answered for another zone"
         case .stampsRefused: "stamps refused as too far ahead"
         case .postponed(let failure, let until):

@@ -49,7 +49,7 @@ package actor RebuildService {
 
     /// What a rebuild from the beginning would do. Changes nothing.
     package func report() async throws(GatewayError) -> RebuildReport {
-        try await settings.asking("looking what a rebuild would do") { [settings] in
+        try await settings.asking("working out what a rebuild would do") { [settings] in
             try await settings.repository.rebuildReport()
         }
     }
@@ -68,7 +68,7 @@ package actor RebuildService {
         if present.isComplete { return .complete(try await lookedAgain(present)) }
         guard await hasFetched() else {
             throw GatewayError(
-                .refused, "not everything that the cloud knows was read yet, so a rebuild could hide some of it",
+                .refused, "not everything that the cloud knows has been read yet, so a rebuild could hide some of it",
                 next: "meterctl sync now, then try again; it also runs by itself after the next complete sync")
         }
         logger.info("rebuild begun", metadata: ["version": "\(present.version)", "scanned": "\(present.scanned)"])

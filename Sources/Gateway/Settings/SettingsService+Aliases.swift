@@ -57,7 +57,7 @@ extension SettingsService {
         guard target != alias else {
             throw GatewayError(
                 .refused,
-                meter == alias ? "\(alias) is that very meter" : "\(meter) is another id of \(alias) already",
+                meter == alias ? "\(alias) cannot be its own alias" : "\(meter) is already another id of \(alias)",
                 next: meter == alias ? "name two different ids" : "part them first: meterctl unalias \(meter)")
         }
         let aliases = [alias] + known.filter { $0.value == alias }.map(\.key).sorted()

@@ -12,7 +12,7 @@ extension SyncEngine {
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(
-            "the cloud took settings and does not list them: they are told again",
+            "the cloud accepted settings but does not list them: they are sent again",
             metadata: ["settings": "\(merge.toldAgain)"])
     }
 

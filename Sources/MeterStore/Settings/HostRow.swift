@@ -42,7 +42,7 @@ struct HostRow {
         let statement = try db.cachedStatement(
             sql: "SELECT id, machine, clock_ms, clock_counter, cloud_ms, cloud_counter, epoch FROM host")
         guard let row = try Row.fetchOne(statement), let id = HostID(row[0] as String) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the table host does not say who this host is")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the table host has no valid id")
         }
         self.id = id
         machine = row[1]

@@ -86,7 +86,7 @@ extension SettingsTransaction {
         let part = SyncRecord(key: key, properties: try asideRegisters(of: entry))
         let merge = (try record(key) ?? SyncRecord(key: key)).merging(part)
         guard !merge.isEmpty else {
-            return .nothing(because: "what stands here is newer than all that was set aside of \(key.name)")
+            return .nothing(because: "the present values are newer than all that was set aside of \(key.name)")
         }
         if let fault = merge.after.fault { return .nothing(because: "\(fault)") }
         try store(merge)

@@ -34,7 +34,7 @@ extension HostID {
     init?(bringer text: String?) throws {
         guard let text else { return nil }
         guard let host = HostID(text) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\"\(text)\" brought something and is not a host")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\"\(text)\" is not the id of a host")
         }
         self = host
     }

@@ -61,10 +61,10 @@ extension SyncState {
         guard let run, run.ending == nil, case .fetch(let type, let since, _) = run.operation else { return nil }
         guard isOurs(page.zoneID) else {
             return try doubtZone(
-                run, because: SyncFailure(.other, "the cloud sent a page of another zone than it says it is"))
+                run, because: SyncFailure(.other, "the cloud sent a page of another zone than the one it says it is"))
         }
         if page.epoch != run.progress?.epoch {
-            let failure = SyncFailure(.other, "the cloud's store changes all the time, now it is \(page.epoch)")
+            let failure = SyncFailure(.other, "the cloud's store keeps changing; now it is \(page.epoch)")
             return try replaceStore(with: page.epoch, run, because: failure)
         }
         if page.type != type {

@@ -23,7 +23,7 @@ extension SyncState {
     private func adopt(_ zone: SyncZone, _ entry: ZoneEntry, _ run: SyncRun) throws(SyncFailure) -> SyncStep {
         guard run.repairs.epoch < timing.repairsMax else {
             throw SyncFailure(
-                .other, "the local store did not take the cloud's zone \(zone.name) of the store \(zone.epoch)")
+                .other, "the local store did not adopt the cloud's zone \(zone.name) of the store \(zone.epoch)")
         }
         return .perform(.adopt(zone, entry))
     }

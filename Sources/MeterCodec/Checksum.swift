@@ -1,4 +1,4 @@
-/// The check sums of the wire protocols, each with its check vector in ChecksumTests.
+/// The checksums of the wire protocols, each with its check vector in ChecksumTests.
 package enum Checksum {
     /// CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, Docs/Protocols/TC66.md#the-answer).
     package static func crc16Modbus(_ bytes: some Sequence<UInt8>) -> UInt16 {
@@ -19,7 +19,7 @@ package enum Checksum {
         bytes.reduce(0x42) { crc, byte in fnirsiTable[Int(crc ^ byte)] }
     }
 
-    /// The same over raw bytes: one pass without an iterator, for the meter that sends most.
+    /// The same CRC over raw bytes: one pass without an iterator, for the meter that sends the most data.
     package static func crc8FNIRSI(_ bytes: UnsafeRawBufferPointer) -> UInt8 {
         fnirsiTable.withUnsafeBufferPointer { table in
             var crc: UInt8 = 0x42
@@ -28,7 +28,7 @@ package enum Checksum {
         }
     }
 
-    /// CRC-32 as Ethernet and zip have it (KM003C settings, Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+    /// CRC-32 as in Ethernet and zip (KM003C settings, Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(0xFFFF_FFFF) { crc, byte in
             crc >> 8 ^ crc32Table[Int(truncatingIfNeeded: (crc ^ UInt32(byte)) & 0xFF)]

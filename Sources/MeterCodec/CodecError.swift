@@ -1,26 +1,26 @@
 package import MeterModel
 
-/// Why bytes are no frame, or a command no bytes. Holds numbers only, so that making one costs nothing; the words are
-/// made when somebody reads them.
+/// Why bytes are not a frame, or a command cannot be encoded. Holds numbers only, so that creating one costs nothing;
+/// the text is made when somebody reads it.
 package enum CodecError: Error, Hashable, Sendable {
-    /// No frame starts here: the byte found where a start mark or model word belongs.
+    /// No frame starts here. `found` is the byte where a start mark or model word belongs.
     case noStartMark(found: UInt8)
-    /// A frame of a model that this codec does not know; the model word found.
+    /// A frame of a model that this codec does not know. `word` is the model word found.
     case unknownModel(word: UInt32)
     case wrongCheck(expected: UInt32, found: UInt32)
     /// A length or count field that no frame of this protocol has.
     case impossibleLength(Int)
-    /// A field holds a value that the meter cannot measure or send; the offset of the field in the frame.
+    /// A field holds a value that the meter cannot measure or send. `offset` is the field's place in the frame.
     case implausibleField(offset: Int)
-    /// The rest of a frame did not come in time.
+    /// The rest of a frame did not arrive in time.
     case truncated(have: Int)
     case unsupportedCommand(MeterCommand.Kind, model: ModelName)
-    /// `step`: the legal numbers are this far apart.
+    /// A number that the command does not take. Legal numbers are `step` apart; `legal` is nil if it takes no number.
     case commandNumber(MeterCommand, legal: ClosedRange<Int>?, step: Int = 1)
 }
 
 extension CodecError: CustomStringConvertible {
-    /// What was wrong, with which value.
+    /// What was wrong, and with which value.
     package var description: String {
         switch self {
         case .noStartMark(let found): "no frame starts with byte \(Hex.encode([found]))"

@@ -1,41 +1,41 @@
 package import MeterModel
 
-/// Everything that belongs to a family of meters beyond its bytes: one value, in the folder of the family. To list it in
-/// `MeterCatalogue.standard` makes its meters known everywhere.
+/// Describes a family of meters to the rest of the program: everything about it except its bytes, as one value in the
+/// family's folder. Listing it in `MeterCatalogue.standard` makes its meters known everywhere.
 ///
-/// Only the first four are asked of every family. What a family does not say is as for most.
+/// Only the first four members are required. The others default to what holds for most families.
 package protocol FamilyDescription: Sendable {
     var family: MeterFamily { get }
-    /// In the order in which people read them.
+    /// In the order in which people see them.
     var models: [ModelName] { get }
-    /// A driver for one link to one of the models; nil where it has no such link, or none that is spoken here.
+    /// A driver for one link to one of the models. Nil if the model has no such link, or none that is supported here.
     func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
-    /// Whoever reads captured bytes, by the names that a person types (Docs/CommandLine.md#meters).
+    /// The decoders of captured bytes, by the names that a person types (Docs/CommandLine.md#meters).
     var decoders: [NamedDecoder] { get }
 
-    /// The USB devices that are its meters.
+    /// The USB devices that are meters of this family.
     var usbDevices: [USBIdentity] { get }
-    /// What USB tells of its maker beyond those; nil where it tells nothing.
+    /// What USB tells about the maker beyond those, if anything.
     var usbMaker: USBMaker? { get }
 
-    /// The model of a meter that calls itself so over the air (Docs/Identities.md#over-the-air).
+    /// The model of a meter that advertises this name, if the name tells it (Docs/Identities.md#over-the-air).
     func model(named name: AdvertisedName) -> ModelName?
-    /// Whether such a name is one of the maker's, where it tells no model.
+    /// Whether a name that does not tell the model is at least one of the maker's.
     ///
-    /// - Parameter name: in capitals.
+    /// - Parameter name: in upper case.
     func isMakersName(_ name: String) -> Bool
-    /// The radio over which the maker's name alone is worth connecting.
+    /// The radio over which the maker's name alone is reason enough to connect, if any.
     var makersNameRadio: LinkAddress.Transport? { get }
-    /// Those in its meters.
+    /// The radio modules in its meters.
     var radioModules: Set<RadioModule> { get }
-    /// How its meters are told where names do not; nil for a family without a radio.
+    /// How to identify its meters when their names do not. Nil for a family without a radio.
     var radioQuestion: RadioQuestion? { get }
-    /// A meter has an address for LE and one for Classic, which differ in the group bit alone.
+    /// Whether a meter has one address for LE and another for Classic, which differ only in the group bit.
     var hasTwinAddresses: Bool { get }
 
-    /// The models that record by themselves, in the order in which people read them.
+    /// The models that record by themselves, in the order in which people see them.
     var modelsWithLogs: [ModelName] { get }
-    /// Reads what such a model recorded.
+    /// A transfer that reads what such a model recorded.
     func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
 }
 
@@ -64,13 +64,13 @@ package struct NamedDecoder: Sendable {
     }
 }
 
-/// What a radio calls itself.
+/// The name that a device gives itself over a radio.
 package struct AdvertisedName: Hashable, Sendable {
-    /// In capitals.
+    /// In upper case.
     package var text: String
-    /// `ble` or `spp`: by which it is heard.
+    /// `ble` or `spp`: the radio over which it was heard.
     package var radio: LinkAddress.Transport
-    /// 16-bit names of the services that it announces.
+    /// 16-bit UUIDs of the services that it advertises.
     package var services: Set<UInt16>
 
     package init(_ text: String, over radio: LinkAddress.Transport, services: Set<UInt16> = []) {
@@ -80,15 +80,16 @@ package struct AdvertisedName: Hashable, Sendable {
     }
 }
 
-/// How meters of a family are told over a radio by what they say (Docs/Protocols/Identification.md).
+/// How to identify a family's meters over a radio by what they send (Docs/Protocols/Identification.md).
 package struct RadioQuestion: Sendable {
-    /// What is sent, a step after another; an empty one is left to a slow answer. None at all for meters that push.
+    /// The requests to send, one for each step; an empty one leaves time for a slow answer. No steps for meters that
+    /// push.
     package var steps: [[UInt8]]
-    /// To meters of these families the question is an order: it is not sent where one of them may be.
+    /// Families whose meters would take the question as a command: it is not sent where one of them may be.
     package var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
-    /// The model that sends such a frame; nil where it does not say enough. `unproved` counts frames of this link that
-    /// chance may have made.
+    /// The model that sends such a frame. Nil if the frame does not say enough. `unproved` counts the frames of this
+    /// link that may have matched by chance.
     package var judge: @Sendable (_ frame: Frame, _ unproved: inout Int) -> ModelName?
 
     package init(

@@ -1,8 +1,8 @@
 package import MeterModel
 
-/// One whole message from a meter, checked as far as its model has checks.
+/// One complete message from a meter, verified as far as its model has checks.
 ///
-/// Who has a case of its own is read without a box (`forEachReading`); all others are `other`.
+/// Families with a case of their own are read without a box (`forEachReading`); all others use `other`.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -14,17 +14,17 @@ package enum Frame: Sendable {
     case other(any FrameContent)
 }
 
-/// What every frame can be asked, whatever its family.
+/// What every frame offers, whatever its family.
 package protocol FrameContent: Sendable {
-    /// The model, as far as the bytes tell it.
+    /// The model, if the bytes tell it.
     var model: ModelName? { get }
     /// Calls `body` for each measurement in the frame, oldest first. Most frames hold one, a reply holds none.
     func forEachReading(_ body: (Reading) -> Void)
-    /// The data groups it carries, empty for most.
+    /// The data groups in it; empty for most frames.
     var groups: [GroupTotals] { get }
-    /// What the meter says of itself in it.
+    /// What the meter says about itself in it.
     var device: DeviceInfo? { get }
-    /// Everything else in it, under the names that JSON uses.
+    /// Everything else in it, under the keys that JSON uses.
     var details: [FrameDetail] { get }
 }
 
@@ -35,7 +35,7 @@ extension FrameContent {
 }
 
 extension Frame {
-    /// The family's own value, seen through what all of them share.
+    /// The family's own value, through the protocol that all of them share.
     package var content: any FrameContent {
         switch self {
         case .um(let block): block
@@ -49,7 +49,7 @@ extension Frame {
         }
     }
 
-    /// As `content.forEachReading`, for the hot path: without boxing the frame.
+    /// The same as `content.forEachReading`, without boxing the frame: for the hot path.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)
@@ -64,7 +64,7 @@ extension Frame {
     }
 }
 
-/// One further field of a frame, by the key it has in JSON (unit last, as in `Quantity.key`).
+/// A further field of a frame, with its key in JSON (unit last, as in `Quantity.key`).
 package struct FrameDetail: Hashable, Sendable {
     package var key: String
     package var value: Value
@@ -79,7 +79,7 @@ package struct FrameDetail: Hashable, Sendable {
         case number(Double)
         case text(String)
         case flag(Bool)
-        /// The model has the field and does not know it just now.
+        /// The model has the field but does not know its value at the moment.
         case unknown
     }
 }

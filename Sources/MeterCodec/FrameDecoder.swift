@@ -1,23 +1,23 @@
-/// Cuts a stream of bytes from a meter into checked frames.
+/// Splits a stream of bytes from a meter into checked frames.
 ///
-/// A value: bytes go in with `append`, `next` is called until it returns nil. Total on any input: noise becomes a
-/// counted `skipped`, and the decoder finds its way back to the next good frame by itself.
+/// A value: bytes go in through `append`, then `next` is called until it returns nil. It accepts any input: noise
+/// becomes a counted `skipped`, and the decoder resynchronises with the next good frame by itself.
 package protocol FrameDecoder: Sendable {
     mutating func append(_ bytes: [UInt8])
     mutating func next() -> DecodeStep?
     /// The bytes of the frame that `next` returned last, valid until the next `append`.
     var frameBytes: [UInt8] { get }
-    /// How many bytes wait for the rest of their frame.
+    /// Number of bytes that wait for the rest of their frame.
     var pendingCount: Int { get }
-    /// Forgets half a frame, for example because its rest is overdue.
+    /// Discards a partial frame, for example because its rest is overdue.
     ///
-    /// - Returns: how many bytes that were.
+    /// - Returns: the number of discarded bytes.
     mutating func reset() -> Int
 }
 
-/// A decoder that keeps what waits in a `ReceiveBuffer`: all that is left to write is `next`.
+/// A decoder that keeps waiting bytes in a `ReceiveBuffer`, so that only `next` is left to write.
 package protocol BufferedFrameDecoder: FrameDecoder {
-    /// The decoder's own; nobody else writes to it.
+    /// Owned by the decoder; nobody else writes to it.
     var buffer: ReceiveBuffer { get set }
 }
 

@@ -1,21 +1,21 @@
 package import MeterModel
 
-/// The families of meters that a program knows, and what follows from them: who speaks to which model over which link,
-/// and which decoder reads bytes that a person names a model for.
+/// The families of meters that a program knows, and what follows from them: the driver for each model and link, and the
+/// decoder for each name that a person types.
 package struct MeterCatalogue: Sendable {
     package let families: [any FamilyDescription]
     package let models: [ModelName]
-    /// 16-bit names of the services of all modules that its meters have.
+    /// 16-bit UUIDs of the services of all modules in its meters.
     package let radioServices: Set<UInt16>
 
-    /// - Parameter families: in the order in which people read them.
+    /// - Parameter families: in the order in which people see them.
     package init(families: [any FamilyDescription]) {
         self.families = families
         models = families.flatMap(\.models)
         radioServices = families.flatMap(\.radioModules).reduce(into: []) { $0.formUnion($1.services) }
     }
 
-    /// The one list of families. MeterSimulator has the one of their simulators.
+    /// The list of all families. MeterSimulator has the list of their simulators.
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(),
     ])
@@ -26,7 +26,7 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Models
 
-    /// The model of a name in any case: `UM25C` and `um25c` are one.
+    /// The model of this name, in upper or lower case: `UM25C` and `um25c` are the same.
     package func model(named text: some StringProtocol) -> ModelName? {
         let name = text.lowercased()
         return models.first { $0.rawValue == name }
@@ -34,17 +34,17 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Drivers
 
-    /// A driver for one link to a meter of a model; nil where the model has no such link, or none that is spoken here.
+    /// A driver for one link to a meter of a model. Nil if the model has no such link, or none that is supported here.
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         self[model.family]?.driver(for: model, over: transport)
     }
 
-    /// The driver of a model over the first kind of link that it has: for what does not depend on the link.
+    /// A driver of a model over the first kind of link that it has, for uses that do not depend on the link.
     package func driver(for model: ModelName) -> (any MeterDriver)? {
         transports(of: model).first.flatMap { driver(for: model, over: $0) }
     }
 
-    /// The kinds of link to a model that are spoken here, serial first.
+    /// The supported kinds of link to a model, serial first.
     package func transports(of model: ModelName) -> [LinkAddress.Transport] {
         LinkAddress.Transport.allCases.filter { driver(for: model, over: $0) != nil }
     }
@@ -59,9 +59,9 @@ package struct MeterCatalogue: Sendable {
     /// The names that `meterctl decode --model` takes (Docs/CommandLine.md#meters).
     package var decoderNames: [String] { families.flatMap(\.decoders).map(\.name) }
 
-    /// A decoder by the name that a person types, or nil for a name that no decoder has.
+    /// The decoder with a name that a person types, if any.
     ///
-    /// - Parameter enforcingChecks: false takes frames with a wrong check sum where their shape is right.
+    /// - Parameter enforcingChecks: if false, frames with a wrong checksum are accepted if their shape is right.
     package func decoder(named name: String, enforcingChecks: Bool = true) -> (any FrameDecoder)? {
         let name = name.lowercased()
         return families.flatMap(\.decoders).first { $0.name == name }?.make(enforcingChecks)
@@ -69,20 +69,20 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Radios
 
-    /// What a radio counts as whose meter nobody knows yet.
+    /// The model assumed for a radio whose meter is not known yet.
     package var commonest: ModelName { .um25c }
 
-    /// The families of which some meter is read over a radio.
+    /// The families with at least one model that is read over a radio.
     package func families(over radio: LinkAddress.Transport) -> Set<MeterFamily> {
         Set(models(over: radio).map(\.family))
     }
 
-    /// The families that share a module with one: those that characteristics do not rule out.
+    /// The families that share a module with the given one: those that characteristics do not rule out.
     package func families(alike family: MeterFamily) -> Set<MeterFamily> {
         (self[family]?.radioModules ?? []).reduce(into: []) { $0.formUnion(families(behind: $1)) }
     }
 
-    /// The families whose meters have such a module.
+    /// The families whose meters have this module.
     package func families(behind module: RadioModule) -> Set<MeterFamily> {
         Set(families.filter { $0.radioModules.contains(module) }.map(\.family))
     }
@@ -92,7 +92,7 @@ package struct MeterCatalogue: Sendable {
     /// The models that record by themselves.
     package var modelsWithLogs: [ModelName] { families.flatMap(\.modelsWithLogs) }
 
-    /// Reads what a meter recorded by itself; nil for a model that does not.
+    /// A transfer that reads what a meter recorded by itself. Nil for a model that does not record.
     package func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)? {
         self[model.family]?.logTransfer(wish, from: model)
     }

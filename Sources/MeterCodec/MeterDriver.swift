@@ -1,28 +1,28 @@
 package import MeterModel
 
-/// One side of the conversation with a meter: what to send, and what the answers mean. One value per link.
+/// The host's side of the conversation with a meter: what to send, and what the answers mean. One value per link.
 ///
-/// A driver keeps protocol state (request ids, a stream's keep-alive) and nothing else: no time, no retries, no link.
-/// When to ask and how long to wait is the caller's, by the numbers in `profile`.
+/// A driver holds protocol state (request ids, a stream's keep-alive) and nothing else: no time, no retries, no link.
+/// The caller decides when to ask and how long to wait, by the numbers in `profile`.
 package protocol MeterDriver: Sendable {
     var profile: MeterProfile { get }
     /// What to send once the line is up, in order.
     mutating func opening() -> [Outgoing]
-    /// What asks for the next reading. Empty for a meter that pushes by itself and needs no keep-alive.
+    /// The request for the next reading. Empty for a meter that pushes by itself and needs no keep-alive.
     mutating func poll() -> [UInt8]
-    /// Takes what came and hands out what it means, in order.
+    /// Takes received bytes and reports what they mean, in order.
     mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
     /// The bytes of a command.
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
-    /// What leaves the meter clean before the link is closed.
+    /// What to send before the link is closed, so that the meter is left in a clean state.
     mutating func closing() -> [Outgoing]
-    /// Forgets half a frame whose rest is overdue; the number of bytes forgotten.
+    /// Discards a partial frame whose rest is overdue, and returns the number of discarded bytes.
     mutating func discardPartial() -> Int
-    /// The unit that the meter's menu is set to, for a model whose answers do not say it. Readings are in Celsius.
+    /// The temperature unit set in the meter's menu, for a model whose answers do not say it. Readings are in Celsius.
     var temperatureUnit: TemperatureUnit { get set }
 }
 
-/// Bytes to send, and how long to leave the line alone afterwards.
+/// Bytes to send, and how long to leave the line idle afterwards.
 package struct Outgoing: Hashable, Sendable {
     package var bytes: [UInt8]
     package var pause: Duration
@@ -33,34 +33,34 @@ package struct Outgoing: Hashable, Sendable {
     }
 }
 
-/// What bytes from a meter meant.
+/// The meaning of bytes from a meter.
 package enum MeterEvent: Sendable {
-    /// A good frame. It counts as a valid answer; its readings are the caller's to take.
+    /// A good frame. It counts as a valid answer; the caller takes its readings.
     case frame(Frame)
-    /// The meter said that it did what it was told.
+    /// The meter confirmed that it carried out a command.
     case acknowledged
-    /// The meter said no.
+    /// The meter refused a command.
     case rejected
-    /// The link's driver was there to find out which meter this is, and did: the driver of this model comes next.
+    /// A driver that had to find out which meter this is has done so: the driver of this model takes over.
     case identified(ModelName)
-    /// Bytes were skipped to find the next frame.
+    /// Bytes that were skipped to find the next frame.
     case skipped(count: Int, because: CodecError)
-    /// So many samples of the next frame held a value that the meter cannot have measured, though its check was right;
-    /// what the frame has there is that of a neighbour.
+    /// Number of samples in the next frame whose value the meter cannot have measured, although the frame's check was
+    /// right; the frame holds a neighbour's value instead.
     case filtered(samples: Int)
 }
 
-/// What is fixed for a model: its rhythm and its abilities. Durations are from the family's page in Docs/Protocols.
+/// What is fixed for a model: its rhythm and its capabilities. Durations are from the family's page in Docs/Protocols.
 package struct MeterProfile: Sendable {
     package var model: ModelName
     package var rhythm: Rhythm
     /// How long an answer may take before the request counts as lost.
     package var answerTimeout: Duration
-    /// How long the line is left alone before and after a command, so that neither is lost.
+    /// How long the line is left idle before and after a command, so that neither is lost.
     package var commandSpacing: Duration
     /// The bit rate for a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// The commands the model knows, and the numbers they take.
+    /// The commands that the model knows, and the numbers they take.
     package var commands: [CommandRule]
 
     package init(
@@ -76,14 +76,15 @@ package struct MeterProfile: Sendable {
     }
 
     package enum Rhythm: Hashable, Sendable {
-        /// The meter answers each request; asked every `interval` unless a person set another, never below `shortest`.
+        /// The meter answers each request. It is asked every `interval` unless a person set another, never below
+        /// `shortest`.
         case poll(interval: Duration, shortest: Duration)
-        /// The meter pushes about every `expected`; `poll()` is sent each `keepAlive` where there is one.
+        /// The meter pushes about every `expected`; `poll()` is sent every `keepAlive`, if set.
         case push(expected: Duration, keepAlive: Duration?)
     }
 
-    /// A command of this model. `numbers` is nil where it takes none; else those `step` apart are legal, from the first
-    /// on.
+    /// A command of this model. `numbers` is nil if it takes no number; otherwise the numbers that are `step` apart are
+    /// legal, starting with the first.
     package struct CommandRule: Hashable, Sendable {
         package var kind: MeterCommand.Kind
         package var numbers: ClosedRange<Int>?
@@ -96,7 +97,7 @@ package struct MeterProfile: Sendable {
             self.step = max(1, step)
         }
 
-        /// Whether the command takes this number, or none.
+        /// Whether the command takes this number, or nil for no number.
         package func allows(_ number: Int?) -> Bool {
             guard let numbers, let number else { return numbers == nil && number == nil }
             return numbers.contains(number) && (number - numbers.lowerBound).isMultiple(of: step)
@@ -115,13 +116,13 @@ package struct MeterProfile: Sendable {
 }
 
 extension MeterDriver {
-    /// For models that always say Celsius.
+    /// For models that always report Celsius.
     package var temperatureUnit: TemperatureUnit {
         get { .celsius }
         set {}
     }
 
-    /// Runs a decoder dry and hands each step on: the middle of every driver's `receive`.
+    /// Takes every step that a decoder has and passes it on: the core of every driver's `receive`.
     package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {
         while let step = decoder.next() {
             switch step {

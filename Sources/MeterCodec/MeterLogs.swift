@@ -1,20 +1,20 @@
 package import MeterModel
 
-/// What is wanted of that which a meter recorded by itself.
+/// A request for what a meter recorded by itself.
 package enum LogRequest: Hashable, Sendable {
-    /// What the meter says of itself.
+    /// What the meter says about itself.
     case device
     case catalogue
-    /// By its name in the catalogue.
+    /// One log, by its name in the catalogue.
     case log(named: String)
 }
 
-/// What a meter recorded by itself, as far as it was wanted.
+/// What a meter recorded by itself, as far as it was requested.
 package struct MeterLogs: Hashable, Sendable {
     package var device: DeviceInfo
-    /// Empty where it was not asked for.
+    /// Empty unless it was requested.
     package var catalogue: [MeterLog]
-    /// The log that was asked for.
+    /// The requested log.
     package var log: Content?
 
     package init(device: DeviceInfo, catalogue: [MeterLog] = [], log: Content? = nil) {
@@ -35,14 +35,14 @@ package struct MeterLogs: Hashable, Sendable {
     }
 }
 
-/// A line of the catalogue of what a meter recorded.
+/// An entry in the catalogue of what a meter recorded.
 package struct MeterLog: Hashable, Sendable {
-    /// As the meter shows it, nil when it is not plain text.
+    /// As the meter shows it. Nil if it is not plain text.
     package var name: String?
     package var sampleCount: Int
     /// The time between two samples.
     package var interval_ms: Int
-    /// How long it recorded.
+    /// How long the recording lasted.
     package var duration_s: Int
     /// What flowed, with the sign of the current.
     package var charge_uAh: Int

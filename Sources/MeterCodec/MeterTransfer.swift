@@ -1,13 +1,14 @@
-/// A conversation that is longer than a question and its answer, such as the download of a log.
+/// A conversation longer than one request and its answer, such as the download of a log.
 ///
-/// The caller lends it the link: it asks the meter nothing else meanwhile, sends what the transfer says, hands it all
-/// that comes, and tells it when nothing came for `answerTimeout`. It begins with `start` and is over with `finished`
-/// or `failed`; what is called afterwards has no effect. Like a driver it has no clock and no link.
+/// The caller lends it the link: meanwhile the caller asks the meter nothing else, sends what the transfer returns,
+/// passes on everything that arrives, and tells it when nothing has arrived for `answerTimeout`. A transfer begins with
+/// `start` and ends with `finished` or `failed`; later calls have no effect. Like a driver, it has no clock and no
+/// link.
 package protocol MeterTransfer<Outcome>: Sendable {
     associatedtype Outcome: Sendable
-    /// How long the meter may be silent while something is awaited from it.
+    /// How long the meter may be silent while an answer is awaited.
     var answerTimeout: Duration { get }
-    /// How far it is.
+    /// How far the transfer has got.
     var progress: TransferProgress { get }
     mutating func start() -> TransferStep<Outcome>
     mutating func receive(_ bytes: [UInt8]) -> TransferStep<Outcome>
@@ -15,17 +16,17 @@ package protocol MeterTransfer<Outcome>: Sendable {
 }
 
 package enum TransferStep<Outcome: Sendable>: Sendable {
-    /// Send these in order, leaving the line alone for the pause of each, and then wait.
+    /// Send these in order, leaving the line idle for the pause of each, and then wait.
     case send([Outgoing])
     case wait
     case finished(Outcome)
     case failed(TransferFailure)
 }
 
-/// What is done of what is to be done, bytes.
+/// Bytes transferred so far, and in total.
 package struct TransferProgress: Hashable, Sendable {
     package var done: Int
-    /// nil while it is not known.
+    /// Nil while it is not known.
     package var total: Int?
 
     package init(done: Int = 0, total: Int? = nil) {
@@ -34,15 +35,15 @@ package struct TransferProgress: Hashable, Sendable {
     }
 }
 
-/// Why a transfer came to nothing.
+/// Why a transfer failed.
 package enum TransferFailure: Error, Hashable, Sendable {
-    /// The meter answered nothing that counts, however often it was asked; what was asked for.
+    /// The meter gave no valid answer, however often it was asked. Holds what was requested.
     case silent(String)
-    /// The meter said no; what was asked for.
+    /// The meter refused. Holds what was requested.
     case refused(String)
-    /// The answer was not one to the request; what was asked for.
+    /// The answer does not fit the request. Holds what was requested.
     case unreadable(String)
-    /// What a person wants is not there; its name.
+    /// What a person asked for does not exist. Holds its name.
     case missing(String)
 }
 
@@ -57,7 +58,7 @@ extension TransferFailure: CustomStringConvertible {
     }
 }
 
-/// A transfer whose outcome is told in other words.
+/// A transfer whose outcome is converted to another type.
 package struct MappedTransfer<Base: MeterTransfer, Outcome: Sendable>: MeterTransfer {
     private var base: Base
     private let transform: @Sendable (Base.Outcome) -> Outcome

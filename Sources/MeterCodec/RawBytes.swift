@@ -1,7 +1,7 @@
-/// Numbers out of raw bytes, either byte order, no alignment needed.
+/// Reads numbers from raw bytes, in either byte order and at any alignment.
 ///
-/// Each checks its range and gives 0 outside it, so that a wrong offset in a table is a wrong number in a test and
-/// never a trap in the field. Decoders check the frame's length before they read.
+/// Each read checks its range and returns 0 outside it, so that a wrong offset in a table is a wrong number in a test
+/// and never a trap in the field. Decoders check the frame's length before they read.
 extension UnsafeRawBufferPointer {
     @inline(__always)
     private func load<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type) -> Number {
@@ -17,12 +17,12 @@ extension UnsafeRawBufferPointer {
     @inline(__always) package func u32LE(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self).littleEndian }
     @inline(__always) package func i32LE(_ offset: Int) -> Int32 { load(offset, as: Int32.self).littleEndian }
 
-    /// Three bytes, the first most significant.
+    /// Three bytes, most significant first.
     @inline(__always) package func u24BE(_ offset: Int) -> UInt32 {
         UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))
     }
 
-    /// `length` bytes as ASCII, without trailing zeros; nil when one of the rest is not printable, as a zero is not.
+    /// `length` bytes as ASCII, without trailing zeros. Nil if any of the rest is not printable, which includes zeros.
     package func ascii(_ offset: Int, length: Int) -> String? {
         guard offset >= 0, length >= 0, offset <= count - length else { return nil }
         let bytes = self[offset..<(offset + length)]

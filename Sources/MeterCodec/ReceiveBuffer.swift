@@ -1,22 +1,22 @@
-/// Bytes that have come and are not yet a frame: what every streaming decoder is built on.
+/// Received bytes that do not make a frame yet: the basis of every streaming decoder.
 ///
-/// It stays small because a decoder that has run dry leaves less than one frame waiting (DecoderVerifier and the
-/// fuzzers hold every decoder to that), and a channel delivers a bounded piece at a time. Taking a frame copies nothing;
-/// the bytes taken last stay readable (`lastTaken`) until the next `append`.
+/// It stays small because a decoder whose `next` has returned nil leaves less than one frame waiting (DecoderVerifier
+/// and the fuzzers hold every decoder to that), and because a channel delivers a bounded piece at a time. Taking a
+/// frame copies nothing; the bytes taken last stay readable (`lastTaken`) until the next `append`.
 package struct ReceiveBuffer: Sendable {
     private var storage: [UInt8] = []
     private var head = 0
     private var taken: Range<Int> = 0..<0
 
-    /// - Parameter capacity: room made at the start, so that orderly traffic never allocates.
+    /// - Parameter capacity: room reserved at the start, so that normal traffic never allocates.
     package init(capacity: Int) {
         storage.reserveCapacity(capacity)
     }
 
-    /// How many bytes wait.
+    /// Number of waiting bytes.
     package var count: Int { storage.count - head }
 
-    /// Puts bytes behind those that wait.
+    /// Appends bytes to those that wait.
     package mutating func append(_ bytes: [UInt8]) {
         taken = 0..<0
         if head == storage.count {
@@ -29,27 +29,27 @@ package struct ReceiveBuffer: Sendable {
         storage.append(contentsOf: bytes)
     }
 
-    /// The byte at an offset from the first waiting one. The caller has checked `count`.
+    /// The byte at an offset from the first waiting one. The caller checks `count` first.
     package subscript(offset: Int) -> UInt8 { storage[head + offset] }
 
-    /// Runs `body` on the waiting bytes, first byte at 0.
+    /// Runs `body` on the waiting bytes, the first at offset 0.
     package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try storage.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[head...])) }
     }
 
-    /// Takes up to `length` bytes out as a frame.
+    /// Removes up to `length` bytes as a frame.
     package mutating func take(_ length: Int) {
         let end = min(head + length, storage.count)
         taken = head..<end
         head = end
     }
 
-    /// Takes up to `length` bytes out as noise.
+    /// Removes up to `length` bytes as noise.
     package mutating func drop(_ length: Int) {
         head = min(head + length, storage.count)
     }
 
-    /// Forgets everything that waits.
+    /// Discards all waiting bytes.
     package mutating func removeAll() {
         head = storage.count
         taken = 0..<0
@@ -58,7 +58,7 @@ package struct ReceiveBuffer: Sendable {
     /// The bytes of the frame taken last, valid until the next `append`.
     package var lastTaken: [UInt8] { Array(storage[taken]) }
 
-    /// The offset of the first waiting byte equal to `value`, at or after `start`; nil when there is none.
+    /// The offset of the first waiting byte equal to `value`, at or after `start`, if any.
     package func firstOffset(of value: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
         return storage[(head + start)...].firstIndex(of: value).map { $0 - head }

@@ -1,14 +1,14 @@
 package import MeterModel
 
-/// By what a USB device is known to be a meter of a model: a line of `udev/devices.tsv`.
+/// How a USB device is recognised as a meter of a model: a line of `udev/devices.tsv`.
 package struct USBIdentity: Hashable, Sendable {
     package var vendor: UInt16
-    /// nil means any product of that vendor.
+    /// Nil accepts any product of that vendor.
     package var product: UInt16?
     package var subsystem: Subsystem
-    /// Interfaces that the device must have, and must not have; empty: whatever it has.
+    /// Interfaces that the device must have, and must not have. Empty accepts any interfaces.
     package var layout: Layout
-    /// What the manufacturer's or the product's text must hold, in any case; nil means anything.
+    /// What the manufacturer or product text must contain, in upper or lower case. Nil accepts any text.
     package var match: String?
     package var model: ModelName
 
@@ -24,18 +24,18 @@ package struct USBIdentity: Hashable, Sendable {
         self.model = model
     }
 
-    /// The kind of device node that the meter is talked to over.
+    /// The kind of device node through which the meter is reached.
     package enum Subsystem: String, Sendable {
         case tty, hidraw
-        /// The device itself, for an interface that no driver of the kernel's makes a node of.
+        /// The device itself, for an interface that no kernel driver turns into a node.
         case usb
 
-        /// Those by which a meter is told: the kernel makes such a node of an interface.
+        /// Those by which a meter is recognised: the kernel creates such a node for an interface.
         package static let ofInterfaces: [Subsystem] = [.tty, .hidraw]
     }
 
-    /// Classes of interfaces (USB-IF, Defined Class Codes) by which devices of the same ids differ. Never numbers of
-    /// interfaces: those differ between models that are otherwise alike.
+    /// Classes of interfaces (USB-IF, Defined Class Codes) that tell devices with the same ids apart. Never interface
+    /// numbers: those differ between models that are otherwise alike.
     package struct Layout: Hashable, Sendable {
         package var has: Set<UInt8>
         package var lacks: Set<UInt8>
@@ -47,7 +47,7 @@ package struct USBIdentity: Hashable, Sendable {
 
         package var isEmpty: Bool { has.isEmpty && lacks.isEmpty }
 
-        /// - Parameter classes: of all interfaces; nil where nobody knows, which fits no layout that asks for something.
+        /// - Parameter classes: those of all interfaces. Nil if unknown, which fits only an empty layout.
         package func fits(_ classes: Set<UInt8>?) -> Bool {
             guard !isEmpty else { return true }
             guard let classes else { return false }
@@ -56,15 +56,15 @@ package struct USBIdentity: Hashable, Sendable {
     }
 }
 
-/// What USB tells of a maker whose model it does not tell.
+/// What USB tells about the maker of a meter when it does not tell the model.
 package struct USBMaker: Hashable, Sendable {
     package var maker: MeterMaker
-    /// Vendor ids that nobody else has.
+    /// Vendor ids that belong to nobody else.
     package var vendors: Set<UInt16>
-    /// What stands in the texts of its devices, lower case; nil where nothing does.
+    /// A word in the texts of its devices, in lower case, if there is one.
     package var word: String?
-    /// Products of vendors that many other things carry, which nothing but its meters has, as far as anybody has
-    /// published: they need no text, and the text that they have tells nothing.
+    /// Product ids that only its meters have, as far as anybody has published, under vendor ids that many other devices
+    /// share. They are recognised without a text, and their text says nothing.
     package var ownProducts: [UInt16: Set<UInt16>]
 
     package init(

@@ -1,10 +1,10 @@
 /// The check byte of Atorch messages, as far as it is known (Docs/Protocols/Atorch.md#check-byte).
 package enum AtorchCheck {
-    /// Where the sum begins that a report's check byte is made of. One meter follows one rule, or none.
+    /// Where the sum behind a report's check byte starts. A meter follows one rule or none.
     package enum Rule: Sendable, CaseIterable {
-        /// Behind `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
+        /// After `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
         case fromMessage
-        /// One byte further on: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        /// One byte later: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
         case fromType
 
         fileprivate var start: Int {
@@ -20,7 +20,7 @@ package enum AtorchCheck {
         body.reduce(0, &+) ^ 0x44
     }
 
-    /// The same for a whole message, header and check byte included.
+    /// The check byte of a whole message, which includes its header and check byte.
     package static func byte(ofMessage message: UnsafeRawBufferPointer) -> UInt8 {
         byte(ofMessage: message, by: .fromMessage)
     }
@@ -29,7 +29,7 @@ package enum AtorchCheck {
         byte(over: message.dropFirst(rule.start).dropLast())
     }
 
-    /// The rule that a whole report's last byte follows, nil where it follows none. None follows both.
+    /// The rule that the last byte of a whole report follows, if any. No report follows both.
     package static func rule(ofReport report: UnsafeRawBufferPointer) -> Rule? {
         Rule.allCases.first { byte(ofMessage: report, by: $0) == report.last }
     }

@@ -1,17 +1,17 @@
 package import MeterModel
 
-/// What a host tells an Atorch meter: 10 bytes, `FF 55 11 <type> <code> <u32 value> <check>`
+/// A command to an Atorch meter: 10 bytes, `FF 55 11 <type> <code> <u32 value> <check>`
 /// (Docs/Protocols/Atorch.md#commands-and-replies).
 package struct AtorchCommand: Hashable, Sendable {
     package static let length = 10
 
     package var type: AtorchReportType
     package var code: Code
-    /// Seconds for `backlight`, hundredths for `price`, else 0.
+    /// Seconds for `backlight`, hundredths for `price`, otherwise 0.
     package var value: UInt32
 
-    /// The commands, by their byte. There are two pairs of plus and minus: AC meters have the first, the others the
-    /// second. The first does nothing on a DL24M, not even a reply (syssi/esphome-atorch-dl24, issue 76).
+    /// The commands and their bytes. There are two pairs of plus and minus: AC meters have the first, the others the
+    /// second. The first has no effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
     package enum Code: UInt8, CaseIterable, Sendable {
         case clearEnergy = 0x01
         case clearCharge = 0x02
@@ -22,7 +22,7 @@ package struct AtorchCommand: Hashable, Sendable {
         case backlight = 0x21
         case price = 0x22
         case setup = 0x31
-        /// On a DL24 and its like this switches the load on or off (tshaddack/dl24).
+        /// On a DL24 and similar models this switches the load on or off (tshaddack/dl24).
         case enter = 0x32
         case plusUSB = 0x33
         case minusUSB = 0x34
@@ -39,8 +39,8 @@ package struct AtorchCommand: Hashable, Sendable {
         self.value = value
     }
 
-    /// - Parameter keys: nil for those that most meters of the type have.
-    /// - Returns: nil for a command that no Atorch of the type has.
+    /// - Parameter keys: the pair of plus and minus to use; nil for the pair that most meters of the type have.
+    /// - Returns: nil if no Atorch of the type has the command.
     package init?(_ command: MeterCommand, type: AtorchReportType, keys: Keys? = nil) {
         let keys = keys ?? (type == .ac ? .first : .second)
         let code: Code? =
@@ -63,7 +63,7 @@ package struct AtorchCommand: Hashable, Sendable {
 
     /// Reads a command as a meter would.
     ///
-    /// - Returns: nil when the bytes are not exactly one command with a right check byte and a known type and code.
+    /// - Returns: nil unless the bytes are exactly one command with a correct check byte and a known type and code.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length, bytes[0] == 0xFF, bytes[1] == 0x55, bytes[2] == 0x11,
             let type = AtorchReportType(rawValue: bytes[3]), let code = Code(rawValue: bytes[4]),
@@ -72,7 +72,7 @@ package struct AtorchCommand: Hashable, Sendable {
         self.init(code, type: type, value: bytes.withUnsafeBytes { $0.u32BE(5) })
     }
 
-    /// The command as it goes over the line.
+    /// The command as it is sent.
     package var bytes: [UInt8] {
         var body: [UInt8] = [0x11, type.rawValue, code.rawValue]
         body.appendBE(value)

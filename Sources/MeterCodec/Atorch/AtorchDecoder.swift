@@ -1,18 +1,19 @@
 import MeterModel
 
-/// Cuts an Atorch meter's bytes into reports and replies, whatever pieces Bluetooth made of them.
+/// Splits the bytes from an Atorch meter into reports and replies, however Bluetooth fragments them.
 ///
-/// Messages start with FF 55 and a byte that says which: 01 a report, 02 a reply. A reply needs its check byte. A
-/// report's check byte cannot decide alone, since several models send one that nobody has worked out
-/// (Docs/Protocols/Atorch.md#check-byte). The shape does: a known type, values that can be, nothing in the unused
-/// bytes, and no further message starting before the end of this one. From a meter that has proved to send the known
-/// check byte it is asked for besides.
+/// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. A reply must have a correct check
+/// byte. A report's check byte alone cannot decide, since several models send one that nobody has worked out
+/// (Docs/Protocols/Atorch.md#check-byte). Its shape does: a known type, plausible values, nothing in the unused bytes,
+/// and no other message starting before the end of this one. Once a meter has proved to send the known check byte, a
+/// correct one is required as well.
 package struct AtorchDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 256)
     private var score = CheckScore()
     private let enforcesCheck: Bool
 
-    /// - Parameter enforcesCheck: false takes any check byte, even from a meter that has proved to send the known one.
+    /// - Parameter enforcesCheck: if false, any check byte is accepted, even from a meter that has proved to send the
+    ///   known one.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
     }
@@ -35,7 +36,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// What the waiting bytes begin with.
+    /// What the buffered bytes start with.
     private enum Verdict {
         case wait
         case rubbish(count: Int, CodecError)
@@ -57,7 +58,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
         let isProved = score.proves(AtorchCheck.rule(ofReport: report))
-        // Not in `raw`: what has come behind the report must not matter, as it may come later.
+        // Searches `report`, not `raw`: bytes after the report must not matter, since they may arrive later.
         if !isProved, let inner = (4..<AtorchReport.length).first(where: { Self.starts(report, at: $0) }) {
             return .rubbish(count: inner, .truncated(have: inner))
         }
@@ -73,7 +74,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .report(AtorchReport(report, type: type))
     }
 
-    /// Every reply that is known follows the rule of the check byte, whatever the model's reports do.
+    /// Judges a reply. All known replies follow the check byte's rule, whatever the model's reports do.
     private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
         guard raw.u16BE(5) == 0 else {
@@ -82,13 +83,13 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         let expected = AtorchCheck.byte(ofMessage: UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReply.length)))
         let found = raw.u8(AtorchReply.length - 1)
         guard expected == found || !enforcesCheck else {
-            // Not an error of a report's check byte, which is what `score` counts.
+            // Not `wrongCheck`: `score` counts that error for reports, and this is a reply.
             return .rubbish(count: Self.nextStart(raw), .implausibleField(offset: AtorchReply.length - 1))
         }
         return .reply(AtorchReply(sender: raw.u8(3), code: raw.u8(4)))
     }
 
-    /// Whether a message starts at `offset`, as far as the bytes that are there can tell.
+    /// Whether a message may start at `offset`, as far as the bytes received so far can tell.
     private static func mayStart(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         guard raw.u8(offset) == 0xFF else { return false }
         if offset + 1 < raw.count, raw.u8(offset + 1) != 0x55 { return false }
@@ -96,20 +97,20 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return true
     }
 
-    /// Whether both header bytes are there and nothing behind them speaks against a message. A last byte FF may as well
-    /// be an unknown check byte, and is no start by itself.
+    /// Whether both header bytes are present and nothing after them rules out a message. An FF as the last byte may
+    /// just as well be an unknown check byte, and is not a start by itself.
     private static func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         offset + 1 < raw.count && mayStart(raw, at: offset)
     }
 
-    /// The offset of the next possible start behind the first byte, or of the end.
+    /// The offset of the next possible start after the first byte, or else of the end.
     private static func nextStart(_ raw: UnsafeRawBufferPointer) -> Int {
         raw.indices.dropFirst().first { mayStart(raw, at: $0) } ?? raw.count
     }
 
-    /// The offset of the first field whose value cannot be.
+    /// The offset of the first field with an implausible value, if any.
     ///
-    /// - Parameter isProved: the check byte is right; then what the unused bytes hold is the meter's own business.
+    /// - Parameter isProved: whether the check byte is correct; if so, the unused bytes may hold anything.
     private static func implausibleOffset(
         _ report: UnsafeRawBufferPointer, type: AtorchReportType, isProved: Bool
     ) -> Int? {
@@ -122,27 +123,28 @@ package struct AtorchDecoder: BufferedFrameDecoder {
                 return limit.offset
             }
         }
-        // A lost byte moves the check byte here, and the first byte of the next report to where it belongs.
+        // If a byte was lost, the check byte ends up here, and the first byte of the next report in its place.
         return isProved ? nil : type.usedOffset(in: report)
     }
 }
 
-/// Which check byte a meter sends, by what it has sent so far. Reports that fail for another reason do not count, so that
-/// it is the same in whatever pieces they come.
+/// Which check byte a meter sends, judged by what it has sent so far. Reports that fail for another reason do not
+/// count, so that the result does not depend on how the bytes are fragmented.
 private struct CheckScore {
-    /// So many in a row change the verdict: by chance one in 16 million.
+    /// Number of reports in a row that change the verdict; by chance this happens once in 16 million.
     private static let needed = 3
     /// The rule that the meter has proved to follow.
     private(set) var trusted: AtorchCheck.Rule?
     private var candidate: AtorchCheck.Rule?
     private var against = 0
 
-    /// Whether a report that follows a rule is proved by it. Before the meter has proved one, only the commoner rule will
-    /// do: either one would be right by chance twice as often.
+    /// Whether following this rule proves a report. Until the meter has proved a rule, only the more common one counts:
+    /// accepting either would double the odds of a match by chance.
     func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
 
-    /// Three in a row by the same rule begin the trust; three in a row that follow another or none end it, as there may
-    /// be another meter at the end of the line, and a meter must not stay silent for ever because of three bytes.
+    /// Notes the rule that a report follows, if any. Three in a row by the same rule establish trust; three in a row
+    /// that follow another rule or none end it, since the meter at the other end may have changed, and a meter must not
+    /// be ignored forever because of three bytes.
     mutating func note(_ rule: AtorchCheck.Rule?) {
         guard rule != trusted else {
             against = 0

@@ -1,26 +1,26 @@
 package import MeterModel
 
-/// Listens to an Atorch meter, which pushes a report a second by itself, and tells it what a person wants
+/// The driver of an Atorch meter, which pushes a report every second by itself and takes commands
 /// (Docs/Protocols/Atorch.md#links and Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// A J7-C sometimes says nothing before a key press or a command. Which command would do no harm is not known, so none
-/// is sent unasked.
+/// A J7-C sometimes sends nothing until a key is pressed or a command arrives. It is not known which command would do
+/// no harm, so none is sent unasked.
 package struct AtorchDriver: MeterDriver {
     package let profile: MeterProfile
     private let type: AtorchReportType
     private var decoder = AtorchDecoder()
-    /// Which plus and minus the meter has. DC meters differ: each `unsupported` from one makes the next press use the
-    /// other pair.
+    /// The pair of plus and minus that the meter has. DC meters differ: after each `unsupported` from one, the next
+    /// press uses the other pair.
     private var keys: AtorchCommand.Keys?
 
-    /// - Parameter model: decides what goes into commands; reports are read by the type they name. A model of another
-    ///   family counts as a USB meter.
+    /// - Parameter model: determines what goes into commands; reports are decoded by the type they name. A model of
+    ///   another family is treated as a USB meter.
     package init(model: ModelName) {
         type = AtorchReportType(model: model) ?? .usb
         profile = Self.profile(of: type)
     }
 
-    /// The meter needs to hear nothing. What the decoder has learned of its check byte is that of the last link.
+    /// Sends nothing. The decoder starts afresh, because what it learned about the check byte belongs to the last link.
     package mutating func opening() -> [Outgoing] {
         decoder = AtorchDecoder()
         keys = nil
@@ -29,7 +29,7 @@ package struct AtorchDriver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { [] }
 
-    /// A reply becomes what it says. One that says nothing is handed on as a frame.
+    /// Turns a reply into the event that it means. A reply without a meaning is passed on as a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var keys = keys
         let isDC = type == .dc
@@ -59,7 +59,7 @@ package struct AtorchDriver: MeterDriver {
     package mutating func discardPartial() -> Int { decoder.reset() }
 
     /// A USB meter has no price: its report has no field for one. A DC meter has no `enter`: on a DL24 its byte is the
-    /// button that switches the load on or off, whichever it is not, and no report says which that is.
+    /// button that toggles the load, and no report says whether the load is on.
     private static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),

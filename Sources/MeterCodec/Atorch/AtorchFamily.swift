@@ -34,12 +34,12 @@ package struct AtorchFamily: FamilyDescription {
             switch name.text {
             // One of the two names that a CW20 has (patman15/aiobmsble cw20_bms.py).
             case "ATORCH-CW20": return .atorchDC
-            // A module's own name; with this service beside it a J7-H's (devanlai/webvoltmeter REVERSE.md).
+            // A radio module's own name; together with this service it is a J7-H's (devanlai/webvoltmeter REVERSE.md).
             case "JDY-19": return name.services.contains(0xFEE7) ? .atorchUSB : nil
             default: break
             }
         }
-        // A DT24PW puts a blank before its ending (syssi/esphome-atorch-dl24 issue 61).
+        // A DT24PW has a space before the suffix of its name (syssi/esphome-atorch-dl24 issue 61).
         let text = name.text.filter { $0 != " " }
         guard isMakersName(text) else { return nil }
         return Self.prefixes.first { prefix, _ in
@@ -47,7 +47,7 @@ package struct AtorchFamily: FamilyDescription {
         }?.model
     }
 
-    /// By what each kind reports (Docs/Protocols/Atorch.md#reports).
+    /// The start of each name, and the model by the kind of report it sends (Docs/Protocols/Atorch.md#reports).
     private static let prefixes: [(prefix: String, model: ModelName)] = [
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),
@@ -60,16 +60,17 @@ package struct AtorchFamily: FamilyDescription {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
     }
 
-    /// Over Classic, the serial port that meters have is most other things', too; the ending is not.
+    /// Over Classic, most other devices offer the same serial port as the meters; only the suffix of the name is
+    /// theirs.
     package var makersNameRadio: LinkAddress.Transport? { .spp }
 
     package var radioModules: Set<RadioModule> { [.oneService] }
 
-    /// It pushes a report a second by itself.
+    /// Asks nothing: the meter pushes a report every second by itself.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(makeDecoder: { AtorchDecoder() }) { frame, unproved in
             guard case .atorchReport(let report) = frame else { return nil }
-            // Without its check byte the shape alone speaks for it, which chance may have once.
+            // Without a correct check byte only the shape identifies a report, and one may match by chance.
             unproved += 1
             return report.checkMatches || unproved > 1 ? report.model : nil
         }

@@ -1,10 +1,10 @@
 package import MeterModel
 
-/// What an Atorch meter says to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>`
+/// An Atorch meter's reply to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>`
 /// (Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// A J7-H puts its own type into the fourth byte (fawno/ATORCH-HiDANCE, docs/J7-H), a UD18 and a DL24P always 01
-/// whatever they are, so that only the fifth says anything.
+/// The fourth byte is the meter's own type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a
+/// DL24P, whatever their type, so only the fifth says anything.
 package struct AtorchReply: Hashable, Sendable {
     package static let length = 8
 
@@ -17,13 +17,13 @@ package struct AtorchReply: Hashable, Sendable {
         /// The command was for a meter of another type.
         case failed
         case unsupported
-        /// The message was no command.
+        /// The message was not a command.
         case wrongClass = "wrong-class"
         /// The command's check byte or length was wrong.
         case malformed
-        /// 00: the meter says that this means nothing.
+        /// 00, a code without a meaning.
         case undefined
-        /// A code that nobody has described; nothing was done.
+        /// A code that nobody has described; the command had no effect.
         case unknown
     }
 
@@ -32,7 +32,7 @@ package struct AtorchReply: Hashable, Sendable {
         self.code = code
     }
 
-    /// - Parameter outcome: any but `unknown`, for which there is a code of no meaning.
+    /// - Parameter outcome: any but `unknown`, which gets a code without a meaning.
     package init(_ outcome: Outcome) {
         sender = outcome == .undefined ? 0 : 1
         code =
@@ -47,7 +47,7 @@ package struct AtorchReply: Hashable, Sendable {
             }
     }
 
-    /// 05 and 06 were found by sending broken commands to a UD18.
+    /// Codes 05 and 06 were found by sending broken commands to a UD18.
     package var outcome: Outcome {
         switch code {
         case 0: .undefined

@@ -1,27 +1,28 @@
 package import MeterModel
 
-/// The 36-byte report that an Atorch meter pushes once a second. Numbers big-endian (Docs/Protocols/Atorch.md#reports).
+/// The 36-byte report that an Atorch meter pushes once a second. Numbers are big-endian
+/// (Docs/Protocols/Atorch.md#reports).
 package struct AtorchReport: Sendable {
     package static let length = 36
 
     private let bytes: InlineArray<36, UInt8>
     package let type: AtorchReportType
 
-    /// - Parameter raw: exactly one report, judged by `AtorchDecoder`.
+    /// - Parameter raw: exactly one report, already checked by `AtorchDecoder`.
     package init(_ raw: UnsafeRawBufferPointer, type: AtorchReportType) {
         bytes = InlineArray(copying: raw)
         self.type = type
     }
 
-    /// The rule that the last byte follows. Several models send something there that nobody has worked out, so nil does
-    /// not mean that the report is wrong (Docs/Protocols/Atorch.md#check-byte).
+    /// The rule that the last byte follows, if any. Several models send something there that nobody has worked out, so
+    /// nil does not mean that the report is wrong (Docs/Protocols/Atorch.md#check-byte).
     package var checkRule: AtorchCheck.Rule? { bytes.withRawBytes(AtorchCheck.rule(ofReport:)) }
     package var checkMatches: Bool { checkRule != nil }
 
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
 
-    /// The power of a type 2 or 3 is computed here as voltage times current; type 1 sends its own.
+    /// The report's quantities. The power of a type 2 or 3 is computed as voltage times current; type 1 sends its own.
     package var reading: Reading {
         var reading = Reading()
         bytes.withRawBytes { raw in
@@ -35,7 +36,7 @@ package struct AtorchReport: Sendable {
         return reading
     }
 
-    /// How long the meter has been counting, seconds.
+    /// How long the meter has been counting, in seconds.
     package var duration: Int {
         u16(type.timeOffset) * 3600 + u8(type.timeOffset + 2) * 60 + u8(type.timeOffset + 3)
     }
@@ -43,14 +44,14 @@ package struct AtorchReport: Sendable {
     /// The highest `backlight`, which means that the screen stays on.
     package static let backlightMax = 60
 
-    /// Of a type 3, whose byte in front of the check byte is the power factor in hundredths on a J7-H
-    /// (fawno/ATORCH-HiDANCE, docs/J7-H) and 0 on the others; nil for that, and for the other types.
+    /// The power factor of a type 3: the byte before the check byte, in hundredths on a J7-H (fawno/ATORCH-HiDANCE,
+    /// docs/J7-H) and 0 on the others. Nil if it is 0, and for the other types.
     package var powerFactor: Double? {
         guard type == .usb, u8(34) > 0 else { return nil }
         return Double(u8(34)) / 100
     }
 
-    /// What that byte holds: direct current has no other power factor than 1.
+    /// The value of that byte: with direct current the power factor is always 1.
     static let powerFactorByte: UInt8 = 100
 
     /// Seconds until the screen goes dark; 60 means that it stays on.

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// The three kinds of Atorch meter, by the byte that names them in every message, and where each keeps its fields
+/// The three kinds of Atorch meter, with the byte that identifies each in every message and the layout of its reports
 /// (Docs/Protocols/Atorch.md#reports): the table to extend when a fourth appears.
 package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     case ac = 1
@@ -20,7 +20,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         self = type
     }
 
-    /// Where the counter's time starts: hours u16, minutes u8, seconds u8, and behind them the backlight u8.
+    /// Offset of the counter's time: hours u16, minutes u8, seconds u8, followed by the backlight u8.
     package var timeOffset: Int { self == .usb ? 23 : 26 }
 
     package var fields: [AtorchField] {
@@ -42,7 +42,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Charge and energy count in tens: a DL24's 92.30 Ah at 12 V are its 1110 Wh (Docs/Protocols/Atorch.md#reports).
+    /// Charge and energy are counted in tens: a DL24's 92.30 Ah at 12 V match its 1110 Wh
+    /// (Docs/Protocols/Atorch.md#reports).
     private static let dcFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 20_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(1000), max: 2_000_000),
@@ -52,8 +53,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// The charge counts single milliampere-hours, as the steps of a recorded UD18 show; a reader that multiplies by
-    /// ten is wrong (Docs/Protocols/Atorch.md#reports).
+    /// The charge is counted in single milliampere-hours, as the steps of a recorded UD18 show; a reader that
+    /// multiplies by ten is wrong (Docs/Protocols/Atorch.md#reports).
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
@@ -64,13 +65,14 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 21, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// The over-voltage, under-voltage and over-current limits that a type 3 carries, in hundredths.
+    /// The over-voltage, under-voltage and over-current limits in a type 3, in hundredths, each with its highest
+    /// accepted value.
     static let usbLimits: [(offset: Int, max: Int)] = [(28, 10_000), (30, 10_000), (32, 5000)]
 
-    /// The bytes between the last field and the check byte: 0 in every report that was ever recorded.
+    /// The bytes between the last field and the check byte: 0 in every report ever recorded.
     private var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
 
-    /// The offset of the first unused byte that holds something; the one of a type 3 may be a power factor of 1.
+    /// The offset of the first unused byte that is not 0, if any; the one of a type 3 may also be a power factor of 1.
     func usedOffset(in report: UnsafeRawBufferPointer) -> Int? {
         unused.first { offset in
             let byte = report.u8(offset)
@@ -79,14 +81,14 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// One number in a report.
+/// A numeric field of a report.
 package struct AtorchField: Sendable {
     package let quantity: Quantity
     package let offset: Int
-    /// 2, 3 or 4.
+    /// In bytes: 2, 3 or 4.
     package let width: Int
     package let scale: Scale
-    /// The highest raw value that a report of this type is taken with: several times what the meters can measure, low
+    /// The highest raw value accepted in a report of this type: several times what the meters can measure, yet low
     /// enough to tell a report from noise.
     package let rawMax: UInt32
 

@@ -1,7 +1,7 @@
-/// What a host tells a FNIRSI meter over Bluetooth LE, framed as the meter frames
+/// A command to a FNIRSI meter over Bluetooth LE, framed like the meter's own frames
 /// (Docs/Protocols/FNIRSI.md#bluetooth-le). The commands 86 to 8A, which one reader guesses at, are left out.
 package enum FNIRSIBLECommand: UInt8, CaseIterable, Sendable {
-    /// A frame of type 03 answers.
+    /// Answered by a frame of type 03.
     case info = 0x81
     case start = 0x82
     case stop = 0x84

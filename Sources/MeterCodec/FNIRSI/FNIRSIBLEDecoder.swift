@@ -1,15 +1,16 @@
 import MeterModel
 
-/// Cuts a FNIRSI meter's notifications into frames. A notification may hold several or a part of one, so it reads them
-/// as one stream and after noise goes on at the next AA whose check is right (Docs/Protocols/FNIRSI.md#bluetooth-le).
+/// Splits a FNIRSI meter's notifications into frames. A notification may hold several frames or part of one, so they
+/// are read as one stream; after noise the decoder resynchronises at the next AA whose check is right
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// The check is one byte, so a known type must also have its known length and possible values, and a type that nobody
-/// has described is short and holds no good frame of a known one.
+/// The check is only one byte, so a frame of a known type must also have its known length and plausible values, and a
+/// frame of a type that nobody has described must be short and contain no good frame of a known type.
 package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 1024)
     private let enforcesCheck: Bool
 
-    /// - Parameter enforcesCheck: false takes frames of a known type and length with a wrong check byte too.
+    /// - Parameter enforcesCheck: if false, frames of a known type and length are accepted with a wrong check byte too.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
     }
@@ -37,19 +38,20 @@ package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
         return .frame(.fnirsiBLE(frame))
     }
 
-    /// Passes over the bytes before the next start mark behind the first byte.
+    /// Skips the bytes before the next start mark after the first byte.
     private mutating func skip(_ error: CodecError) -> DecodeStep {
         let count = buffer.firstOffset(of: FNIRSIBLEFrame.startMark, from: 1) ?? buffer.count
         buffer.drop(count)
         return .skipped(count: count, because: error)
     }
 
-    /// Half as long again as the longest known one; a length byte alone could hold back 255 bytes of good frames.
+    /// The limit for unknown types: half as long again as the longest known one. A length byte alone could hold back
+    /// 255 bytes of good frames.
     private static let longestUnknownPayload = 32
 
-    /// Where a whole frame of a known type starts behind the first byte and ends before `end`. It is worth more than the
-    /// frame of an unknown type around it, which may be nothing but a stray start mark. One that goes on behind `end`
-    /// does not count: whether its rest has come already must not matter.
+    /// The offset of a complete frame of a known type that starts after the first byte and ends before `end`, if any.
+    /// It takes precedence over the frame of an unknown type around it, which may be nothing but a stray start mark. A
+    /// frame that extends beyond `end` does not count: the result must not depend on whether its rest has arrived yet.
     private func firstKnownFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         return inside.indices.dropFirst().first { offset in
@@ -74,10 +76,10 @@ package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
         return expected == found ? nil : .wrongCheck(expected: UInt32(expected), found: UInt32(found))
     }
 
-    /// Ten-thousandths of a watt: 1575 W, what the highest voltage and current make.
+    /// In ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
     private static let powerMax: UInt32 = 15_750_000
 
-    /// The offset in the frame of the first field that no meter sends; the limits are those of a USB packet.
+    /// The offset in the frame of the first value that no meter sends, if any. The limits are those of a USB packet.
     private static func implausibleOffset(_ raw: UnsafeRawBufferPointer, _ kind: FNIRSIBLEFrame.Kind) -> Int? {
         let isPossible: [(offset: Int, Bool)] =
             switch kind {
@@ -95,10 +97,10 @@ package struct FNIRSIBLEDecoder: BufferedFrameDecoder {
                     (3, raw.u16LE(3) <= FNIRSIUSBPacket.dataLineMax),
                     (5, raw.u16LE(5) <= FNIRSIUSBPacket.dataLineMax),
                 ]
-            // Thousandths; the voltage's 16 bits end below the limit.
+            // Thousandths; a voltage of 16 bits cannot exceed the limit.
             case .quick: [(5, UInt32(raw.i16LE(5).magnitude) <= FNIRSIUSBPacket.currentMax / 100)]
             case .triggerState: [(3, raw.u8(3) <= FNIRSITriggerState.codeMax)]
-            // Groups count from 1, and how many a model has is the info frame's to say.
+            // Groups are numbered from 1, and the info frame says how many a model has.
             case .totals, .groupTotals: []
             }
         return isPossible.first { !$0.1 }?.offset

@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// Talks to an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): asks who is there, starts
-/// the stream once, and starts it again when nothing came for a while.
+/// The driver of an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): asks which meter it
+/// is, starts the stream once, and starts it again when nothing has arrived for a while.
 package struct FNIRSIBLEDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = FNIRSIBLEDecoder()
@@ -24,13 +24,13 @@ package struct FNIRSIBLEDriver: MeterDriver {
         ]
     }
 
-    /// A watchdog rather than a keep-alive: nothing as long as frames come, the start command when none did.
+    /// A watchdog rather than a keep-alive: sends nothing while frames arrive, and the start command when none did.
     package mutating func poll() -> [UInt8] {
         defer { heardSincePoll = false }
         return heardSincePoll ? [] : FNIRSIBLECommand.start.bytes
     }
 
-    /// Frames alone show that the stream goes on; noise does not.
+    /// Only frames show that the stream goes on; noise does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         decoder.append(bytes)
@@ -41,7 +41,7 @@ package struct FNIRSIBLEDriver: MeterDriver {
         if heard { heardSincePoll = true }
     }
 
-    /// No command of the model is certain over Bluetooth, so this refuses all.
+    /// Refuses every command, since none is certain over Bluetooth.
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         throw .unsupportedCommand(command.kind, model: profile.model)
     }

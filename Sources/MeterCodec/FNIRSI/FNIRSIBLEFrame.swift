@@ -3,9 +3,9 @@ package import MeterModel
 /// One frame of a FNIRSI meter over Bluetooth LE: `AA type length payload check`, numbers little-endian
 /// (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// The meter spreads a measurement over several frames, so a reading here has the frame's own quantities and no others.
+/// The meter spreads a measurement over several frames, so a reading has only the quantities of its own frame.
 package struct FNIRSIBLEFrame: Sendable {
-    /// The bytes around the payload.
+    /// Number of bytes around the payload.
     package static let overhead = 4
     package static let startMark: UInt8 = 0xAA
 
@@ -28,7 +28,7 @@ package struct FNIRSIBLEFrame: Sendable {
         case dataLines = 0x06
         /// Voltage and current in thousandths, about ten times a second.
         case quick = 0x07
-        /// The totals of the group that counts.
+        /// The totals of the group that is counting.
         case totals = 0x08
         /// What the meter's own fast-charge trigger is doing.
         case triggerState = 0x09
@@ -51,7 +51,7 @@ package struct FNIRSIBLEFrame: Sendable {
 
     package var kind: Kind? { Kind(rawValue: type) }
 
-    /// The check byte that belongs to everything before it: the low byte of CRC-16/XMODEM.
+    /// The check byte for everything before it: the low byte of CRC-16/XMODEM.
     package static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
         UInt8(truncatingIfNeeded: Checksum.crc16Xmodem(bytes))
     }
@@ -62,17 +62,18 @@ package struct FNIRSIBLEFrame: Sendable {
     private func i32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.i32LE(offset)) } }
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
-    /// The model's number in an info frame: 9 C1, 38 FNB38, 48, 58 as far as known; nil for another frame.
+    /// The model number in an info frame; known are 9 for a C1, 38 for an FNB38, 48 and 58. Nil for any other frame.
     package var modelCode: Int? { kind == .info ? u16(0) : nil }
 
-    /// What stands for no resistance because nothing flows, or more; 0.1 mΩ (CapnBry/fnb48-web, PROTOCOL.md).
+    /// The resistance, in steps of 0.1 mΩ, at or above which nothing flows and there is no value (CapnBry/fnb48-web,
+    /// PROTOCOL.md).
     package static let openCircuit = 99_999_999.0
 
-    /// Current and power have a sign: the vendor's app reads them so (CapnBry/fnb48-web, PROTOCOL.md), and numbers that
-    /// it would make negative are beyond every model's range.
+    /// The measurement in the frame. Nil for a frame without one; group totals are not a measurement, as they need not
+    /// be those of the group that is counting.
     ///
-    /// nil for a frame without a measurement. Totals of any group are none: they need not be those of the group that
-    /// counts.
+    /// Current and power are signed: the vendor's app reads them so (CapnBry/fnb48-web, PROTOCOL.md), and unsigned, the
+    /// numbers that it reads as negative would be beyond every model's range.
     package var reading: Reading? {
         var reading = Reading()
         switch kind {
@@ -102,7 +103,7 @@ package struct FNIRSIBLEFrame: Sendable {
 }
 
 extension FNIRSIBLEFrame: FrameContent {
-    /// 48 is sent by an FNB48S and may be by its brothers, so it names no model.
+    /// 48 is sent by an FNB48S and possibly by its sister models, so it does not identify a model.
     package var model: ModelName? {
         switch modelCode {
         case 58: .fnb58

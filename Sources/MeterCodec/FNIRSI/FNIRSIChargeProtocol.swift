@@ -1,10 +1,10 @@
-/// A fast-charge protocol that a FNIRSI meter sees on the data lines, by its number in a frame of type 06.
+/// A fast-charge protocol that a FNIRSI meter detects on the data lines, by its number in a frame of type 06.
 ///
-/// The numbers are from the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Two were seen to be right: 1 and 11 beside
-/// data lines near 0 V (dandrej/usb-meters, ble/fnirsi.py), 5 beside 20.27 V and 3.3 V on both lines
+/// The numbers are from the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Two observations confirm some of them: 1 and
+/// 11 with data lines near 0 V (dandrej/usb-meters, ble/fnirsi.py), 5 with 20.27 V and 3.3 V on both lines
 /// (osnwt/ha-fnirsi-fnb58, tests/test_parser.py).
 package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
-    /// None, or none that the meter knows.
+    /// No protocol, or one that the meter does not know.
     case none
     case dcp1500
     case quickCharge2At5V, quickCharge2At9V, quickCharge2At12V, quickCharge2At20V
@@ -16,7 +16,7 @@ package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
     case huaweiSCP
     case powerDeliveryMTK
 
-    /// As people write it; nil for none.
+    /// As people write it. Nil for `none`.
     package var name: String? {
         switch self {
         case .none: nil
@@ -39,8 +39,8 @@ package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Which voltage the meter itself asks the charger for, by its number in a frame of type 09 (CapnBry/fnb48-web,
-/// PROTOCOL.md). The gateway never asks for one.
+/// The voltage that the meter itself requests from the charger, by its number in a frame of type 09 (CapnBry/fnb48-web,
+/// PROTOCOL.md). The gateway never requests one.
 package enum FNIRSITriggerState: String, CaseIterable, Sendable {
     case none
     case quickCharge2 = "QC2.0"

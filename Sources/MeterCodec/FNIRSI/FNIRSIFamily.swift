@@ -10,11 +10,11 @@ extension ModelName {
     package static let fnb48s = ModelName("fnb48s", of: .fnirsi)
     package static let fnb58 = ModelName("fnb58", of: .fnirsi)
     package static let c1 = ModelName("c1", of: .fnirsi)
-    /// An FNB-C2: the USB ids of an FNB58, and another set of interfaces.
+    /// An FNB-C2, which has the USB ids of an FNB58 and a different set of interfaces.
     package static let fnbC2 = ModelName("fnb-c2", of: .fnirsi)
 }
 
-/// FNIRSI's meters (Docs/Protocols/FNIRSI.md). Docs/Identities.md has each device's own words.
+/// FNIRSI's meters (Docs/Protocols/FNIRSI.md). Docs/Identities.md lists the texts and names that each device gives.
 package struct FNIRSIFamily: FamilyDescription {
     package init() {}
 
@@ -48,17 +48,17 @@ package struct FNIRSIFamily: FamilyDescription {
         ]
     }
 
-    /// The text of the two own products is `USB Tester`.
+    /// The text of the two products in `ownProducts` is `USB Tester`.
     package var usbMaker: USBMaker? { USBMaker(.fnirsi, word: "fnirsi", ownProducts: [0x0483: [0x003A, 0x003B]]) }
 
-    /// Model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air), the model also as `FNB-58`
-    /// (maxim75/fnb58 cli.py). The digits of a serial number may be hexadecimal, `FNB58-0517A0` (maxim75/fnb58
-    /// README.md).
+    /// Names are the model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air), with the model also
+    /// written as `FNB-58` (maxim75/fnb58 cli.py). The digits of a serial number may be hexadecimal, `FNB58-0517A0`
+    /// (maxim75/fnb58 README.md).
     package func model(named advertised: AdvertisedName) -> ModelName? {
         guard advertised.radio == .ble else { return nil }
         let name = advertised.text.hasPrefix("FNB-") ? "FNB" + advertised.text.dropFirst(4) : advertised.text
         guard let dash = name.firstIndex(of: "-") else {
-            // C1 alone is too short to mean a meter.
+            // C1 alone is too short to identify a meter.
             return name.hasPrefix("FNB") ? Self.names[name] : nil
         }
         let model = Self.names[String(name[..<dash])]
@@ -71,14 +71,14 @@ package struct FNIRSIFamily: FamilyDescription {
         "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "FNB38": .fnb38, "C1": .c1,
     ]
 
-    /// `FNIRSI`, then anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of that maker's, and nobody says which.
+    /// `FNIRSI`, then anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of the maker's meters, of an unknown model.
     package func isMakersName(_ name: String) -> Bool { name.hasPrefix("FNIRSI") }
 
     package var makersNameRadio: LinkAddress.Transport? { .ble }
 
     package var radioModules: Set<RadioModule> { [.twoServices] }
 
-    /// AA 81 00 F4 ends in the byte that makes a UM meter clear its data group.
+    /// The question AA 81 00 F4 ends in the byte that makes a UM meter clear its data group.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(
             steps: [FNIRSIBLECommand.info.bytes, []], isOrderTo: [.um], makeDecoder: { FNIRSIBLEDecoder() },
@@ -87,14 +87,14 @@ package struct FNIRSIFamily: FamilyDescription {
 }
 
 extension FNIRSIBLEFrame {
-    /// What an info frame says over the radio; nil for another frame. 48 is an FNB48S, the one of that number whose
-    /// frames are known, and may be one of its brothers, which are read alike.
+    /// The model that an info frame identifies over the radio. Nil for any other frame. 48 is taken for an FNB48S, the
+    /// one with that number whose frames are known; it may be a sister model, which is read the same way.
     fileprivate var modelOverRadio: ModelName? {
         guard let code = modelCode else { return nil }
         switch code {
         case 58: return .fnb58
         case 48: return .fnb48s
-        // Both by the maker's own program (CapnBry/fnb48-web).
+        // Both according to the maker's own program (CapnBry/fnb48-web).
         case 38: return .fnb38
         case 9: return .c1
         default: return nil

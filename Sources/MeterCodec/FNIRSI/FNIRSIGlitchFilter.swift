@@ -1,16 +1,16 @@
 import MeterModel
 
-/// Takes single absurd currents out of a stream of samples.
+/// Removes single absurd currents from a stream of samples.
 ///
-/// About one sample in 500 of an FNB-C2 is absurd though its packet's check is right: 1290, 2097 and 8388 mA were seen
-/// against a floor of 55 mA. The rule is that of the one reader who looked into it (a bench logger for the FNB-C2, 2.86
-/// million samples in eight hours): a sample that is more than 150 mA away from the median of itself and its neighbours
-/// is wrong, and that median stands for it. A step that lasts for two samples, 20 ms, passes. The last sample of a packet
-/// waits for the next packet where it may be wrong, and comes at once where it is not far from the one before it.
+/// About one sample in 500 of an FNB-C2 is absurd although its packet's check is right: 1290, 2097 and 8388 mA were
+/// seen against a floor of 55 mA. The rule is that of the one reader who looked into it (a bench logger for the FNB-C2,
+/// 2.86 million samples in eight hours): a sample more than 150 mA away from the median of itself and its neighbours is
+/// wrong, and is replaced by that median. A step that lasts for two samples, 20 ms, passes. The last sample of a packet
+/// waits for the next packet if it may be wrong, and is passed on at once if it is close to the one before it.
 package struct FNIRSIGlitchFilter: Sendable {
     /// In hundred-thousandths of an ampere: 150 mA.
     private static let deviationMax = 15_000
-    /// The sample that waits for its neighbour, and the current of the one before it.
+    /// The sample that waits for its neighbour, if any, and the current of the one before it.
     private var held: Sample?
     private var before: Int?
 
@@ -27,15 +27,16 @@ package struct FNIRSIGlitchFilter: Sendable {
         }
     }
 
-    /// nil for every model but the FNB-C2: a peak of one sample may be real.
+    /// Nil for every model but the FNB-C2: on others a peak of one sample may be real.
     init?(for model: ModelName) {
         guard model == .fnbC2 else { return nil }
     }
 
-    /// Takes a packet, and gives what can be shown now, oldest first: a packet of the sample that was held back, and the
-    /// packet itself, which may lack its last sample.
+    /// Takes a packet and returns what can be shown now, oldest first: a packet with the sample that was held back, if
+    /// any, and the packet itself, which may lack its last sample.
     ///
-    /// - Returns: also how many samples had their current replaced. A packet without samples comes back as it is.
+    /// - Returns: the packets, and how many samples had their current replaced. A packet without samples is returned as
+    ///   it is.
     package mutating func filter(_ packet: FNIRSIUSBPacket) -> (packets: [FNIRSIUSBPacket], replaced: Int) {
         let new = packet.samples.map(Sample.init)
         guard let last = new.last else { return ([packet], 0) }

@@ -1,15 +1,15 @@
 import MeterModel
 
-/// Cuts a FNIRSI meter's bytes on USB into packets of 64.
+/// Splits the bytes from a FNIRSI meter on USB into packets of 64 bytes.
 ///
-/// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder takes any pieces, and after
-/// noise goes on at the next AA whose check is right. A packet that is whole and yet holds an impossible value, as
-/// the first after an unclean stop does, is skipped as a whole.
+/// A packet starts with AA and ends in a CRC-8. HID delivers whole packets; the decoder accepts any pieces, and after
+/// noise resynchronises at the next AA whose check is right. A complete packet that holds an implausible value, as the
+/// first after an unclean stop does, is skipped as a whole.
 package struct FNIRSIUSBDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
 
-    /// - Parameter enforcesCheck: false takes packets with a wrong check byte too.
+    /// - Parameter enforcesCheck: if false, packets with a wrong check byte are accepted too.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
     }
@@ -35,7 +35,7 @@ package struct FNIRSIUSBDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Passes over the bytes before the next start mark behind the first byte.
+    /// Skips the bytes before the next start mark after the first byte.
     private mutating func skip(_ error: CodecError) -> DecodeStep {
         let count = buffer.firstOffset(of: FNIRSIUSBPacket.startMark, from: 1) ?? buffer.count
         buffer.drop(count)
@@ -44,9 +44,9 @@ package struct FNIRSIUSBDecoder: BufferedFrameDecoder {
 
     private enum Verdict {
         case good(FNIRSIUSBPacket)
-        /// A packet, and one that nobody can use.
+        /// A packet that nobody can use.
         case refused(CodecError)
-        /// The start mark was an ordinary byte.
+        /// Not a packet: the start mark was an ordinary byte.
         case noPacket(CodecError)
     }
 

@@ -1,18 +1,18 @@
 package import MeterModel
 
-/// Talks to an FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a second at
-/// a time, and `poll` renews that second.
+/// The driver of an FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md#commands): the meter streams for a
+/// second at a time, and `poll` renews that second.
 package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
     private var decoder = FNIRSIUSBDecoder()
-    /// nil for a model that needs none.
+    /// Nil for a model that does not need one.
     private var filter: FNIRSIGlitchFilter?
     private var silentKeepAlives = 0
 
     /// - Parameters:
-    ///   - model: from the USB ids; packets do not tell it.
-    ///   - firmware: in hundredths, 68 for 0.68, where something told it.
+    ///   - model: from the USB ids, since packets do not tell it.
+    ///   - firmware: in hundredths, 68 for 0.68, if known.
     package init(model: ModelName, firmware: Int? = nil) {
         quirks = FNIRSIQuirks.of(model, firmware: firmware)
         filter = FNIRSIGlitchFilter(for: model)
@@ -24,7 +24,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         )
     }
 
-    /// Hello and two starts, with twice the least gap between: nothing is lost by waiting, and a hang needs a hand.
+    /// A hello and two starts, separated by twice the shortest gap: waiting costs nothing, and a meter that hangs has
+    /// to be revived by hand.
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         filter = FNIRSIGlitchFilter(for: profile.model)
@@ -33,17 +34,17 @@ package struct FNIRSIUSBDriver: MeterDriver {
         }
     }
 
-    /// The keep-alive. When a lease's worth of them brought nothing, the stream has ended and must be started anew.
+    /// The keep-alive. When one second's worth of them has brought nothing, the stream has ended and must be restarted.
     package mutating func poll() -> [UInt8] {
         silentKeepAlives += 1
         guard silentKeepAlives > quirks.silentKeepAlivesMax else { return quirks.keepAlive.bytes }
         silentKeepAlives = 0
-        // What comes next is no neighbour of what came last.
+        // The next sample is not a neighbour of the last one.
         filter = FNIRSIGlitchFilter(for: profile.model)
         return FNIRSIUSBCommand.start.bytes
     }
 
-    /// Packets alone show that the stream goes on; noise does not.
+    /// Only packets show that the stream goes on; noise does not.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         var filter = self.filter
@@ -57,7 +58,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
                 for packet in shown { handle(.frame(.fnirsiUSB(packet))) }
                 return
             case .frame: heard = true
-            // A whole packet of impossible values, as after an unclean stop, is a packet.
+            // A complete packet of implausible values, as after an unclean stop, counts as a packet.
             case .skipped(FNIRSIUSBPacket.length, .implausibleField): heard = true
             default: break
             }
@@ -67,13 +68,13 @@ package struct FNIRSIUSBDriver: MeterDriver {
         if heard { silentKeepAlives = 0 }
     }
 
-    /// No command of the model is known on USB, so this refuses all.
+    /// Refuses every command, since none is known on USB.
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         throw .unsupportedCommand(command.kind, model: profile.model)
     }
 
-    /// Nothing to say, and a lease's length to read on: a meter whose last packets nobody takes may freeze
-    /// (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends nothing, but leaves time to read on for as long as the meter may stream: a meter whose last packets are
+    /// not read may freeze (Docs/Protocols/FNIRSI.md#commands).
     package mutating func closing() -> [Outgoing] { [Outgoing([], pause: .milliseconds(1100))] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

@@ -1,27 +1,27 @@
 package import MeterModel
 
-/// One 64-byte HID report of a FNIRSI meter on USB. Numbers little-endian (Docs/Protocols/FNIRSI.md#packet).
+/// One 64-byte HID report of a FNIRSI meter on USB. Numbers are little-endian (Docs/Protocols/FNIRSI.md#packet).
 package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
-    /// The first byte of every packet, either way.
+    /// The first byte of every packet, in either direction.
     package static let startMark: UInt8 = 0xAA
-    /// How many samples a packet of type `samplesType` holds, 10 ms apart, the last one taken on arrival.
+    /// Number of samples in a packet of type `samplesType`, 10 ms apart; the last is taken on arrival.
     package static let samplesPerPacket = 4
     package static let samplesType: UInt8 = 0x04
-    /// The type of what answers a hello. No other is known, and no other is taken for a packet.
+    /// The type of the answer to a hello. No other type is known or accepted as a packet.
     package static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
-    /// Samples before this one are none; 0 in a packet as the meter sends it.
+    /// Index of the first valid sample; 0 in a packet as the meter sends it.
     private let firstSample: Int
 
-    /// - Parameter raw: exactly one packet, judged by `FNIRSIUSBDecoder`.
+    /// - Parameter raw: exactly one packet, already checked by `FNIRSIUSBDecoder`.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         firstSample = 0
     }
 
-    /// A packet of samples that were looked at again, up to four; the last of them is the last of the packet.
+    /// A packet rebuilt from up to four filtered samples; the last of them is the last of the packet.
     init(samples: [[UInt8]]) {
         let samples = samples.suffix(Self.samplesPerPacket)
         let missing = Self.samplesPerPacket - samples.count
@@ -33,7 +33,7 @@ package struct FNIRSIUSBPacket: Sendable {
         firstSample = missing
     }
 
-    /// The bytes of each sample, oldest first; none of a packet of another type.
+    /// The bytes of each sample, oldest first. Empty for a packet of another type.
     var samples: [[UInt8]] {
         guard type == Self.samplesType else { return [] }
         return bytes.withRawBytes { raw in
@@ -41,26 +41,26 @@ package struct FNIRSIUSBPacket: Sendable {
         }
     }
 
-    /// 04 = four samples, 03 = what answers a hello and nobody has described.
+    /// 04 for four samples, 03 for the answer to a hello, which nobody has described.
     package var type: UInt8 { bytes[1] }
 
-    /// The check byte that belongs to a packet: CRC-8 over bytes 1-62.
+    /// The check byte of a packet: CRC-8 over bytes 1-62.
     package static func check(_ packet: UnsafeRawBufferPointer) -> UInt8 {
         Checksum.crc8FNIRSI(UnsafeRawBufferPointer(rebasing: packet.dropFirst().prefix(length - 2)))
     }
 
-    /// Where sample number `index` of a packet starts. Its fields, from there: voltage u32 at 0, current i32 at 4,
-    /// D+ u16 at 8, D- u16 at 10, a byte that is always 1 at 12, temperature u16 at 13.
+    /// Offset of sample number `index` in a packet. Its fields, from there: voltage u32 at 0, current i32 at 4, D+ u16
+    /// at 8, D- u16 at 10, a byte that is always 1 at 12, temperature u16 at 13.
     ///
-    /// Some readers take the current without a sign, one with it (fqueze/usb-power-profiling); nobody has published a
-    /// reversed cable. Read with its sign, an offset of -1 mA is what it is, and as a number without one 42 kA.
+    /// Some readers take the current as unsigned, one as signed (fqueze/usb-power-profiling); nobody has published a
+    /// reversed cable. Read as signed, an offset of -1 mA is just that; as unsigned it would be 42 kA.
     package static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
     static let sampleLength = 15
-    /// Where a sample has its current.
+    /// Offset of the current in a sample.
     static let currentOffset = 4
 
-    /// The highest values that a sample may hold, in hundred-thousandths of a volt and of an ampere in either direction.
-    /// The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen
+    /// The highest values accepted in a sample, in hundred-thousandths of a volt and, in either direction, of an
+    /// ampere. The meters stop at 120 V and 7 A; after an unclean stop a packet with 188 V and 170 A was seen
     /// (Docs/Protocols/FNIRSI.md#packet).
     package static let voltageMax: UInt32 = 15_000_000
     package static let currentMax: UInt32 = 1_050_000
@@ -69,7 +69,7 @@ package struct FNIRSIUSBPacket: Sendable {
     /// In tenths of a degree Celsius.
     package static let temperatureMax: UInt16 = 2000
 
-    /// The offset of the first field that no meter can have measured, nil when all are possible.
+    /// The offset of the first field that no meter can have measured, if any.
     package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
         guard packet.u8(1) == samplesType else { return nil }
         for index in 0..<samplesPerPacket {
@@ -83,7 +83,7 @@ package struct FNIRSIUSBPacket: Sendable {
         return nil
     }
 
-    /// The power is computed here as voltage times current: the meter does not send one.
+    /// The reading of one sample. Its power is computed as voltage times current, since the meter does not send it.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
         let voltage = Double(packet.u32LE(offset))
         let current = Double(packet.i32LE(offset + 4))
@@ -100,7 +100,7 @@ package struct FNIRSIUSBPacket: Sendable {
 }
 
 extension FNIRSIUSBPacket: FrameContent {
-    /// The packet does not say; the USB ids do.
+    /// Not in the packet; the USB ids tell it.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) {

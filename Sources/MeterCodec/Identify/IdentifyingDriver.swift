@@ -1,17 +1,17 @@
 package import MeterModel
 
-/// Finds out which meter is at the other end of a radio link, where neither its name nor its characteristics tell or
-/// where they may lie (Docs/Protocols/Identification.md): it listens for one that pushes, then asks as each family is
-/// asked, and the first good answer decides.
+/// Finds out which meter is at the other end of a radio link when its name and characteristics do not tell, or may be
+/// wrong (Docs/Protocols/Identification.md). It listens for a meter that pushes, then asks each family's question, and
+/// the first good answer decides.
 ///
-/// It reads nothing and commands nothing: all it ever hands out is `.identified`, upon which the caller goes on with
+/// It yields no readings and takes no commands: its only event is `.identified`, after which the caller goes on with
 /// that model's own driver.
 ///
-/// A question that one family understands must not be an order to another: one that is (`RadioQuestion.isOrderTo`) is
-/// only sent where no meter of the other can be, behind characteristics that those do not have.
+/// A question that one family understands must not be a command to another. One that is (`RadioQuestion.isOrderTo`) is
+/// sent only where no meter of the other family can be, behind characteristics that those do not have.
 package struct IdentifyingDriver: MeterDriver {
     package let profile: MeterProfile
-    /// Who may be there.
+    /// The families whose meters may be there.
     package let families: Set<MeterFamily>
     private let questions: [RadioQuestion]
     /// What is sent in one round of steps.
@@ -28,32 +28,32 @@ package struct IdentifyingDriver: MeterDriver {
     }
 
     /// - Parameters:
-    ///   - families: who may be there; those without a radio are skipped.
-    ///   - guess: what the meter seems to be, for whoever asks the profile meanwhile.
+    ///   - families: those whose meters may be there; families without a radio are skipped.
+    ///   - guess: the model that the meter seems to be, for whoever reads the profile meanwhile.
     package init(among families: Set<MeterFamily>, guess: ModelName, in catalogue: MeterCatalogue = .standard) {
         let candidates = catalogue.families.compactMap { family in
             families.contains(family.family) ? family.radioQuestion.map { (family: family.family, question: $0) } : nil
         }
         let present = Set(candidates.map(\.family))
         self.families = present
-        // Who pushes is listened for before who is asked.
+        // Meters that push are listened for before the others are asked.
         let asked = candidates.map(\.question)
         questions = asked.filter(\.steps.isEmpty) + asked.filter { !$0.steps.isEmpty }
         round = questions.filter { $0.isOrderTo.isDisjoint(with: present) }.flatMap(\.steps)
         profile = MeterProfile(
             model: guess,
-            // It has its own beat, whatever comes: each `poll` is a step.
+            // The driver has its own rhythm, whatever arrives: each `poll` is a step.
             rhythm: .push(expected: Self.stepLength, keepAlive: Self.stepLength),
             answerTimeout: .seconds(3)
         )
         startOver()
     }
 
-    /// For a link whose meter nobody knows, or whose meter does not answer as the model it seems to be.
+    /// For a link to an unknown meter, or to one that does not answer as the model it seems to be.
     ///
-    /// - Parameter suspected: what it seems to be, by its name or by what was remembered. Characteristics that it does
-    ///   not share with a family rule that family out.
-    /// - Returns: nil over a cable, where USB says what is there.
+    /// - Parameter suspected: the model it seems to be, by its name or by what was remembered. A family that does not
+    ///   share its characteristics is ruled out.
+    /// - Returns: nil over a cable, where USB tells which meter it is.
     package init?(
         over transport: LinkAddress.Transport, suspecting suspected: ModelName? = nil,
         in catalogue: MeterCatalogue = .standard
@@ -68,7 +68,7 @@ package struct IdentifyingDriver: MeterDriver {
         }
     }
 
-    /// Nothing is sent before the first `poll`s have listened.
+    /// Sends nothing: the first `poll`s only listen.
     package mutating func opening() -> [Outgoing] {
         startOver()
         return []
@@ -104,9 +104,10 @@ package struct IdentifyingDriver: MeterDriver {
         listeners.indices.reduce(0) { most, place in max(most, listeners[place].decoder.reset()) }
     }
 
-    /// How long one step lasts. An answer of the slowest meter takes 0.8 s.
+    /// How long one step lasts. The slowest meter takes 0.8 s to answer.
     private static let stepLength = Duration.seconds(1)
-    /// An Atorch pushes a report a second: two of them may pass before anybody is asked.
+    /// Number of steps before the first question. An Atorch pushes a report every second, so two of them may arrive
+    /// first.
     private static let listeningSteps = 2
 
     private mutating func startOver() {

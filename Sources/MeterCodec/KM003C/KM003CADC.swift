@@ -4,14 +4,14 @@ package import MeterModel
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 ///
 /// The vendor's paper has 40 bytes, of which the last three and six bits before them are spare and not zeroed; KM003C
-/// with newer firmware send 44. Both have the same in the first 36, and the rate in the two bits behind them.
+/// with newer firmware send 44. Both have the same layout in the first 36 bytes, followed by two bits for the rate.
 package struct KM003CADC: Sendable {
     package static let length = 44
     package static let shortLength = 40
-    /// What a longer one has behind its 44 bytes is kept as it is.
+    /// Longest accepted payload. Anything after the first 44 bytes is kept as it is.
     package static let longestLength = 64
 
-    /// Whether a payload of so many bytes is one.
+    /// Whether a payload of this length holds measurements.
     package static func isLength(_ length: Int) -> Bool {
         length == shortLength || (Self.length...longestLength).contains(length)
     }
@@ -32,13 +32,14 @@ package struct KM003CADC: Sendable {
     package var microvolts: Int32 { i32(0) }
     /// Positive from the female to the male connector.
     package var microamperes: Int32 { i32(4) }
-    /// The least number there is stands for "not measured": real answers have it while the graph runs fast.
+    /// Nil for the lowest number of the field, which stands for "not measured": real answers have it while the graph
+    /// runs fast.
     package var celsius: Double? {
         let steps = bytes.withRawBytes { $0.i16LE(24) }
         return steps == .min ? nil : Double(steps) / 128
     }
     package var supplyVoltage: Double { Double(u16(34)) / 10_000 }
-    /// How often these values renew: two bits; what stands above them means nothing.
+    /// How often these values are updated: two bits; the bits above them have no meaning.
     package var rate: KM003CRate? { KM003CRate(index: UInt16(u8(36) & 3)) }
 
     package var reading: Reading {
@@ -53,8 +54,8 @@ package struct KM003CADC: Sendable {
         return reading
     }
 
-    /// The offset of a value far outside of what the meter measures (50 V, 6 A by its label), nil when there is none.
-    /// The payload has no check sum; this is what tells two halves of different answers from a whole one.
+    /// The offset of the first value far outside the meter's range (50 V, 6 A by its label), if any. The payload has no
+    /// checksum; this check is what tells two halves of different answers from a whole one.
     package var implausibleOffset: Int? {
         if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
         if !isAveragePlausible(at: 8) { return 8 }
@@ -64,20 +65,20 @@ package struct KM003CADC: Sendable {
         return nil
     }
 
-    /// Whether an average and its uncalibrated twin, eight bytes on, say the same to a tenth and a little: captured ones
-    /// are within a quarter of a percent. An average is not compared with the value of the moment, nor the averaged lines
-    /// with the lines: while a charger and a phone agree on a voltage they are far apart (9.09 V beside 1.85 V and
-    /// 0.067 V beside 0.894 V in one captured attach).
+    /// Whether an average agrees with its uncalibrated twin, eight bytes later, to a tenth and a little: captured ones
+    /// are within a quarter of a percent. An average is not compared with the momentary value, nor the averaged lines
+    /// with the lines: while a charger and a phone agree on a voltage they are far apart (9.09 V against 1.85 V and
+    /// 0.067 V against 0.894 V in one captured attach).
     private func isAveragePlausible(at offset: Int) -> Bool {
         let (calibrated, raw) = (Int64(i32(offset)), Int64(i32(offset + 8)))
         return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
     }
 
-    /// Rate and flags, 0 to 3 and 80, stand where the supply voltage belongs, which then reads as 3.277 V, and no flag
-    /// stands in its own place: two bytes before them were lost.
+    /// Whether two bytes were lost before the tail: rate and flags, 0 to 3 and 80, are where the supply voltage
+    /// belongs, which then reads as 3.277 V, and there is no flag in its own place.
     private var isTailEarly: Bool { !isShort && u8(34) < 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
-    /// Twice the voltage and eight times the current that the meter is made for.
+    /// Whether both are within twice the voltage and eight times the current that the meter is made for.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
         microvolts.magnitude <= 100_000_000 && microamperes.magnitude <= 50_000_000
     }
@@ -101,7 +102,7 @@ package struct KM003CADC: Sendable {
 }
 
 extension Reading {
-    /// Voltage, current, and the power that both make, rounded to microwatts: the wire carries no power.
+    /// Sets voltage, current, and the power computed from both, rounded to microwatts: the meter does not send a power.
     package mutating func setElectrical(microvolts: Int32, microamperes: Int32) {
         self[.voltage] = Double(microvolts) / 1e6
         self[.current] = Double(microamperes) / 1e6

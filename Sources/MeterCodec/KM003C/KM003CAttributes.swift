@@ -1,4 +1,4 @@
-/// What can be asked of a KM003C, one bit each; an answer carries one payload for each
+/// What can be requested from a KM003C, one bit each; an answer carries one payload for each
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
@@ -6,23 +6,23 @@ package struct KM003CAttributes: OptionSet, Hashable, Sendable {
 
     package static let adc = Self(rawValue: 0x001)
     package static let queue = Self(rawValue: 0x002)
-    /// Named by the vendor, never seen in use.
+    /// Named by the vendor, but never seen in use.
     package static let fastQueue = Self(rawValue: 0x004)
     package static let settings = Self(rawValue: 0x008)
     package static let pd = Self(rawValue: 0x010)
     package static let pdTrace = Self(rawValue: 0x020)
     package static let quickCharge = Self(rawValue: 0x040)
-    /// Seen behind a PD trace; its eight bytes are not understood.
+    /// Seen after a PD trace; its eight bytes are not understood.
     package static let unknown80 = Self(rawValue: 0x080)
     package static let logCatalogue = Self(rawValue: 0x200)
 
     package static let known: Self = [
         .adc, .queue, .fastQueue, .settings, .pd, .pdTrace, .quickCharge, .unknown80, .logCatalogue,
     ]
-    /// What the meter answers without authentication; it leaves the rest out of its answer.
+    /// What the meter sends without authentication; it leaves the others out of its answer.
     package static let unauthenticated: Self = [.adc, .settings, .pd]
 
-    /// The name of a single attribute, as it appears in JSON; nil for any other set.
+    /// The name of a single attribute, as it appears in JSON. Nil for any other set.
     package var name: String? {
         switch self {
         case .adc: "adc"
@@ -38,7 +38,7 @@ package struct KM003CAttributes: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// The single attributes in this set, lowest first, as they follow one another in an answer.
+    /// The single attributes in this set, lowest first, which is their order in an answer.
     package var singles: [Self] {
         (0..<16).map { Self(rawValue: 1 << $0) }.filter { isSuperset(of: $0) }
     }

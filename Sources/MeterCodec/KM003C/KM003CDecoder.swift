@@ -1,26 +1,27 @@
 import MeterModel
 
-/// Cuts a KM003C's bytes into messages by their headers, since a serial line carries no lengths
+/// Splits the bytes from a KM003C into messages by their headers, since a serial line does not carry lengths
 /// (Docs/Protocols/KM003C.md#where-a-message-ends).
 ///
-/// Measurements have no check sum: a header that no meter sends, or a value that no meter measures, is what shows that
-/// bytes were lost, and the search goes on at the next byte.
+/// Measurements have no checksum: a header that no meter sends, or a value that no meter measures, shows that bytes
+/// were lost, and the search goes on at the next byte.
 package struct KM003CDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
     private let framing: KM003CFraming
     private let enforcesChecks: Bool
     private let graphRate: KM003CRate?
-    /// Encrypted bytes that a memory answer announced: they have no header of their own.
+    /// Number of encrypted bytes still to come that a memory answer announced: they have no header of their own.
     private var memoryRemaining = 0
-    /// What the messages that went over the power line's own wire came to.
+    /// What the USB PD messages between source and sink have led to so far.
     private var negotiation = PDNegotiation()
-    /// What a sample would begin with that follows the queue in the last message.
+    /// What the sample after the queue in the last message would start with.
     private var queueRest: KM003CQueueRest?
 
     /// - Parameters:
-    ///   - side: `both` reads captures of both directions.
-    ///   - graphRate: the rate the graph was started with, where it is known; it decides a queue's units.
-    ///   - enforcesChecks: false takes settings with a wrong check sum and measurements beyond the meter's range.
+    ///   - side: `both` decodes captures of both directions.
+    ///   - graphRate: the rate that the graph was started with, if known; it determines a queue's units.
+    ///   - enforcesChecks: if false, settings with a wrong checksum and measurements beyond the meter's range are
+    ///     accepted.
     package init(side: KM003CFraming.Side = .meter, graphRate: KM003CRate? = nil, enforcesChecks: Bool = true) {
         framing = KM003CFraming(side: side)
         self.graphRate = graphRate
@@ -68,7 +69,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(message))
     }
 
-    /// Takes what a PD status tells, and puts beside it what it comes to.
+    /// Follows the negotiation in a PD status, and adds the resulting contract to the message.
     private mutating func follow(_ message: inout KM003CMessage) {
         guard let status = message.pdStatus else { return }
         negotiation.heard(status)
@@ -100,7 +101,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Passes over everything up to where a message may begin.
+    /// Skips everything before the next place where a message may start.
     private mutating func skipRubbish(because error: CodecError) -> DecodeStep {
         let rubbish = buffer.withBytes { bytes in
             var offset = 1

@@ -1,11 +1,11 @@
 package import MeterModel
 
-/// What the meter says of itself, out of three places in its memory (Docs/Protocols/KM003C.md#logs; the places of the
+/// What the meter says about itself, from three places in its memory (Docs/Protocols/KM003C.md#logs; the offsets of the
 /// texts are those of captured blocks).
 package enum KM003CDeviceBlock {
-    /// Adds what a block says.
+    /// Adds what a block says about the device.
     ///
-    /// - Parameter block: decrypted; one that is too short, or holds no text where one belongs, adds nothing.
+    /// - Parameter block: decrypted; a block that is too short, or has no text where one belongs, adds nothing.
     package static func read(_ place: KM003CMemory, _ block: [UInt8], into device: inout DeviceInfo) {
         block.withUnsafeBytes { raw in
             switch place {
@@ -16,7 +16,7 @@ package enum KM003CDeviceBlock {
                 device.model = model(raw) ?? device.model
                 device.firmware = text(raw, 0x1C) ?? device.firmware
             case .serial:
-                // Serial number, unique id and a date in seconds, with blanks between.
+                // Serial number, unique id and a date in seconds, separated by spaces.
                 let serial = raw.prefix { (0x21...0x7E).contains($0) }
                 if !serial.isEmpty { device.serial = String(decoding: serial, as: UTF8.self) }
             case .hardwareID, .log:
@@ -30,7 +30,7 @@ package enum KM003CDeviceBlock {
         return KM003CFamily().models.first { $0.rawValue == name }
     }
 
-    /// Texts stand twelve bytes apart; nil for an empty one.
+    /// A text in a block, where texts are twelve bytes apart. Nil if it is empty.
     private static func text(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> String? {
         guard let text = raw.ascii(offset, length: 12), !text.isEmpty else { return nil }
         return text

@@ -1,8 +1,8 @@
 package import MeterModel
 
-/// Talks to a KM003C or KM002C: each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
+/// The driver of a KM003C or KM002C: each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///
-/// It connects, asks for data, disconnects, and knows no message that could change the meter.
+/// It connects, asks for data and disconnects, and knows no message that could change the meter.
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
@@ -12,27 +12,29 @@ package struct KM003CDriver: MeterDriver {
     private var isMonitorOn = false
     /// The number of the request for the PD monitor, until it is refused.
     private var monitorID: UInt8?
-    /// The numbers of requests that are answered by accept or reject, the newest last.
+    /// The numbers of the requests that still expect an accept or reject, newest last.
     private var awaited: [UInt8] = []
-    /// The numbers of requests for data that are not answered yet, the newest last.
+    /// The numbers of the requests for data that are not answered yet, newest last.
     private var asked: [UInt8] = []
-    /// Whether the last data answered one of them: what follows a queue belongs to it.
+    /// Whether the last data answered one of them: whatever follows a queue belongs to it.
     private var isLastDataOurs = false
-    /// No more requests than this are remembered of either sort: older answers come no more.
+    /// Most requests of either kind that are remembered: answers to older ones no longer come.
     private static let rememberedMax = 8
 
-    /// - Parameter graphRate: also starts the graph and asks for the samples it buffers. A real meter fills the buffer
-    ///   only for a host that has authenticated (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+    /// - Parameter graphRate: if set, the driver also starts the graph and requests the samples that it buffers. A real
+    ///   meter fills the buffer only for a host that has authenticated
+    ///   (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package init(model: ModelName, graphRate: KM003CRate? = nil) {
         profile = Self.profile(of: model)
         decoder = KM003CDecoder(graphRate: graphRate)
         self.graphRate = graphRate
     }
 
-    /// What was agreed upon over the power line is that of the last link.
+    /// Connects. The decoder starts afresh, because the contract that it has followed belongs to the last link.
     ///
-    /// A KM002C tells of USB PD only once its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md); a KM003C
-    /// needs nothing and may say no. Neither yes, no, nor 200 ms of silence keeps the driver from asking.
+    /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md); a KM003C
+    /// does not need it and may refuse. Neither an accept, a refusal, nor 200 ms of silence keeps the driver from
+    /// asking.
     package mutating func opening() -> [Outgoing] {
         decoder = KM003CDecoder(graphRate: graphRate)
         monitorID = nil
@@ -51,11 +53,11 @@ package struct KM003CDriver: MeterDriver {
     }
 
     package mutating func poll() -> [UInt8] {
-        // Not all three: a captured queue is longer than its header says, and then what follows is not found.
+        // Not all three: a captured queue is longer than its header says, and then the payload after it is not found.
         request(isGraphStarted ? [.adc, .queue] : [.adc, .pd])
     }
 
-    /// What asks for any attributes, for example the settings, which `poll` does not ask for.
+    /// The request for any attributes, for example the settings, which `poll` does not request.
     package mutating func request(_ attributes: KM003CAttributes) -> [UInt8] {
         let id = nextID()
         asked.append(id)
@@ -74,7 +76,7 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// There is no command that is known to be harmless.
+    /// Refuses every command, since none is known to be harmless.
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         throw .unsupportedCommand(command.kind, model: profile.model)
     }
@@ -95,7 +97,7 @@ package struct KM003CDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// Never 0, for which see `KM003CFraming`.
+    /// The number of the next request, never 0; `KM003CFraming` says why.
     private mutating func nextID() -> UInt8 {
         lastID = lastID == .max ? 1 : lastID + 1
         return lastID
@@ -105,41 +107,43 @@ package struct KM003CDriver: MeterDriver {
         let id = nextID()
         awaited.append(id)
         if awaited.count > Self.rememberedMax { awaited.removeFirst() }
-        // Two requests in one packet could be read as one; answers come in under 1 ms (Docs/Protocols/KM003C.md#link).
+        // Two requests in one packet could be read as one; answers arrive in under 1 ms
+        // (Docs/Protocols/KM003C.md#link).
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// No answer has a check, so noise can look like one: it counts only with the number of a request that waits for
-    /// it.
+    /// Turns a message into an event. Answers have no check, so noise can look like one: an answer counts only with the
+    /// number of a request that waits for it.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject where message.id == monitorID:
-            // It has no monitor, or needs none: an answer, and nothing that anybody was refused.
+            // It has no monitor or does not need one: an answer, and not the refusal of a command.
             monitorID = nil
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
         case .disconnect:
-            // Seen from a meter that an earlier program had left (Docs/Protocols/KM003C.md#link); it answers nothing of
-            // ours.
+            // Seen from a meter that an earlier program had left (Docs/Protocols/KM003C.md#link); it does not answer
+            // any of our requests.
             return passedOver
         case .data:
             isLastDataOurs = takeAsked(message.id)
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         default:
-            // A sample behind a queue has no number of its own.
+            // A sample after a queue has no number of its own.
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         }
     }
 
-    /// The message taken last is no answer of ours.
+    /// The event for a message that does not answer any of our requests: its bytes are skipped.
     private var passedOver: MeterEvent {
         .skipped(count: decoder.frameBytes.count, because: .implausibleField(offset: 1))
     }
 
-    /// A request is answered once, and the meter answers in order, so that older requests are not answered any more.
+    /// Takes a request for data that is being answered. Each is answered once, and the meter answers in order, so older
+    /// requests will not be answered any more.
     private mutating func takeAsked(_ id: UInt8) -> Bool {
         guard let place = asked.firstIndex(of: id) else { return false }
         asked.removeFirst(place + 1)
@@ -152,8 +156,8 @@ package struct KM003CDriver: MeterDriver {
         return true
     }
 
-    /// Rhythm from Docs/Protocols/KM003C.md#link and Docs/Protocols/KM003C.md#what-becomes-of-the-payloads: the
-    /// vendor's program asks about five times a second, a queue wants to be emptied every 40 to 200 ms, answers come in
+    /// The rhythm is from Docs/Protocols/KM003C.md#link and Docs/Protocols/KM003C.md#what-becomes-of-the-payloads: the
+    /// vendor's program asks about five times a second, a queue should be emptied every 40 to 200 ms, answers arrive in
     /// under 1 ms, and readers wait 2 s for one.
     private static func profile(of model: ModelName) -> MeterProfile {
         MeterProfile(

@@ -9,7 +9,7 @@ extension ModelName {
     package static let km003c = ModelName("km003c", of: .km003c)
 }
 
-/// KM003C and KM002C (Docs/Protocols/KM003C.md).
+/// The KM003C and KM002C (Docs/Protocols/KM003C.md).
 package struct KM003CFamily: FamilyDescription {
     package init() {}
 
@@ -29,7 +29,7 @@ package struct KM003CFamily: FamilyDescription {
         }
     }
 
-    /// A terminal, and beside it its maker's interface, for what that does not give.
+    /// A serial interface, and the maker's own interface for what the serial one does not offer.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x5FC9, 0x0063, .tty, .km003c),

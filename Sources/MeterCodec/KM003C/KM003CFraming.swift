@@ -1,14 +1,14 @@
-/// Where one message ends, which on a serial line only the message itself can tell (Docs/Protocols/KM003C.md).
+/// Finds where a message ends, which on a serial line only the message itself can tell (Docs/Protocols/KM003C.md).
 package struct KM003CFraming: Sendable {
-    /// Longer than any message of a meter; a header that asks for more is not believed.
+    /// Longer than any message of a meter; a header that claims more is rejected.
     package static let longest = 4096
     /// A memory answer comes in pieces of up to this many bytes (Docs/Protocols/KM003C.md#logs).
     package static let longestMemoryPiece = 2544
 
-    /// Whose messages are looked for.
+    /// Whose messages to look for.
     package enum Side: Sendable {
-        /// What a meter sends to a driver, which neither reads memory nor authenticates: fewer kinds, so that it is
-        /// harder to see a message in noise.
+        /// What a meter sends to a driver, which neither reads memory nor authenticates: fewer kinds, so that noise is
+        /// less likely to look like a message.
         case meter
         /// What a meter sends to a transfer, which does both.
         case transfer
@@ -26,7 +26,7 @@ package struct KM003CFraming: Sendable {
 
     package init(side: Side) { self.side = side }
 
-    /// The extent of a message that begins at the first of these bytes. There is at least one.
+    /// The extent of a message that starts at the first of these bytes. There must be at least one.
     package func measure(_ bytes: UnsafeRawBufferPointer) -> Extent {
         guard let kind = KM003CKind(rawValue: bytes.u8(0)) else { return .bad(.noStartMark(found: bytes.u8(0))) }
         guard bytes.count >= KM003CHeader.length else { return .incomplete }
@@ -44,7 +44,7 @@ package struct KM003CFraming: Sendable {
         let fromEither = side == .both
         return switch kind {
         case .data: true
-        // Payloads are full of a byte and three zeros: number 0 is not believed, and the driver does not use it.
+        // Payloads are full of a byte and three zeros, so number 0 is rejected; the driver does not use it.
         case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
         case .memoryRead: fromEither && header.rawWord == 0x0101
         case .memoryAnswer: side != .meter && header.rawWord == 0x0101
@@ -81,13 +81,14 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// An answer without any payload is followed by the next message, which proves that it was empty.
+    /// Whether a header starts a message. An answer without any payload is followed by the next message, which proves
+    /// that it was empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
-    /// Refuses a data message inside which the commonest answer begins: bytes were lost, or it never was a message.
-    /// What the message still lacks is not waited for then.
+    /// Rejects a data message inside which the most common answer starts: bytes were lost, or it never was a message.
+    /// In that case the rest of the message is not waited for.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {
@@ -97,7 +98,8 @@ package struct KM003CFraming: Sendable {
             }
         var offset = 1
         while offset < end, offset + adcAnswerStart <= bytes.count {
-            // Measurements are the lowest attribute and come first: header, payload header with or without a next one.
+            // Measurements are the lowest attribute and come first: a header, then a payload header with or without a
+            // next one.
             if bytes[offset] == KM003CKind.data.rawValue, isADCPayloadHeader(bytes.u32LE(offset + 4)) {
                 return .bad(.truncated(have: offset))
             }
@@ -121,7 +123,7 @@ package struct KM003CFraming: Sendable {
         case bad(CodecError)
     }
 
-    /// Calls `body` for each payload of a message that was measured whole: its header and where its bytes are.
+    /// Calls `body` for each payload of a message that was measured whole, with its header and the range of its bytes.
     static func forEachPayload(
         in message: UnsafeRawBufferPointer, _ body: (KM003CPayloadHeader, Range<Int>) -> Void
     ) {
@@ -137,12 +139,12 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// How long a payload is, whether or not all of it is there.
+    /// The length of a payload, whether or not all of it has arrived.
     private static func payloadExtent(
         _ header: KM003CPayloadHeader, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) -> PayloadExtent {
         guard header.attribute == .pdTrace, header.size == 0 else { return .whole(length: header.payloadLength) }
-        // Two lists of 5-byte records, each behind its length in one byte
+        // Two lists of 5-byte records, each preceded by its length in one byte
         // (Docs/Protocols/KM003C.md#usb-power-delivery).
         var length = 0
         for _ in 0..<2 {
@@ -165,15 +167,15 @@ package struct KM003CFraming: Sendable {
     }
 }
 
-/// What a memory answer says was read.
+/// The range of memory that was read, according to a memory answer.
 package struct KM003CMemoryRange: Hashable, Sendable {
     package static let answerLength = 20
-    /// As many log samples of 16 bytes as a catalogue entry can count; nothing else is as long
+    /// The most log samples of 16 bytes that a catalogue entry can count; nothing else is as long
     /// (Docs/Protocols/KM003C.md#logs).
     package static let longest: UInt32 = 65_535 * 16
 
     package let address: UInt32
-    /// In bytes, before they were padded for the cipher.
+    /// In bytes, before padding for the cipher.
     package let size: UInt32
 
     package init(address: UInt32, size: UInt32) {
@@ -187,8 +189,8 @@ package struct KM003CMemoryRange: Hashable, Sendable {
         size = answer.u32LE(8)
     }
 
-    /// What a whole message asks for or announces; nil for one that is not about memory, or whose encrypted range is
-    /// none.
+    /// The range that a whole message asks for or announces. Nil for a message that is not about memory, or whose
+    /// encrypted range is invalid.
     init?(in message: UnsafeRawBufferPointer, _ kind: KM003CKind) {
         switch kind {
         case .memoryAnswer:
@@ -203,6 +205,6 @@ package struct KM003CMemoryRange: Hashable, Sendable {
         }
     }
 
-    /// How many encrypted bytes follow the answer.
+    /// Number of encrypted bytes that follow the answer.
     package var encryptedLength: Int { (Int(size) + 15) / 16 * 16 }
 }

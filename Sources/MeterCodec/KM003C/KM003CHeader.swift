@@ -6,7 +6,7 @@ package struct KM003CHeader: Hashable, Sendable {
 
     package init(word: UInt32) { self.word = word }
 
-    /// - Parameter parameter: an attribute, a rate or a switch, by kind; 15 bits.
+    /// - Parameter parameter: an attribute, a rate or a switch, depending on the kind; 15 bits.
     package init(_ kind: KM003CKind, id: UInt8, parameter: UInt16 = 0) {
         word = UInt32(kind.rawValue) | UInt32(id) << 8 | UInt32(parameter & 0x7FFF) << 17
     }
@@ -14,13 +14,13 @@ package struct KM003CHeader: Hashable, Sendable {
     package var kind: KM003CKind? { KM003CKind(rawValue: UInt8(truncatingIfNeeded: word)) }
     /// The number of the request, which the answer repeats.
     package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
-    /// For all kinds but data and the two with a raw word.
+    /// For all kinds except data and the two with a raw word.
     package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }
-    /// What a request for data asks for.
+    /// The attributes that a request for data asks for.
     package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
-    /// The upper half as it stands: for control messages and those with a raw word.
+    /// The upper half as it is: for control messages and those with a raw word.
     package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
-    /// Of a data message. Not a payload's length: real answers with data have 0 here too.
+    /// Only in a data message. Not the length of a payload: real answers with data have 0 here too.
     package var objectCount: UInt32 { word >> 22 }
 
     package var bytes: [UInt8] {
@@ -30,8 +30,8 @@ package struct KM003CHeader: Hashable, Sendable {
     }
 }
 
-/// What a message is, by its first byte (Docs/Protocols/KM003C.md#link). The meter knows more; what could reset it,
-/// start its loader or change it has no case, so that nothing here can send it.
+/// The kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). The meter knows more; those that could
+/// reset it, start its loader or change it have no case, so that nothing here can send them.
 package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case connect = 0x02
     case disconnect = 0x03
@@ -46,7 +46,7 @@ package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case data = 0x41
     case memoryRead = 0x44
     case streamingAuth = 0x4C
-    /// `memoryRead` with the extend bit: where the data that follow were read from.
+    /// `memoryRead` with the extend bit: the range from which the data that follow were read.
     case memoryAnswer = 0xC4
 
     /// The name as it appears in JSON.
@@ -81,8 +81,8 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
 
     /// - Parameters:
     ///   - hasNext: whether another payload follows.
-    ///   - chunk: how many samples a queue payload holds; 0 elsewhere. 6 bits.
-    ///   - size: bytes of the payload, or of one sample of a queue. 10 bits.
+    ///   - chunk: how many samples a queue payload holds, 0 for other payloads; 6 bits.
+    ///   - size: length in bytes of the payload, or of one sample of a queue; 10 bits.
     package init(_ attribute: KM003CAttributes, hasNext: Bool = false, chunk: Int = 0, size: Int) {
         word =
             UInt32(attribute.rawValue & 0x7FFF) | (hasNext ? 0x8000 : 0)
@@ -94,10 +94,10 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
     package var chunk: Int { Int(word >> 16 & 0x3F) }
     package var size: Int { Int(word >> 22) }
 
-    /// Whether it is a header that a meter could have sent: one known attribute, a size that fits it.
+    /// Whether a meter could have sent this header: one known attribute, and a size that fits it.
     ///
-    /// The limits are generous and still matter: whatever size is believed, so many good bytes noise can swallow. A
-    /// PD status of 88 bytes is the longest captured, and 8 bytes of attribute 80.
+    /// The limits are generous but still matter: noise can swallow as many good bytes as the size that is accepted. The
+    /// longest captured are a PD status of 88 bytes, and 8 bytes of attribute 80.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
         case .adc: KM003CADC.isLength(size) && chunk == 0
@@ -107,14 +107,14 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
         case .pdTrace: size == 0 && chunk == 0
         case .unknown80: size <= 32 && chunk == 0
         case .logCatalogue: size % 48 == 0 && (chunk == 0 || size == 48)
-        // Nobody has seen one, and no driver asks for them.
+        // Nobody has seen one, and no driver requests them.
         case .fastQueue, .quickCharge: side == .both
         default: false
         }
     }
 
-    /// The payload's length in bytes. A PD trace is the exception: with size 0 its length stands in its own bytes
-    /// (Docs/Protocols/KM003C.md#usb-power-delivery), for which see `KM003CFraming`.
+    /// The payload's length in bytes, except for a PD trace: with size 0 its length is in its own bytes
+    /// (Docs/Protocols/KM003C.md#usb-power-delivery), and `KM003CFraming` reads it.
     package var payloadLength: Int {
         switch attribute {
         case .queue: size * chunk

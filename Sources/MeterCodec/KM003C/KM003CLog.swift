@@ -1,23 +1,23 @@
 package import MeterModel
 
-/// One line of the catalogue of what the meter recorded by itself, 48 bytes, little-endian
+/// One entry in the catalogue of what the meter recorded by itself: 48 bytes, little-endian
 /// (Docs/Protocols/KM003C.md#logs).
 package struct KM003CLogEntry: Hashable, Sendable {
     package static let length = 48
 
-    /// As the meter shows it, nil when it is not plain text.
+    /// As the meter shows it. Nil if it is not plain text.
     package let name: String?
     package let sampleCount: Int
     /// The time between two samples.
     package let interval_ms: Int
     /// Not understood.
     package let flags: UInt16
-    /// How long it recorded.
+    /// How long the recording lasted.
     package let duration_s: Int
     /// What flowed, with the sign of the current.
     package let charge_uAh: Int
     package let energy_uWh: Int
-    /// Where its samples begin, from the beginning of the logs.
+    /// Where its samples start, from the start of the logs.
     package let offset: UInt32
 
     /// - Parameter raw: at least one entry.
@@ -39,7 +39,7 @@ package struct KM003CLogEntry: Hashable, Sendable {
         }
     }
 
-    /// Where its samples are; nil for a log without any, or outside the logs' memory.
+    /// Where its samples are. Nil for a log without any, or outside the logs' memory.
     package var range: KM003CLogRange? { KM003CLogRange(offset: offset, sampleCount: sampleCount) }
 }
 
@@ -55,7 +55,7 @@ package struct KM003CLogSample: Hashable, Sendable {
 
     package let microvolts: Int32
     package let microamperes: Int32
-    /// Since the log began, with the sign of the current.
+    /// Since the log started, with the sign of the current.
     package let charge_uAh: Int32
     package let energy_uWh: Int32
 

@@ -1,20 +1,20 @@
 package import MeterModel
 
-/// Reads what a KM003C says of itself, the catalogue of its logs, or one of them (Docs/Protocols/KM003C.md#logs).
+/// Reads what a KM003C says about itself, the catalogue of its logs, or one of them (Docs/Protocols/KM003C.md#logs).
 ///
 /// ```
 ///   connect ─▶ read hardware, firmware, serial ─▶ read hardware id ─▶ prove ─▶ list ─▶ read the log
 ///                                             └── .device ends here     .catalogue ──┘
 /// ```
 ///
-/// Each step is a request with a number of its own, asked again where no answer comes, and only an answer with that
-/// number counts. The meter measures on meanwhile and forgets nothing.
+/// Each step is a request with its own number, which is repeated if no answer comes, and only an answer with that
+/// number counts. The meter keeps measuring meanwhile and forgets nothing.
 package struct KM003CLogDownload: MeterTransfer {
     package struct Outcome: Hashable, Sendable {
         package var device = DeviceInfo()
-        /// Empty where it was not asked for.
+        /// Empty unless it was requested.
         package var catalogue: [KM003CLogEntry] = []
-        /// The log that was asked for.
+        /// The requested log.
         package var log: (entry: KM003CLogEntry, samples: [KM003CLogSample])?
 
         package static func == (lhs: Self, rhs: Self) -> Bool {
@@ -34,13 +34,13 @@ package struct KM003CLogDownload: MeterTransfer {
     private let wish: LogRequest
     private let model: ModelName
     private var decoder = KM003CDecoder(side: .transfer)
-    /// What is left to do, the task at hand first; empty before the start and after the end.
+    /// The remaining tasks, the current one first; empty before the start and after the end.
     private var tasks: [Task] = []
     private var attempts = 0
     private var id: UInt8
-    /// The meter has said that what was asked for comes, and so much of it has come.
+    /// What has arrived so far of an answer that the meter has announced; nil if none is announced.
     private var arriving: [UInt8]?
-    /// What a host may prove itself with, the first at hand first.
+    /// What a host may prove itself with, the current one first.
     private var credentials: [[UInt8]] = []
     /// The first twelve bytes of the serial number's block.
     private var serialStart: [UInt8] = []
@@ -66,8 +66,8 @@ package struct KM003CLogDownload: MeterTransfer {
     }
 
     /// - Parameters:
-    ///   - model: by its USB id. Another than a KM002C never sees a second credential: the one that opens a KM002C's logs
-    ///     would ask a KM003C for leave to calibrate.
+    ///   - model: by its USB id. A model other than a KM002C never sees a second credential: the one that opens a
+    ///     KM002C's logs would ask a KM003C for permission to calibrate.
     ///   - lastID: the number of the last request on this link.
     package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
@@ -75,7 +75,7 @@ package struct KM003CLogDownload: MeterTransfer {
         id = lastID
     }
 
-    /// Neither the USB id nor the meter's own name says that it is another.
+    /// Whether it is a KM002C: neither the USB id nor the meter's own name says otherwise.
     private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {
@@ -105,11 +105,11 @@ package struct KM003CLogDownload: MeterTransfer {
 
     // MARK: Asking
 
-    /// Asks for the task at hand.
+    /// Sends the request of the current task.
     private mutating func ask() -> TransferStep<Outcome> {
         attempts += 1
         arriving = nil
-        // Never 0, for which see `KM003CFraming`.
+        // Never 0; `KM003CFraming` says why.
         id = id == .max ? 1 : id + 1
         let bytes =
             switch tasks[0] {
@@ -118,7 +118,7 @@ package struct KM003CLogDownload: MeterTransfer {
             case .prove: KM003CProof.request(id: id, hardwareID: credentials.first ?? [])
             case .list: KM003CHeader(.getData, id: id, parameter: KM003CAttributes.logCatalogue.rawValue).bytes
             }
-        // A second lies between two proofs (jfessard/km003c-web).
+        // There must be a second between two proofs (jfessard/km003c-web).
         let pause: Duration = tasks[0] == .prove && hasProved ? .seconds(1) : KM003CMemory.pause
         if tasks[0] == .prove { hasProved = true }
         return .send([Outgoing([], pause: pause), Outgoing(bytes)])
@@ -137,7 +137,7 @@ package struct KM003CLogDownload: MeterTransfer {
         return .failed(failure)
     }
 
-    /// The task at hand is done.
+    /// Ends the current task and starts the next.
     private mutating func advance() -> TransferStep<Outcome> {
         if tasks.removeFirst() == .read(.hardwareID), isKM002C { credentials.append(serialStart) }
         attempts = 0
@@ -153,7 +153,7 @@ package struct KM003CLogDownload: MeterTransfer {
         switch (tasks[0], message.kind) {
         case (.read(.hardwareID), .reject), (.read(.hardwareID), .notReadable):
             guard isKM002C else { return message.id == id ? fail(.refused(tasks[0].description)) : .wait }
-            // It keeps its hardware id to itself, and takes the block of its serial number for it.
+            // It does not reveal its hardware id, and takes the block of its serial number for it.
             return message.id == id ? advance() : .wait
         case (_, .reject), (_, .notReadable):
             return message.id == id ? fail(.refused(tasks[0].description)) : .wait
@@ -165,7 +165,7 @@ package struct KM003CLogDownload: MeterTransfer {
             arriving = isOurs ? [] : nil
             return .wait
         case (.prove, .streamingAuth):
-            // It repeats no number.
+            // It does not repeat the number.
             if KM003CProof.level(rawWord: message.rawWord, model: model) > 0 { return advance() }
             return proveAgain()
         case (.list, .data):
@@ -175,7 +175,7 @@ package struct KM003CLogDownload: MeterTransfer {
         }
     }
 
-    /// With the next credential, where there is one.
+    /// Tries the next credential, if there is one.
     private mutating func proveAgain() -> TransferStep<Outcome> {
         guard credentials.count > 1 else { return fail(.refused(tasks[0].description)) }
         credentials.removeFirst()
@@ -204,7 +204,7 @@ package struct KM003CLogDownload: MeterTransfer {
             credentials = [bytes]
         case .log:
             let samples = KM003CLogSample.all(in: bytes)
-            // There is no check sum: bytes that were lost leave nothing but impossible samples.
+            // There is no checksum: lost bytes show only as impossible samples.
             guard samples.allSatisfy(\.isPlausible) else {
                 return askAgain(orFail: .unreadable(tasks[0].description))
             }
@@ -230,6 +230,6 @@ package struct KM003CLogDownload: MeterTransfer {
 }
 
 extension KM003CMemory {
-    /// What the meter repeats in its answer.
+    /// The range that the meter repeats in its answer.
     fileprivate var range: KM003CMemoryRange { KM003CMemoryRange(address: address, size: size) }
 }

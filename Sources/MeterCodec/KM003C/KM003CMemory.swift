@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// What may be read from a meter's memory. There is no other way to make a request, since a read anywhere else can
-/// crash the meter (Docs/Protocols/KM003C.md#logs).
+/// The places that may be read in a meter's memory. There is no other way to make a request, since a read anywhere else
+/// can crash the meter (Docs/Protocols/KM003C.md#logs).
 package enum KM003CMemory: Hashable, Sendable {
     /// Model, hardware version and its date.
     case hardware
@@ -9,7 +9,7 @@ package enum KM003CMemory: Hashable, Sendable {
     case firmware
     /// Serial number and unique id.
     case serial
-    /// The processor's own id, by which a host proves itself.
+    /// The processor's own id, with which a host proves itself.
     case hardwareID
     /// Samples of the meter's own logs.
     case log(KM003CLogRange)
@@ -24,7 +24,7 @@ package enum KM003CMemory: Hashable, Sendable {
         }
     }
 
-    /// Bytes, as the vendor's program reads them.
+    /// In bytes, as the vendor's program reads them.
     package var size: UInt32 {
         switch self {
         case .hardware, .firmware, .serial: 64
@@ -33,10 +33,10 @@ package enum KM003CMemory: Hashable, Sendable {
         }
     }
 
-    /// Where the logs begin.
+    /// Where the logs start.
     package static let logs: UInt32 = 0x9810_0000
 
-    /// Readers leave so much time between two reads (Docs/Protocols/KM003C.md#logs).
+    /// The time that readers leave between two reads (Docs/Protocols/KM003C.md#logs).
     package static let pause = Duration.milliseconds(50)
 
     /// The request to read it.
@@ -45,7 +45,7 @@ package enum KM003CMemory: Hashable, Sendable {
         return [KM003CKind.memoryRead.rawValue, id, 0x01, 0x01] + (ECBCipher.km003cMemory.encrypt(plain) ?? [])
     }
 
-    /// Address, size, filling and their CRC-32: how a range is written in requests, before they are encrypted, and in
+    /// Address, size, filler and their CRC-32: the form of a range in requests, before they are encrypted, and in
     /// answers.
     package static func range(address: UInt32, size: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -59,16 +59,16 @@ package enum KM003CMemory: Hashable, Sendable {
 
 /// A part of the memory that holds logs.
 package struct KM003CLogRange: Hashable, Sendable {
-    /// From the beginning of the logs, bytes.
+    /// From the start of the logs, in bytes.
     package let offset: UInt32
-    /// Bytes.
+    /// In bytes.
     package let size: UInt32
 
-    /// Nobody has said how large the memory for logs is. What a catalogue says is only believed below 16 MB, which no
-    /// log that it can count comes near.
+    /// Nobody has said how large the memory for logs is. A catalogue entry is accepted only below 16 MB, which no log
+    /// that it can count comes near.
     package static let end: UInt32 = 0x0100_0000
 
-    /// - Returns: nil for a range that is empty, or leaves the memory that holds logs.
+    /// - Returns: nil for a range that is empty or extends beyond the memory that holds logs.
     package init?(offset: UInt32, sampleCount: Int) {
         guard (1...Int(UInt16.max)).contains(sampleCount), offset < Self.end else { return nil }
         let size = UInt32(sampleCount * KM003CLogSample.length)
@@ -79,21 +79,22 @@ package struct KM003CLogRange: Hashable, Sendable {
 }
 
 extension ECBCipher {
-    /// Over what is read from memory, and the requests for it (Docs/Protocols/KM003C.md#logs).
+    /// The cipher of what is read from memory, and of the requests for it (Docs/Protocols/KM003C.md#logs).
     package static let km003cMemory = ECBCipher(fixedKey: Array("Lh2yfB7n6X7d9a5Z".utf8))
-    /// Over a host's proof of itself.
+    /// The cipher of a host's proof of itself.
     package static let km003cProof = ECBCipher(fixedKey: Array("Fa0b4tA25f4R038a".utf8))
-    /// Over the meter's answer to it.
+    /// The cipher of the meter's answer to it.
     package static let km003cGrant = ECBCipher(fixedKey: Array("FX0b4tA25f4R038a".utf8))
 }
 
 /// How a host proves itself, so that the meter shows its queue and its logs (Docs/Protocols/KM003C.md#logs).
 ///
-/// It asks for the first level, which only shows. There is nothing here that could ask for the second, which calibrates.
+/// It asks for the first level, which only allows reading. Nothing here can ask for the second, which allows
+/// calibration.
 package enum KM003CProof {
     package static let hardwareIDLength = 12
 
-    /// - Parameter hardwareID: as read from the meter, 12 bytes; what is missing counts as zero.
+    /// - Parameter hardwareID: as read from the meter, 12 bytes; missing bytes count as zero.
     package static func request(id: UInt8, hardwareID: [UInt8]) -> [UInt8] {
         let own = Array((hardwareID + [UInt8](repeating: 0, count: hardwareIDLength)).prefix(hardwareIDLength))
         let plain = [UInt8](repeating: 0, count: 8) + own + [UInt8](repeating: 0, count: 12)
@@ -104,12 +105,12 @@ package enum KM003CProof {
     /// KM003C's first and second level; 0202 refuses and 0204 grants a KM002C's first.
     package static let answers: Set<UInt16> = [0x0201, 0x0202, 0x0203, 0x0204, 0x0205]
 
-    /// What an answer grants: 0 nothing, 1 reading, 2 more than was asked for.
+    /// What an answer grants: 0 for nothing, 1 for reading, 2 for more than was requested.
     ///
     /// - Parameters:
-    ///   - rawWord: the upper half of its header. With the lowest bit set the level is in the two above it. Without, it is a
-    ///     KM002C's, whose level is one bit higher; a KM003C refuses with it.
-    ///   - model: which meter was asked.
+    ///   - rawWord: the upper half of its header. If the lowest bit is set, the level is in the two bits above it. If
+    ///     not, the word is a KM002C's, whose level is one bit higher; a KM003C refuses with it.
+    ///   - model: the model of the meter that was asked.
     package static func level(rawWord: UInt16, model: ModelName) -> Int {
         if rawWord & 1 == 1 { return Int(rawWord >> 1 & 3) }
         return model == .km002c ? Int(rawWord >> 2 & 3) : 0

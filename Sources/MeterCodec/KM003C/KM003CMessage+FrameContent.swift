@@ -1,11 +1,11 @@
 package import MeterModel
 
 extension KM003CMessage: FrameContent {
-    /// KM003C and KM002C send the same bytes.
+    /// Unknown: the KM003C and KM002C send the same bytes.
     package var model: ModelName? { nil }
 
-    /// Each sample of a queue, or the measurements where there is none. Where an answer holds both, the newest sample
-    /// takes the temperature and the supply voltage, which a sample lacks, from the measurements.
+    /// Each sample of a queue, or the measurements if there is no queue. If an answer holds both, the newest sample
+    /// takes from the measurements the temperature and the supply voltage, which samples lack.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard !payloads.isEmpty, case let samples = queueSamples, let newest = samples.last else {
             if let adc { body(adc.reading) }
@@ -77,7 +77,7 @@ extension KM003CMessage: FrameContent {
         }
     }
 
-    /// Payloads that are recognised and not yet decoded keep their bytes.
+    /// Keeps the bytes of a payload that is recognised but not decoded yet.
     private func rawDetail(_ payload: KM003CPayload) -> FrameDetail {
         FrameDetail("payload_\(payload.attribute.name ?? "unknown")", .text(Hex.encode(payload.bytes)))
     }

@@ -1,33 +1,34 @@
 /// One message to or from a KM003C or KM002C.
 ///
-/// The measurements, which are nearly all the traffic, lie inside the value; every other payload is an array.
+/// The measurements, which make up nearly all the traffic, are stored inside the value; every other payload is an
+/// array.
 package struct KM003CMessage: Sendable {
     package enum Content: Sendable {
         case message(KM003CKind)
-        /// A piece of what a memory answer announced, encrypted; the bytes are the frame's own.
+        /// An encrypted piece of what a memory answer announced; the bytes are the frame's own.
         case memoryPiece(length: Int)
-        /// A sample of the queue before it, beyond the number that its header gave.
+        /// A sample of the previous message's queue, beyond the number in its header.
         case queueRest
     }
 
     package let content: Content
     /// The number of the request that it is or answers; 0 for a memory piece.
     package let id: UInt8
-    /// An attribute, a rate or a switch, by kind; see `KM003CHeader`.
+    /// An attribute, a rate or a switch, depending on the kind; see `KM003CHeader`.
     package let parameter: UInt16
-    /// The upper half of the header as it stands, which some kinds use whole; 0 where there is no header.
+    /// The upper half of the header as it is, which some kinds use whole; 0 if there is no header.
     package let rawWord: UInt16
     package let adc: KM003CADC?
-    /// All payloads but the measurements, in the order they came; of measurements, what stands behind the known ones.
+    /// All payloads except the measurements, in order of arrival; of the measurements, what follows the known ones.
     package let payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
-    /// The rate of the graph, where whoever decodes knows it.
+    /// The rate of the graph, if the decoder knows it.
     package let graphRate: KM003CRate?
-    /// What the source and the sink at the meter's ends have agreed upon, as far as it was heard up to this message;
-    /// only in one that carries a PD status.
+    /// What source and sink, at the two ends of the meter, have agreed on, as far as the messages up to this one tell;
+    /// only in a message that carries a PD status.
     package internal(set) var contract: PDContract?
 
-    /// A sample behind a queue that should have ended.
+    /// A sample after a queue that should have ended.
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
         content = .queueRest
         id = 0
@@ -53,7 +54,7 @@ package struct KM003CMessage: Sendable {
 
     /// - Parameters:
     ///   - raw: exactly one message, measured by `KM003CFraming`.
-    ///   - kind: which the framing found.
+    ///   - kind: as found by the framing.
     package init(_ raw: UnsafeRawBufferPointer, kind: KM003CKind, graphRate: KM003CRate?) {
         let header = KM003CHeader(word: raw.u32LE(0))
         content = .message(kind)
@@ -67,7 +68,7 @@ package struct KM003CMessage: Sendable {
             payloads = []
             return
         }
-        // Nearly always there is one payload, and it is the measurements.
+        // Nearly always there is one payload: the measurements.
         if raw.count == Self.adcAnswerLength, raw.u32LE(4) == Self.adcPayloadHeader {
             adc = KM003CADC(UnsafeRawBufferPointer(rebasing: raw[8...]))
             payloads = []
@@ -95,7 +96,7 @@ package struct KM003CMessage: Sendable {
         return (adc, payloads)
     }
 
-    /// nil for what has no header of its own.
+    /// Nil for a message without a header of its own.
     package var kind: KM003CKind? {
         if case .message(let kind) = content { kind } else { nil }
     }
@@ -125,13 +126,13 @@ package struct KM003CMessage: Sendable {
         payload(.pdTrace).flatMap { $0.withUnsafeBytes { KM003CPDTrace($0) } }
     }
 
-    /// What the meter recorded by itself; empty where it recorded nothing, nil where the message is about something else.
+    /// What the meter recorded by itself; empty if it recorded nothing. Nil if the message is about something else.
     package var logCatalogue: [KM003CLogEntry]? {
         payload(.logCatalogue).map { $0.withUnsafeBytes { KM003CLogEntry.all(in: $0) } }
     }
 }
 
-/// A payload that is not the measurements, as it came.
+/// A payload other than the measurements, as it arrived.
 package struct KM003CPayload: Hashable, Sendable {
     package var attribute: KM003CAttributes
     package var bytes: [UInt8]

@@ -1,9 +1,9 @@
 import MeterModel
 
-/// The meter's view of USB Power Delivery: what it measures, and what happened since it was last asked
+/// The meter's view of USB Power Delivery: what it measures, and what has happened since it was last asked
 /// (Docs/Protocols/KM003C.md#usb-power-delivery). Little-endian.
 package struct KM003CPDStatus: Hashable, Sendable {
-    /// What always comes first.
+    /// Length of the part that always comes first.
     package static let preambleLength = 12
 
     /// The meter's clock, wrapping.
@@ -14,15 +14,15 @@ package struct KM003CPDStatus: Hashable, Sendable {
     package let cc2_mV: Int
     /// Oldest first.
     package let events: [Event]
-    /// What stands behind the last event that could be read, up to the end of the payload; empty for all that was
+    /// The bytes from the first event that could not be read to the end of the payload; empty in everything that was
     /// captured.
     package let rest: [UInt8]
 
-    /// The first byte of what could not be read. 05 was reported (inuchanbt/KM003C-CLI, tests/test_km003c.py), and neither
-    /// its length nor its meaning is known, so that the events behind it are lost too.
+    /// The first byte of what could not be read. 05 was reported (inuchanbt/KM003C-CLI, tests/test_km003c.py); neither
+    /// its length nor its meaning is known, so the events after it are lost too.
     package var unknownFlag: UInt8? { rest.first.flatMap { Self.isKnown($0) ? nil : $0 } }
 
-    /// The last event ends too early: bytes of it were lost.
+    /// Whether the last event ends too early because bytes of it were lost.
     package var isCutShort: Bool { rest.first.map(Self.isKnown) ?? false }
 
     private static func isKnown(_ flag: UInt8) -> Bool {
@@ -30,7 +30,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
     }
 
     package struct Event: Hashable, Sendable {
-        /// The meter's clock. Of an attach or detach it is 24 bits.
+        /// The meter's clock; only 24 bits for an attach or detach.
         package let milliseconds: UInt32
         package let kind: Kind
 
@@ -43,12 +43,12 @@ package struct KM003CPDStatus: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case attached
         case detached
-        /// A change of the plug with a code that nobody has described.
+        /// A change of the plug, with a code that nobody has described.
         case plug(code: UInt8)
         case message(PDMessage)
     }
 
-    /// - Returns: nil for a payload that is shorter than what always comes first.
+    /// - Returns: nil for a payload that is shorter than the part that always comes first.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count >= Self.preambleLength else { return nil }
         milliseconds = raw.u32LE(0)
@@ -69,7 +69,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
     private static let plugMark: UInt8 = 0x45
     private static let plugLength = 6
 
-    /// The event that the bytes begin with, and its length; nil where they begin none or hold only a part.
+    /// The event that the bytes start with, and its length. Nil if they do not start an event or hold only part of one.
     private static func event(_ raw: UnsafeRawBufferPointer) -> (Event, length: Int)? {
         guard let first = raw.first else { return nil }
         if first == plugMark {
@@ -77,7 +77,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
             let milliseconds = raw.u32LE(1) & 0xFF_FFFF
             return (Event(milliseconds: milliseconds, kind: plug(raw.u8(5))), plugLength)
         }
-        // The length counts the clock, the addressee and the message, and not this byte.
+        // The length counts the clock, the addressee and the message, but not this byte.
         let length = 1 + Int(first & 0x3F)
         guard first & 0xC0 == 0x80, length >= messageStart, raw.count >= length else { return nil }
         let message = PDMessage(sop: raw.u8(5), bytes: Array(raw[messageStart..<length]))
@@ -86,7 +86,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
 
     private static let messageStart = 6
 
-    /// The lower codes are those of older firmware.
+    /// The kind of a plug event. The lower codes are from older firmware.
     private static func plug(_ code: UInt8) -> Kind {
         switch code {
         case 0x11, 0x21: .attached
@@ -126,7 +126,7 @@ extension KM003CPDStatus.Kind: CustomStringConvertible {
 }
 
 extension PDNegotiation {
-    /// Takes what a status tells of it.
+    /// Follows the events of a status.
     mutating func heard(_ status: KM003CPDStatus) {
         for event in status.events {
             switch event.kind {

@@ -1,10 +1,10 @@
 import MeterModel
 
-/// What the meter's own USB PD machine went through: two lists, each behind its length in one byte, of records of five
-/// bytes (Docs/Protocols/KM003C.md#usb-power-delivery).
+/// What the meter's own USB PD machine went through: two lists of records of five bytes, each list preceded by its
+/// length in one byte (Docs/Protocols/KM003C.md#usb-power-delivery).
 ///
-/// The names are those of okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9; a message
-/// does not say the firmware, so the codes are kept beside the names.
+/// The names are from okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9; a message does
+/// not tell the firmware, so the codes are kept beside the names.
 package struct KM003CPDTrace: Hashable, Sendable {
     package static let recordLength = 5
 
@@ -22,7 +22,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
     package let states: [Record]
     package let protocolEvents: [Record]
 
-    /// - Returns: nil unless both lists are there, of whole records.
+    /// - Returns: nil unless there are two lists of whole records.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard let states = Self.list(raw) else { return nil }
         let offset = 1 + states.count * Self.recordLength
@@ -49,22 +49,22 @@ package struct KM003CPDTrace: Hashable, Sendable {
         ]
     }
 
-    /// Each record as its code, hexadecimal, at its second.
+    /// Each record as its code in hexadecimal and its second.
     private static func text(_ records: [Record]) -> String {
         records.map { "\(Hex.encode([$0.code]))@\($0.seconds)" }.joined(separator: " ")
     }
 
-    /// The name of each record, and its code where it has none.
+    /// The name of each record, or its code if it has no name.
     private static func names(_ records: [Record], _ name: (UInt8) -> String?) -> String {
         records.map { name($0.code) ?? Hex.encode([$0.code]) }.joined(separator: " ")
     }
 
-    /// A state of the Type-C machine; nil for a code that nobody has named.
+    /// A state of the Type-C machine. Nil for a code that nobody has named.
     package static func stateName(_ code: UInt8) -> String? {
         stateNames.indices.contains(Int(code)) ? stateNames[Int(code)] : nil
     }
 
-    /// An event of the protocol machine. 52 and 76 to 78 were seen as well; nobody knows what they are.
+    /// An event of the protocol machine. 52 and 76 to 78 were seen as well; nobody knows what they mean.
     package static func eventName(_ code: UInt8) -> String? {
         switch code {
         case 0x00: "Disabled"

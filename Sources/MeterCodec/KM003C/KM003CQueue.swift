@@ -20,7 +20,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// By how much a sample's sequence number is ahead of the one before: milliseconds.
+    /// The difference between the sequence numbers of two successive samples, in milliseconds.
     package var sequenceStep: UInt16 { UInt16(1000 / samplesPerSecond) }
 }
 
@@ -30,7 +30,7 @@ package struct KM003CQueueSample: Hashable, Sendable {
 
     /// A wrapping count of milliseconds.
     package let sequence: UInt16
-    /// Not understood; no reason to refuse a sample.
+    /// Not understood, and not a reason to refuse a sample.
     package let marker: UInt16
     package let microvolts: Int32
     package let microamperes: Int32
@@ -47,14 +47,14 @@ package struct KM003CQueueSample: Hashable, Sendable {
 
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
 
-    /// The most that neighbours in one answer are apart, milliseconds: four of the slowest samples.
+    /// The largest step between neighbours in one answer, in milliseconds: four of the slowest samples.
     static let longestStep: UInt16 = 2000
 
-    /// The offset of a sample that no meter takes, or that cannot follow the one before it; nil when there is none.
+    /// The offset of a sample that no meter takes, or that cannot follow the one before it, if any.
     ///
     /// - Parameters:
     ///   - samples: a queue's payload.
-    ///   - rate: where it is known, each step is a whole number of its steps.
+    ///   - rate: if known, each step must be a whole number of its steps.
     static func implausibleOffset(in samples: UnsafeRawBufferPointer, rate: KM003CRate?) -> Int? {
         let unit = rate?.sequenceStep ?? 1
         var last: UInt16?
@@ -69,7 +69,7 @@ package struct KM003CQueueSample: Hashable, Sendable {
         return nil
     }
 
-    /// - Parameter lineStep: volts in one step of the four lines, nil where the rate is not known.
+    /// - Parameter lineStep: the unit of the four lines; nil if the rate is not known.
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
@@ -91,7 +91,7 @@ package struct KM003CQueueSample: Hashable, Sendable {
     }
 }
 
-/// The unit of the four line voltages in a queue sample: it is not the same at all rates
+/// The unit of the four line voltages in a queue sample, which depends on the rate
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package enum KM003CLineStep: Sendable {
     /// 0.1 mV, at 2 samples a second.
@@ -101,15 +101,15 @@ package enum KM003CLineStep: Sendable {
 
     package init(_ rate: KM003CRate) { self = rate == .two ? .tenthMillivolt : .millivolt }
 
-    /// What the sequence numbers tell: only at 2 samples a second are any two neighbours at least 500 ms apart.
-    /// Nil for fewer than two samples.
+    /// What the sequence numbers tell: only at 2 samples a second are all neighbours at least 500 ms apart. Nil for
+    /// fewer than two samples.
     package init?(sequences samples: [KM003CQueueSample]) {
         let steps = zip(samples, samples.dropFirst()).map { $1.sequence &- $0.sequence }
         guard let least = steps.min() else { return nil }
         self = least >= KM003CRate.two.sequenceStep ? .tenthMillivolt : .millivolt
     }
 
-    /// Steps in one volt.
+    /// Steps per volt.
     package var perVolt: Double {
         switch self {
         case .tenthMillivolt: 10_000

@@ -1,13 +1,13 @@
 /// Tells a sample that follows its queue from noise.
 ///
-/// A captured answer at 50 samples a second holds five samples where its header says two. On a serial line nothing but
-/// the sequence number shows that the other three belong to it.
+/// A captured answer at 50 samples a second holds five samples where its header says two. On a serial line only the
+/// sequence numbers show that the other three belong to it.
 struct KM003CQueueRest: Sendable {
     let rate: KM003CRate
     /// The sequence number that the next sample would have.
     let sequence: UInt16
 
-    /// - Returns: nil unless the message ends in a queue whose rate is known or shows in its sequence numbers.
+    /// - Returns: nil unless the message ends in a queue whose rate is known or follows from its sequence numbers.
     init?(after message: KM003CMessage) {
         guard message.payloads.last?.attribute == .queue else { return nil }
         let samples = message.queueSamples
@@ -24,7 +24,7 @@ struct KM003CQueueRest: Sendable {
         self.sequence = sequence
     }
 
-    /// What would follow one sample more.
+    /// What would follow after one more sample.
     var next: Self { Self(rate: rate, sequence: sequence &+ rate.sequenceStep) }
 
     enum Verdict {
@@ -33,7 +33,7 @@ struct KM003CQueueRest: Sendable {
         case foreign
     }
 
-    /// Whether these bytes, which begin no message, begin that sample.
+    /// Whether these bytes, which do not start a message, start that sample.
     func judge(_ bytes: UnsafeRawBufferPointer) -> Verdict {
         let found = bytes.count == 1 ? UInt16(bytes.u8(0)) | sequence & 0xFF00 : bytes.u16LE(0)
         guard found == sequence else { return .foreign }

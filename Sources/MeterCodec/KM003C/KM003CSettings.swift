@@ -1,11 +1,11 @@
-/// The meter's settings, 180 bytes, little-endian, two check sums
+/// The meter's settings: 180 bytes, little-endian, with two checksums
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CSettings: Hashable, Sendable {
     package static let length = 180
-    /// The two checked parts and where the CRC-32 of each stands.
+    /// The two checked parts, and the offset of the CRC-32 of each.
     package static let checks: [(range: Range<Int>, offset: Int)] = [(0..<0x5C, 0x5C), (0x60..<0xB0, 0xB0)]
 
-    /// 0 or 1; which is which language is not known.
+    /// 0 or 1; it is not known which language is which.
     package let language: Int
     package let isUncalibrated: Bool
     package let brightnessPercent: Int
@@ -14,11 +14,11 @@ package struct KM003CSettings: Hashable, Sendable {
     package let orientation: Int
     package let mode: Int
     package let page: Int
-    /// What the meter calls itself, nil when it is not plain text.
+    /// The meter's own name. Nil if it is not plain text.
     package let name: String?
 
     /// - Parameter raw: a settings payload.
-    /// - Returns: nil unless it has the one length that is known.
+    /// - Returns: nil unless it has the only length that is known.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count == Self.length else { return nil }
         let general = raw.u32LE(0)
@@ -33,7 +33,7 @@ package struct KM003CSettings: Hashable, Sendable {
         name = raw.ascii(0x70, length: 64)
     }
 
-    /// What is wrong with the check sums of a settings payload of the known length, nil when both are right.
+    /// The first wrong checksum in a settings payload of the known length, if any.
     package static func checkError(_ raw: UnsafeRawBufferPointer) -> CodecError? {
         guard raw.count == length else { return nil }
         for (range, offset) in checks {

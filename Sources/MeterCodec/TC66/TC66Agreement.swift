@@ -1,18 +1,18 @@
-/// Whether the pieces of an answer belong together, as far as what they say can tell.
+/// Whether the pieces of an answer belong together, as far as their values can tell.
 ///
-/// Each piece has a check sum of its own and none has a number, so that the first piece of one answer and the second of
-/// a later one make a perfect answer which nobody measured. `pac2` has the resistance that the voltage and current in
-/// `pac1` make: in the one public answer 259.3 Ω beside 5.1609 V and 0.0199 A, which is 259.34 Ω
-/// (jedie/tc66c2mqtt, tests/fixtures.py).
+/// Each piece has its own checksum but no number, so the first piece of one answer and the second of a later one make a
+/// perfect answer that nobody measured. The resistance in `pac2` is the quotient of the voltage and current in `pac1`:
+/// in the one public answer 259.3 Ω with 5.1609 V and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt,
+/// tests/fixtures.py).
 struct TC66Agreement: Sendable {
-    /// So many answers in a row that do not agree are what the meter means, and no mixture. Over the radio an answer is
-    /// waited for for three seconds, and a link of fifteen silent ones is given up.
+    /// Number of disagreeing answers in a row that must be what the meter means, and not a mixture. Over the radio an
+    /// answer is waited for for three seconds, and a link with fifteen silent ones is given up.
     private static let disagreeingMax = 3
     private static let agreeingNeeded = 3
     private var isAskedFor = true
     private var count = 0
 
-    /// Whether an answer, whose check sums are right, may be shown.
+    /// Whether an answer whose checksums are right may be shown.
     mutating func accepts(_ block: TC66Block) -> Bool {
         let agrees = Self.agrees(block.rawResistance, voltage: block.rawVoltage, current: block.rawCurrent)
         let accepted = agrees || !isAskedFor
@@ -24,13 +24,14 @@ struct TC66Agreement: Sendable {
         return accepted
     }
 
-    /// Half a milliampere, two per cent and 0.2 Ω are left for a meter that computes with other numbers than it sends.
-    /// What a meter shows while nothing flows is not known, so neither 0 nor 9999.9 Ω and more speak against anything.
+    /// Whether a resistance fits voltage and current. Half a milliampere, two per cent and 0.2 Ω are allowed for a
+    /// meter that computes with other numbers than it sends. It is not known what a meter shows while nothing flows, so
+    /// 0 as well as 9999.9 Ω and more are always accepted.
     ///
     /// - Parameters:
-    ///   - resistance: tenths of an ohm.
-    ///   - voltage: ten-thousandths of a volt.
-    ///   - current: hundred-thousandths of an ampere.
+    ///   - resistance: in tenths of an ohm.
+    ///   - voltage: in ten-thousandths of a volt.
+    ///   - current: in hundred-thousandths of an ampere.
     static func agrees(_ resistance: Int, voltage: Int, current: Int) -> Bool {
         guard resistance > 0, resistance < 99_999 else { return true }
         let (ohms, volts, amperes) = (Double(resistance) / 10, Double(voltage) / 1e4, Double(current) / 1e5)

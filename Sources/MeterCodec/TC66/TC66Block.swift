@@ -1,16 +1,16 @@
 package import MeterModel
 
-/// The answer to `getva`, decrypted: `pac1`, `pac2`, `pac3` in this order, all little-endian
+/// The decrypted answer to `getva`: `pac1`, `pac2`, `pac3` in this order, all little-endian
 /// (Docs/Protocols/TC66.md#the-answer).
 package struct TC66Block: Sendable {
     package static let length = 192
 
     private var bytes: InlineArray<192, UInt8>
-    /// How the temperature is to be read, which the wire does not say.
+    /// The unit of the temperature, which the wire does not carry.
     package let temperatureUnit: TemperatureUnit
 
     /// - Parameters:
-    ///   - plain: 192 decrypted bytes, already judged by `TC66Decoder`.
+    ///   - plain: 192 decrypted bytes, already checked by `TC66Decoder`.
     ///   - order: which piece each third of `plain` is.
     package init(
         _ plain: UnsafeRawBufferPointer, order: InlineArray<3, TC66Piece> = [.pac1, .pac2, .pac3],
@@ -43,7 +43,7 @@ package struct TC66Block: Sendable {
         reading[.voltage] = Double(rawVoltage) / 10_000
         reading[.current] = Double(rawCurrent) / 100_000
         reading[.power] = Double(u32(56)) / 10_000
-        // The meter does not say which group counts now; group 0 is the one it starts with.
+        // The meter does not say which group is counting now; group 0 is the one it starts with.
         reading[.energy] = Double(u32(76)) / 1000
         reading[.charge] = Double(u32(72))
         reading[.temperature] = temperatureUnit.celsius(Double(shownTemperature))
@@ -53,7 +53,7 @@ package struct TC66Block: Sendable {
         return reading
     }
 
-    /// As on the meter's screen, in its unit: the sign stands in a word of its own.
+    /// The temperature on the meter's screen, in its unit; the sign is in a word of its own.
     package var shownTemperature: Int { u32(88) == 1 ? -u32(92) : u32(92) }
 
     /// `TC66` on a TC66C too.
@@ -61,10 +61,10 @@ package struct TC66Block: Sendable {
     package var firmware: String? { text(8) }
     package var serial: Int { u32(12) }
     package var powerOnCount: Int { u32(44) }
-    /// Bytes 16 to 43, of which nobody knows the meaning.
+    /// Bytes 16 to 43, whose meaning nobody knows.
     package var unknownBytes: [UInt8] { bytes.withRawBytes { Array($0[16..<44]) } }
 
-    /// Group 0 or 1; nil for a number that no group has.
+    /// The totals of group 0 or 1. Nil for any other number.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<2).contains(index) else { return nil }
         return GroupTotals(

@@ -1,25 +1,26 @@
 package import MeterModel
 
-/// Cuts a TC66's bytes into answers to `getva` and `query`.
+/// Splits the bytes from a TC66 into answers to `getva` and `query`.
 ///
-/// An answer is 192 encrypted bytes without start mark or length, but each of its three pieces decrypts alone to text
-/// that begins `pac1`, `pac2` or `pac3` and ends in a check sum. Pieces of one answer are taken in whatever order they
-/// come (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), save the two orders that the end of one answer and the
-/// beginning of the next make. Pieces that are whole and contradict one another are those of two answers
+/// An answer is 192 encrypted bytes without a start mark or length, but each of its three pieces decrypts on its own to
+/// text that starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces of one answer are accepted in
+/// any order (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), except for the two orders that the end of one
+/// answer and the start of the next make. Whole pieces that contradict one another are from two answers
 /// (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
-    /// The unit set on the meter, for the answers that come from now on.
+    /// The unit set on the meter, for the answers from now on.
     package var temperatureUnit: TemperatureUnit
     private let cipher: ECBCipher
     private let enforcesChecks: Bool
     private var agreement = TC66Agreement()
-    /// The first waiting bytes were seen to begin a piece, so they need no second look while the rest comes.
+    /// Whether the first waiting bytes are known to start a piece, so that they are not examined again while the rest
+    /// arrives.
     private var beginsWithPiece = false
 
     /// - Parameters:
     ///   - temperatureUnit: the unit set on the meter, which the wire does not carry.
-    ///   - enforcesChecks: false takes pieces whose check sum is wrong too, for looking at damaged captures.
+    ///   - enforcesChecks: if false, pieces with a wrong checksum are accepted too, for looking at damaged captures.
     package init(
         temperatureUnit: TemperatureUnit = .celsius, enforcesChecks: Bool = true, cipher: ECBCipher = .tc66
     ) {
@@ -32,7 +33,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         if buffer.count >= TC66Block.length {
             switch buffer.withBytes(judge) {
             case .block(let block):
-                // The first piece is the oldest; the others may begin an answer of their own.
+                // The first piece is the oldest; the others may start an answer of their own.
                 if enforcesChecks, !agreement.accepts(block) {
                     return skip(TC66Piece.length, because: .implausibleField(offset: TC66Block.resistanceOffset))
                 }
@@ -81,13 +82,13 @@ package struct TC66Decoder: BufferedFrameDecoder {
 
     private enum Verdict {
         case block(TC66Block)
-        /// Passing over so many bytes gets rid of what is wrong.
+        /// Skipping `count` bytes removes what is wrong.
         case bad(count: Int, CodecError)
-        /// The first piece is not one.
+        /// The bytes do not start with a piece.
         case noPiece
     }
 
-    /// Decrypts the first 192 waiting bytes and looks at what they are.
+    /// Decrypts the first 192 waiting bytes and decides what they are.
     private func judge(_ waiting: UnsafeRawBufferPointer) -> Verdict {
         var plain = InlineArray<192, UInt8>(repeating: 0)
         let decrypted = withUnsafeMutableBytes(of: &plain) {
@@ -126,8 +127,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
         case mode(TC66Mode)
     }
 
-    /// How many bytes lie before the first start, and what starts there. Fewer than 16 bytes cannot be decrypted, so
-    /// that many at the end are left to wait.
+    /// Number of bytes before the first start, and what starts there. Fewer than 16 bytes cannot be decrypted, so that
+    /// many at the end are left waiting.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, found: Start?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

@@ -1,7 +1,7 @@
 package import MeterModel
 
-/// Talks to a TC66 or TC66C: `getva` asks, three encrypted pieces answer, page commands are never answered
-/// (Docs/Protocols/TC66.md#links). `update` would start the loader and is in no table here.
+/// The driver of a TC66 or TC66C: `getva` is answered by three encrypted pieces, page commands are never answered
+/// (Docs/Protocols/TC66.md#links). `update` would start the loader and appears in no table here.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile
     private let link: TC66Link
@@ -14,8 +14,8 @@ package struct TC66Driver: MeterDriver {
         decoder = TC66Decoder(temperatureUnit: temperatureUnit)
     }
 
-    /// Over USB, asks which program runs, so that a meter that sits in its loader says so and is not merely silent. Over
-    /// the radio nobody is known to have asked.
+    /// Over USB, asks which program runs, so that a meter in its loader says so and is not merely silent. Nobody is
+    /// known to have asked this over the radio.
     package mutating func opening() -> [Outgoing] {
         switch link {
         case .usb: [Outgoing(TC66Request.query.bytes, pause: .milliseconds(100))]
@@ -25,7 +25,7 @@ package struct TC66Driver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { TC66Request.values.bytes(over: link) }
 
-    /// The answer `firm` comes out as acknowledged and `boot` as rejected: neither carries a reading.
+    /// Reports the answer `firm` as acknowledged and `boot` as rejected: neither carries a reading.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         Self.drain(&decoder) { event in
@@ -56,8 +56,8 @@ package struct TC66Driver: MeterDriver {
         set { decoder.temperatureUnit = newValue }
     }
 
-    /// Rhythm from Docs/Protocols/TC66.md#links: values renew every 80 to 100 ms, the fastest reader asks each 100 ms,
-    /// and an answer takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s.
+    /// The rhythm is from Docs/Protocols/TC66.md#links: values are updated every 80 to 100 ms, the fastest reader asks
+    /// every 100 ms, and an answer takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s.
     private static func profile(of model: ModelName, over link: TC66Link) -> MeterProfile {
         let shortest: Duration = link == .usb ? .milliseconds(100) : .milliseconds(500)
         return MeterProfile(
@@ -71,7 +71,7 @@ package struct TC66Driver: MeterDriver {
     }
 }
 
-/// Over what a TC66 is talked to, which decides how a request is spelt (Docs/Protocols/TC66.md#links).
+/// The link to a TC66, which determines how a request is spelt (Docs/Protocols/TC66.md#links).
 package enum TC66Link: Hashable, Sendable {
     case usb
     case ble
@@ -79,7 +79,7 @@ package enum TC66Link: Hashable, Sendable {
     package init(_ transport: LinkAddress.Transport) { self = transport == .ble ? .ble : .usb }
 }
 
-/// Everything that this gateway ever says to a TC66. The raw value is what goes over USB, without a terminator.
+/// Everything that this gateway ever sends to a TC66. The raw value is what is sent over USB, without a terminator.
 package enum TC66Request: String, CaseIterable, Sendable {
     case query
     case values = "getva"
@@ -90,7 +90,7 @@ package enum TC66Request: String, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { bytes(over: .usb) }
 
-    /// Over the radio a `b` stands in front and CR LF behind.
+    /// The request as it is sent: over the radio it starts with a `b` and ends with CR LF.
     package func bytes(over link: TC66Link) -> [UInt8] {
         switch link {
         case .usb: Array(rawValue.utf8)
@@ -98,7 +98,7 @@ package enum TC66Request: String, CaseIterable, Sendable {
         }
     }
 
-    /// Those that readers are known to use over a link: over the radio neither `query` nor `gtrec`.
+    /// The requests that readers are known to use over a link: over the radio neither `query` nor `gtrec`.
     package static func known(over link: TC66Link) -> [TC66Request] {
         switch link {
         case .usb: allCases

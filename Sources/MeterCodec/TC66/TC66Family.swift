@@ -10,7 +10,7 @@ extension ModelName {
     package static let tc66c = ModelName("tc66c", of: .tc66)
 }
 
-/// TC66 and TC66C (Docs/Protocols/TC66.md).
+/// The TC66 and TC66C (Docs/Protocols/TC66.md).
 package struct TC66Family: FamilyDescription {
     package init() {}
 
@@ -30,19 +30,19 @@ package struct TC66Family: FamilyDescription {
         ["tc66", "tc66c"].map { name in NamedDecoder(name) { TC66Decoder(enforcesChecks: $0) } }
     }
 
-    /// TC66 and TC66C alike, under GigaDevice's vendor id.
+    /// The TC66 and TC66C are alike, under GigaDevice's vendor id.
     package var usbDevices: [USBIdentity] { [USBIdentity(0x28E9, nil, .tty, match: "RuiDeng", .tc66)] }
 
     package func model(named name: AdvertisedName) -> ModelName? {
         name.radio == .ble && ["TC66C", "BT24-M"].contains(name.text) ? .tc66c : nil
     }
 
-    /// The second up to firmware 1.14.
+    /// The second module is in meters up to firmware 1.14.
     package var radioModules: Set<RadioModule> { [.oneService, .twoServices] }
 
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(steps: [TC66Request.values.bytes(over: .ble), []], makeDecoder: { TC66Decoder() }) { frame, _ in
-            // It calls itself TC66 and has a radio.
+            // It calls itself TC66, but has a radio.
             if case .tc66(.block) = frame { .tc66c } else { nil }
         }
     }

@@ -1,6 +1,6 @@
 package import MeterModel
 
-/// What a TC66 or TC66C sends: measurements, or which of its two programs runs.
+/// A message from a TC66 or TC66C: measurements, or which of its two programs is running.
 package enum TC66Message: Sendable {
     /// The answer to `getva`.
     case block(TC66Block)
@@ -8,12 +8,12 @@ package enum TC66Message: Sendable {
     case mode(TC66Mode)
 }
 
-/// Which program the meter runs, as it says in plain text. The raw value is what stands on the wire
+/// The program that the meter runs, as it says in plain text. The raw value is the text on the wire
 /// (Docs/Protocols/TC66.md#links).
 package enum TC66Mode: String, CaseIterable, Sendable {
-    /// The meter measures.
+    /// The firmware: the meter measures.
     case firmware = "firm"
-    /// The loader waits for new firmware and answers nothing but `query`; unplugging the meter ends it.
+    /// The loader, which waits for new firmware and answers only `query`; unplugging the meter ends it.
     case boot
 
     package static let length = 4
@@ -29,7 +29,7 @@ package enum TC66Mode: String, CaseIterable, Sendable {
 }
 
 extension TC66Message: FrameContent {
-    /// A TC66C calls itself TC66, so the bytes cannot tell the two apart.
+    /// Always TC66: a TC66C calls itself that too, so the bytes cannot tell the two apart.
     package var model: ModelName? { .tc66 }
 
     package func forEachReading(_ body: (Reading) -> Void) {

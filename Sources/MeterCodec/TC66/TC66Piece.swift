@@ -5,10 +5,10 @@ package enum TC66Piece: Int, CaseIterable, Sendable {
     case pac2, pac3
 
     package static let length = 64
-    /// The check word's place in a piece: CRC-16/MODBUS of everything before it, as a little-endian u32.
+    /// The offset of the check word in a piece: CRC-16/MODBUS of everything before it, as a little-endian u32.
     package static let checkOffset = 60
 
-    /// The piece that plain text beginning with these eight bytes is. `pac1` must go on with `TC66`, the product.
+    /// The piece whose plain text starts with these eight bytes. `pac1` must go on with `TC66`, the product.
     package init?(beginning word: UInt64) {
         let text = word.littleEndian
         switch UInt32(truncatingIfNeeded: text) {
@@ -19,7 +19,7 @@ package enum TC66Piece: Int, CaseIterable, Sendable {
         }
     }
 
-    /// What is wrong with the check word of a decrypted piece, nil when it is right.
+    /// The error in the check word of a decrypted piece, if any.
     package static func checkError(_ piece: UnsafeRawBufferPointer) -> CodecError? {
         let expected = UInt32(Checksum.crc16Modbus(piece.prefix(checkOffset)))
         let found = piece.u32LE(checkOffset)

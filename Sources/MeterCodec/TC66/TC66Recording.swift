@@ -1,11 +1,11 @@
-/// The answer to `gtrec`: what the meter recorded by itself. Plain, without count or end mark; it ends by silence
-/// (Docs/Protocols/TC66.md#links), so the caller gathers the bytes and says when they are all there.
+/// The answer to `gtrec`: what the meter recorded by itself. It is not encrypted, has no count or end mark, and ends
+/// with silence (Docs/Protocols/TC66.md#links), so the caller collects the bytes and says when all have arrived.
 package struct TC66Recording: Hashable, Sendable {
     package static let recordLength = 8
-    /// No meter keeps more records.
+    /// The most records that a meter keeps.
     package static let longest = 1440
 
-    /// One record: volts and amperes.
+    /// One record, in volts and amperes.
     package struct Sample: Hashable, Sendable {
         package var voltage: Double
         package var current: Double
@@ -19,7 +19,7 @@ package struct TC66Recording: Hashable, Sendable {
     /// Oldest first. The wire carries no times.
     package let samples: [Sample]
 
-    /// Reads a whole recording; no bytes are an empty one.
+    /// Reads a whole recording; without any bytes it is empty.
     package init(_ bytes: [UInt8]) throws(CodecError) {
         guard bytes.count % Self.recordLength == 0 else { throw .truncated(have: bytes.count) }
         guard bytes.count <= Self.longest * Self.recordLength else { throw .impossibleLength(bytes.count) }

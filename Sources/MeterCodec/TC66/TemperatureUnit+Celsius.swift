@@ -1,7 +1,7 @@
 package import MeterModel
 
 extension TemperatureUnit {
-    /// A value in this unit as degrees Celsius; from Fahrenheit rounded to tenths.
+    /// Converts a value in this unit to degrees Celsius; from Fahrenheit rounded to tenths.
     package func celsius(_ value: Double) -> Double {
         switch self {
         case .celsius: value

@@ -1,17 +1,17 @@
 import MeterModel
 
-/// Whether the values of a UM block agree with one another: what a wrong byte in the middle of a block spoils first,
-/// and the two bytes of the trailer do not see.
+/// Whether the values of a UM block agree with one another. A wrong byte in the middle of a block breaks this first,
+/// and the two bytes of the trailer do not detect it.
 ///
-/// On every unedited block that is public, the power is the product of the block's own voltage and current rounded down
+/// In every unedited block that is public, the power is the product of the block's own voltage and current rounded down
 /// to a milliwatt, and the resistance their quotient rounded down to a tenth of an ohm (UM34C in sebastianha/um34c
-/// app.js; UM24C format in dernasherbrezon.com, "USB-tester A3-B"). No unedited block of a UM25C is public. So nothing
-/// is asked of a block that a meter could fail which computes with finer numbers than it sends: voltage and current are
-/// taken as intervals one step to either side. The step matters where the current is small: at 5 V, a UM24C that shows
-/// 0.001 A may see anything between nothing and 10 mW.
+/// app.js; UM24C format in dernasherbrezon.com, "USB-tester A3-B"). No unedited block of a UM25C is public. So a meter
+/// that computes with finer numbers than it sends must also pass: voltage and current are taken as intervals one step
+/// to either side. The step matters if the current is small: at 5 V, a UM24C that shows 0.001 A may measure anything
+/// between nothing and 10 mW.
 enum UMAgreement {
-    /// What speaks against the 130 bytes at the start of `block`; nil when nothing does. `UMPlausibility` has been asked
-    /// before.
+    /// The first disagreement in the 130 bytes at the start of `block`, if any. `UMPlausibility` must have accepted
+    /// them.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
         let voltage = Measured(steps: block.u16BE(2), perUnit: scales.voltage)
@@ -27,7 +27,7 @@ enum UMAgreement {
         return counterOffsets.first { !countersAgree(block, at: $0) }.map { .implausibleField(offset: $0) }
     }
 
-    /// A number as the meter sends it, and what it may stand for.
+    /// A number as the meter sends it, and the range that it may stand for.
     private struct Measured {
         let value: Double
         let step: Double
@@ -42,16 +42,16 @@ enum UMAgreement {
     }
 
     /// - Parameters:
-    ///   - power: watts, in steps of a thousandth.
-    ///   - margin: the share of it by which the model may be off besides.
+    ///   - power: in watts, in steps of a thousandth.
+    ///   - margin: the fraction of it by which the model may be off in addition.
     private static func powerAgrees(_ power: Double, _ voltage: Measured, _ current: Measured, margin: Double) -> Bool {
         let rounding = 0.002
         return power >= voltage.least * current.least * (1 - margin) - rounding
             && power <= voltage.most * current.most * (1 + margin) + rounding
     }
 
-    /// - Parameter tenths: of an ohm. What stands for an open circuit says nothing of the current: where a model begins to
-    ///   show it is not known.
+    /// - Parameter tenths: of an ohm. The value for an open circuit says nothing about the current: it is not known
+    ///   when a model starts to show it.
     private static func resistanceAgrees(
         _ tenths: UInt32, _ voltage: Measured, _ current: Measured, margin: Double
     ) -> Bool {
@@ -62,15 +62,16 @@ enum UMAgreement {
         return current.least == 0 || ohms <= voltage.most / current.least * (1 + margin) + rounding
     }
 
-    /// 9999.9 Ω.
+    /// 9999.9 Ω, in tenths of an ohm.
     static let openCircuit: UInt32 = 99_999
 
-    /// Where a charge is followed by its energy: the ten groups and the recorder.
+    /// Offsets at which a charge is followed by its energy: the ten groups and the recorder.
     private static let counterOffsets = (0..<10).map { 16 + 8 * $0 } + [102]
 
-    /// A charge stops at 99999 mAh while its energy goes on (a published block has 797730 mWh beside it). Below that, an
-    /// energy is its charge at some voltage that was measured, both cut off to whole numbers. The lower end is far below
-    /// what a meter runs at, as one with a supply of its own may count at less.
+    /// Whether a charge agrees with its energy. A charge stops at 99999 mAh while its energy keeps counting (a
+    /// published block has 797730 mWh beside it). Below that, an energy is its charge at some measured voltage, both
+    /// truncated to whole numbers. The lower limit is far below the voltage that a meter runs at, as one with its own
+    /// supply may count at less.
     private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         let charge = block.u32BE(offset)
         let energy = Double(block.u32BE(offset + 4))
@@ -79,15 +80,15 @@ enum UMAgreement {
         return energy <= (charge == chargeMax ? 999_999_999 : Double(charge + 1) * UMPlausibility.voltageMax)
     }
 
-    /// Milliampere hours.
+    /// In milliampere-hours.
     static let chargeMax: UInt32 = 99_999
 }
 
-/// Whether a meter's blocks agree with themselves, by what it has sent so far.
+/// Whether a meter's blocks must agree with themselves, judged by what it has sent so far.
 ///
-/// Nobody has seen every firmware: a meter whose power means something else than voltage times current must not stay
-/// silent for ever. Five blocks in a row that are right but for the same field end the asking, ten seconds at two
-/// seconds for each answer that does not come; three in a row that agree begin it again.
+/// Nobody has seen every firmware: a meter whose power means something other than voltage times current must not be
+/// ignored forever. Five blocks in a row that are right except for the same field switch the check off, ten seconds at
+/// two seconds for each missing answer; three in a row that agree switch it on again.
 struct UMAgreementScore: Sendable {
     private static let disagreeingMax = 5
     private static let agreeingNeeded = 3
@@ -95,7 +96,7 @@ struct UMAgreementScore: Sendable {
     private var count = 0
     private var lastError: CodecError?
 
-    /// - Parameter error: what speaks against a block that nothing else speaks against; nil where it agrees.
+    /// - Parameter error: the disagreement in a block that is otherwise right; nil if it agrees.
     mutating func note(_ error: CodecError?) {
         if isAskedFor {
             count = error == nil ? 0 : error == lastError ? count + 1 : 1
@@ -108,7 +109,7 @@ struct UMAgreementScore: Sendable {
         count = 0
     }
 
-    /// Bytes came that are no block, whatever their values say to one another.
+    /// Notes bytes that are not a block, whether their values agree or not.
     mutating func noteRubbish() {
         if isAskedFor { count = 0 }
     }

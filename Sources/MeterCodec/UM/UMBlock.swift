@@ -1,15 +1,15 @@
 package import MeterModel
 
-/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields big-endian, unsigned (Docs/Protocols/UM.md#block).
+/// The 130-byte answer of a UM24C, UM25C or UM34C. All fields are big-endian and unsigned (Docs/Protocols/UM.md#block).
 package struct UMBlock: Sendable {
     package static let length = 130
 
     private let bytes: InlineArray<130, UInt8>
-    /// The model named by the block's first word; it decides the scales.
+    /// The model named by the block's first word; it determines the scales.
     package let modelName: ModelName
     private let scales: UMScales
 
-    /// - Parameter raw: exactly one block, its check already judged by `UMDecoder`.
+    /// - Parameter raw: exactly one block, already checked by `UMDecoder`.
     package init(_ raw: UnsafeRawBufferPointer, model: ModelName) {
         bytes = InlineArray(copying: raw)
         modelName = model
@@ -34,17 +34,17 @@ package struct UMBlock: Sendable {
         return reading
     }
 
-    /// The data group that the meter counts in now, 0-9.
+    /// The data group in which the meter counts now, 0-9.
     package var selectedGroup: Int { u16(14) }
     package var chargingMode: UMChargingMode { UMChargingMode(word: u16(100)) }
-    /// Minutes until the screen goes dark, 0 = never.
+    /// Minutes until the screen goes dark; 0 means never.
     package var screenTimeout: Int { u16(118) }
     /// 0 (dim) to 5.
     package var brightness: Int { u16(120) }
-    /// From 0.
+    /// Numbered from 0.
     package var screen: Int { u16(126) }
 
-    /// One of the ten groups; nil for a number that no group has.
+    /// The totals of one of the ten groups. Nil for a number that no group has.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<10).contains(index) else { return nil }
         return GroupTotals(
@@ -82,15 +82,15 @@ extension UMBlock: FrameContent {
     }
 }
 
-/// What the meter makes of the voltages on D+ and D- (Docs/Protocols/UM.md#block).
+/// How the meter interprets the voltages on D+ and D- (Docs/Protocols/UM.md#block).
 package struct UMChargingMode: Hashable, Sendable {
     package let code: Int
-    /// nil for 65535, the meter's own "unknown", and for a code that nobody has described.
+    /// Nil for 65535, the meter's own "unknown", and for a code that nobody has described.
     package var known: Known? { Known.allCases.first { $0.code == code } }
 
     init(word: Int) { code = word }
 
-    /// Whether a meter is known to send it: one of the nine, or 65535.
+    /// Whether a meter is known to send this code: one of the nine, or 65535.
     var isSent: Bool { code < Known.allCases.count || code == 0xFFFF }
 
     package enum Known: String, CaseIterable, Sendable {

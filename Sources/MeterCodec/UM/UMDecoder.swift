@@ -1,15 +1,15 @@
 package import MeterModel
 
-/// Cuts a UM meter's bytes into blocks.
+/// Splits the bytes from a UM meter into blocks.
 ///
-/// A block has neither length nor start mark: it begins with a word that names the model, and ends in a trailer that
-/// proves it (Docs/Protocols/UM.md#finding-the-block-again). One XOR byte proves little, and a constant nothing about
-/// the bytes before it, so the values must be possible as well (`UMPlausibility`) and agree with one another
-/// (`UMAgreement`). Whatever does not fit is skipped byte by byte until a model word comes.
+/// A block has neither a length nor a start mark: it starts with a word that names the model, and ends with a trailer
+/// that proves it (Docs/Protocols/UM.md#finding-the-block-again). One XOR byte proves little, and a constant proves
+/// nothing about the bytes before it, so the values must be plausible as well (`UMPlausibility`) and agree with one
+/// another (`UMAgreement`). Anything that does not fit is skipped byte by byte until the next model word.
 ///
-/// A decoder for one link holds to one model: a counter that happens to read as another model's word, behind bytes
-/// that got lost, opens no block then. It holds from the first block on if that is of the expected model, and from the
-/// second of two in a row if it is not, as people do name the wrong model.
+/// A decoder for one link settles on one model: after that, a counter that happens to read as another model's word,
+/// after lost bytes, does not start a block. It settles at the first block if that is of the expected model, and
+/// otherwise at the second of two in a row, as people do name the wrong model.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool
@@ -19,9 +19,9 @@ package struct UMDecoder: BufferedFrameDecoder {
     private var score = UMAgreementScore()
 
     /// - Parameters:
-    ///   - enforcesTrailer: false takes blocks whose trailer is wrong or whose values disagree too, for looking at edited
-    ///     captures.
-    ///   - expected: the model that should be at the end of this link; nil takes any mixture of models.
+    ///   - enforcesTrailer: if false, blocks with a wrong trailer or values that disagree are accepted too, for looking
+    ///     at edited captures.
+    ///   - expected: the model that should be at the end of this link; nil accepts any mixture of models.
     package init(enforcesTrailer: Bool = true, expecting expected: ModelName? = nil) {
         self.enforcesTrailer = enforcesTrailer
         self.expected = expected
@@ -53,7 +53,7 @@ package struct UMDecoder: BufferedFrameDecoder {
         return .frame(.um(block))
     }
 
-    /// Looks for a block one byte further on.
+    /// Skips one byte, so that the search goes on at the next one.
     private mutating func refuse(_ error: CodecError) -> DecodeStep {
         buffer.drop(1)
         return .skipped(count: 1, because: error)
@@ -66,7 +66,7 @@ package struct UMDecoder: BufferedFrameDecoder {
 
     private var firstWord: UInt32 { buffer.withBytes { UInt32($0.u16BE(0)) } }
 
-    /// How many bytes lie before the first model word, and the model it names. A last byte that may be the first half
+    /// Number of bytes before the first model word, and the model that it names. A last byte that may be the first half
     /// of a model word is left to wait.
     private func findModelWord() -> (rubbish: Int, model: ModelName?) {
         buffer.withBytes { bytes in

@@ -1,23 +1,24 @@
 package import MeterModel
 
-/// Talks to a UM24C, UM25C, UM34C or A3-B: one byte asks, a block answers, commands are one byte and never answered
-/// (Docs/Protocols/UM.md#commands). An A3-B takes each byte in an Atorch's frame over LE
-/// (moormaster/python3-um24c-ble), and alone over Classic (dernasherbrezon.github.io).
+/// The driver of a UM24C, UM25C, UM34C or A3-B: a block answers a request of one byte; commands are one byte and never
+/// answered (Docs/Protocols/UM.md#commands). An A3-B expects each byte inside an Atorch frame over LE
+/// (moormaster/python3-um24c-ble), and on its own over Classic (dernasherbrezon.github.io).
 package struct UMDriver: MeterDriver {
     package let profile: MeterProfile
     private let isWrapped: Bool
     private var decoder: UMDecoder
 
-    /// - Parameter model: decides what F3 means and which commands exist; blocks are read by their own model word.
+    /// - Parameter model: determines what F3 means and which commands exist; blocks are decoded by their own model
+    ///   word.
     package init(model: ModelName, over transport: LinkAddress.Transport = .spp) {
         profile = Self.profile(of: model)
         isWrapped = model == .a3b && transport == .ble
         decoder = UMDecoder(expecting: Self.word(of: model))
     }
 
-    /// The meter needs to hear nothing. There may be another behind the port than before, which a decoder that holds to
-    /// one model would never see: a new link begins with a new one. A meter that is changed without the link going down
-    /// gives no answer that counts, until the link is given up as silent and opened again.
+    /// Sends nothing. A new link starts with a new decoder: another meter may be behind the port now, which a decoder
+    /// that has settled on one model would never see. If the meter is changed while the link stays up, its answers do
+    /// not count until the link is given up as silent and opened again.
     package mutating func opening() -> [Outgoing] {
         decoder = UMDecoder(expecting: Self.word(of: profile.model))
         return []
@@ -32,7 +33,7 @@ package struct UMDriver: MeterDriver {
 
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         try profile.validate(command)
-        // The profile's rules have kept each number so small that the sums below fit into a byte.
+        // The profile's rules keep each number small enough for the sums below to fit into a byte.
         let steps = (command.number ?? 0) / (command.kind == .recordThreshold ? Self.thresholdStep : 1)
         let number = UInt8(clamping: steps)
         return switch command.kind {
@@ -52,7 +53,7 @@ package struct UMDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// One byte as it goes to the meter.
+    /// One byte as it is sent to the meter.
     private func sent(_ byte: UInt8) -> [UInt8] { isWrapped ? UMWrapping.frame(around: byte) : [byte] }
 
     /// The model that a meter's blocks name.
@@ -61,8 +62,8 @@ package struct UMDriver: MeterDriver {
     /// Milliamperes in one step of the recorder's threshold.
     private static let thresholdStep = 10
 
-    /// Rhythm from Docs/Protocols/UM.md#asking: the meter renews its values twice a second; commands closer than half a
-    /// second apart may be lost, and so may a request that follows one.
+    /// The rhythm is from Docs/Protocols/UM.md#asking: the meter updates its values twice a second; commands closer
+    /// than half a second apart may be lost, and so may a request that follows one.
     private static func profile(of model: ModelName) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.nextScreen), .init(.rotate), .init(.clearGroup), .init(.brightness, 0...5),

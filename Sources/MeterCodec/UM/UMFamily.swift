@@ -1,7 +1,7 @@
 package import MeterModel
 
 extension MeterFamily {
-    /// RuiDeng's meters with a radio, and an A3-B, which speaks as they do.
+    /// RuiDeng's meters with a radio, and the A3-B, which speaks the same protocol.
     package static let um = MeterFamily("um", of: .rdtech)
 }
 
@@ -9,7 +9,7 @@ extension ModelName {
     package static let um24c = ModelName("um24c", of: .um)
     package static let um25c = ModelName("um25c", of: .um)
     package static let um34c = ModelName("um34c", of: .um)
-    /// An A3-B: a UM24C's blocks in another housing, and its own way of asking for them over LE.
+    /// An A3-B: a UM24C's blocks in another housing, requested in its own way over LE.
     package static let a3b = ModelName("a3-b", of: .um)
 }
 
@@ -41,7 +41,7 @@ package struct UMFamily: FamilyDescription {
         }
     }
 
-    /// An A3-B calls itself by what it does (moormaster/python3-um24c-ble; dernasherbrezon.github.io), with either radio.
+    /// An A3-B's names say what it does (moormaster/python3-um24c-ble; dernasherbrezon.github.io), over either radio.
     private static let names: [String: ModelName] = [
         "UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c, "E-TEST BLE": .a3b, "E-TEST SPP": .a3b,
     ]

@@ -2,16 +2,16 @@ package import MeterModel
 
 /// What differs between the three models (Docs/Protocols/UM.md#block): the table to extend when a new one appears.
 package struct UMScales: Sendable {
-    /// Steps of the voltage field in one volt.
+    /// Steps of the voltage field per volt.
     package let voltage: Double
-    /// Steps of the current field in one ampere.
+    /// Steps of the current field per ampere.
     package let current: Double
-    /// The most that the model measures, amperes (Docs/Protocols/UM.md#finding-the-block-again).
+    /// The highest current that the model measures, in amperes (Docs/Protocols/UM.md#finding-the-block-again).
     package let currentMax: Double
     package let trailer: Trailer
-    /// By which share of itself the power may be off the product of voltage and current, and the resistance off the
-    /// quotient, beyond what the steps explain. The UM24C and UM34C compute with what they send; of the UM25C, of which
-    /// no unedited block is public, it is not known.
+    /// The relative error that power may have against the product of voltage and current, and resistance against the
+    /// quotient, beyond what the steps explain. The UM24C and UM34C compute with what they send; whether the UM25C does
+    /// is not known, since no unedited block of it is public.
     package var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
     /// How the last two bytes prove a block.
@@ -30,7 +30,7 @@ package struct UMScales: Sendable {
         }
     }
 
-    /// The words that open a block.
+    /// The model words, which start a block.
     package static let modelText: [(word: UInt16, model: ModelName)] = [
         (0x0963, .um24c), (0x09C9, .um25c), (0x0D4C, .um34c),
     ]
@@ -39,7 +39,7 @@ package struct UMScales: Sendable {
         words.firstIndex(of: word).map { modelText[$0].model }
     }
 
-    /// The words alone, which are looked for at every byte of rubbish.
+    /// The words alone, searched for at every byte of noise.
     private static let words = modelText.map(\.word)
 
     /// The bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
@@ -48,7 +48,7 @@ package struct UMScales: Sendable {
         113, 119, 121, 127,
     ]
 
-    /// The check byte that belongs to a block of a model with the `xor` trailer.
+    /// The check byte of a block of a model with the `xor` trailer.
     package static func xorCheck(_ block: UnsafeRawBufferPointer) -> UInt8 {
         xorPositions.reduce(0) { $0 ^ block.u8($1) }
     }

@@ -10,7 +10,7 @@ package struct PDHeader: Hashable, Sendable {
     ///   - type: 5 bits.
     ///   - id: counts the sender's messages, 0 to 7.
     ///   - objectCount: 0 to 7.
-    ///   - isSource: who sends it gives power, and faces downstream.
+    ///   - isSource: whether the sender provides power and faces downstream.
     package init(type: UInt8, id: UInt8, objectCount: Int, isSource: Bool) {
         word =
             UInt16(type & 0x1F) | (isSource ? 0x0120 : 0) | 2 << 6 | UInt16(id & 7) << 9
@@ -18,11 +18,11 @@ package struct PDHeader: Hashable, Sendable {
     }
 
     package var type: UInt8 { UInt8(truncatingIfNeeded: word & 0x1F) }
-    /// 1 to 3; nil for the value that no revision has.
+    /// 1 to 3. Nil for the value that no revision has.
     package var revision: Int? { word >> 6 & 3 == 3 ? nil : Int(word >> 6 & 3) + 1 }
     /// 0 to 7, counted by the sender.
     package var id: Int { Int(word >> 9 & 7) }
-    /// How many objects of four bytes follow; in an extended message, how much room its chunk takes.
+    /// Number of four-byte objects that follow; in an extended message, the room that its chunk takes.
     package var objectCount: Int { Int(word >> 12 & 7) }
     package var isExtended: Bool { word & 0x8000 != 0 }
 
@@ -31,12 +31,12 @@ package struct PDHeader: Hashable, Sendable {
         return objectCount == 0 ? .control : .data
     }
 
-    /// Which of the three tables a type is looked up in.
+    /// Which of the three tables a type belongs to.
     package enum Kind: Hashable, Sendable {
         case control, data, extended
     }
 
-    /// The message's name in the specification (6.3, 6.4, 6.5); nil for a type that is reserved.
+    /// The message's name in the specification (6.3, 6.4, 6.5). Nil for a reserved type.
     package var name: String? {
         switch kind {
         case .control: Self.controlNames[type]

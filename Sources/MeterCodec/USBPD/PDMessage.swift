@@ -1,8 +1,8 @@
 import MeterModel
 
-/// A USB Power Delivery message as it went over the wire, without its check sum.
+/// A USB Power Delivery message as sent over the wire, without its checksum.
 package struct PDMessage: Hashable, Sendable {
-    /// To whom it was sent: 0 the partner, 1 and 2 the cable's plugs. A number is what the wire carried.
+    /// The addressee: 0 is the partner, 1 and 2 are the cable's plugs. Any other number is what the wire carried.
     package let sop: UInt8
     /// Header and objects.
     package let bytes: [UInt8]
@@ -12,13 +12,13 @@ package struct PDMessage: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// nil where there are fewer bytes than a header has.
+    /// Nil if there are fewer bytes than a header has.
     package var header: PDHeader? {
         guard bytes.count >= PDHeader.length else { return nil }
         return PDHeader(word: bytes.withUnsafeBytes { $0.u16LE(0) })
     }
 
-    /// The objects of a data message, as many as are there.
+    /// The objects of a data message, as many as are present.
     package var objects: [UInt32] {
         guard let header, header.kind == .data else { return [] }
         return bytes.withUnsafeBytes { raw in
@@ -26,13 +26,13 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// What a source offers, in the order that a request counts; empty for another message.
+    /// What a source offers, in the order in which a request counts. Empty for another message.
     package var sourceCapabilities: [PDSourceObject] {
         guard let header, header.kind == .data, header.type == PDHeader.sourceCapabilities else { return [] }
         return objects.map { PDSourceObject(word: $0) }
     }
 
-    /// The second header of an extended message, which says which chunk of how much this is (6.2.1.2).
+    /// The second header of an extended message, which says which chunk this is and how much data there is (6.2.1.2).
     package var chunk: Chunk? {
         guard let header, header.kind == .extended, bytes.count >= PDHeader.length + 2 else { return nil }
         let word = bytes.withUnsafeBytes { $0.u16LE(PDHeader.length) }
@@ -40,11 +40,11 @@ package struct PDMessage: Hashable, Sendable {
     }
 
     package struct Chunk: Hashable, Sendable {
-        /// From 0.
+        /// Numbered from 0.
         package var number: Int
-        /// It asks for this chunk and carries none.
+        /// Whether the message requests this chunk instead of carrying it.
         package var isRequest: Bool
-        /// Of all chunks together, bytes.
+        /// The length of all chunks together, in bytes.
         package var dataSize: Int
 
         package init(number: Int, isRequest: Bool, dataSize: Int) {
@@ -56,7 +56,7 @@ package struct PDMessage: Hashable, Sendable {
 }
 
 extension PDMessage: CustomStringConvertible {
-    /// Its name, whose it is and what it offers or asks for, in one line.
+    /// Its name, its addressee and what it offers or asks for, in one line.
     package var description: String {
         guard let header else { return "\(sopName) \(Hex.encode(bytes))" }
         var text = "\(sopName) \(header.name ?? "type \(header.type)") #\(header.id)"

@@ -1,14 +1,14 @@
-/// What a sink asks for: an object of four bytes (USB PD specification 3.1, 6.4.2). What its other bits mean depends on
-/// the object that it points to.
+/// What a sink asks for: an object of four bytes (USB PD specification 3.1, 6.4.2). The meaning of its other bits
+/// depends on the object that it points to.
 package struct PDRequest: Hashable, Sendable {
     package let word: UInt32
 
     package init(word: UInt32) { self.word = word }
 
-    /// Which of the source's objects, from 1.
+    /// The number of the source's object, from 1.
     package var position: Int { Int(word >> 28) }
 
-    /// The contract that it becomes if the source, who offers this at its position, accepts.
+    /// The contract that results if the source, which offers this object at that position, accepts.
     package func contract(on offer: PDSourceObject) -> PDContract {
         let operating = Int(word >> 10 & 0x3FF)
         return switch offer {
@@ -30,14 +30,14 @@ package struct PDRequest: Hashable, Sendable {
     }
 }
 
-/// What source and sink agreed upon.
+/// What source and sink agreed on.
 package struct PDContract: Hashable, Sendable {
     package let offer: PDSourceObject
-    /// Which of the source's objects, from 1.
+    /// The number of the source's object, from 1.
     package let position: Int
-    /// nil where the source chooses it.
+    /// Nil if the source chooses it.
     package let voltage_mV: Int?
-    /// What the sink means to draw; nil where it asked for power instead.
+    /// The current that the sink intends to draw. Nil if it asked for power instead.
     package let current_mA: Int?
 }
 
@@ -50,21 +50,21 @@ extension PDContract: CustomStringConvertible {
     }
 }
 
-/// Follows the messages between source and sink, to know what they last agreed upon.
+/// Follows the messages between source and sink, to know what they last agreed on.
 ///
-/// It hears every message of both, perhaps twice, as one that is not acknowledged is sent again. It misses some, since
-/// a meter keeps only the latest.
+/// It hears every message of both, perhaps twice, since one that is not acknowledged is sent again. It misses some,
+/// since a meter keeps only the latest.
 package struct PDNegotiation: Sendable {
     private var offers: [PDSourceObject] = []
-    /// What will have been agreed upon when the source accepts.
+    /// What will be agreed on if the source accepts.
     private var asked: PDContract?
-    /// nil while nothing is agreed upon, or nothing of it was heard.
+    /// Nil while nothing is agreed on, or none of it was heard.
     package private(set) var contract: PDContract?
 
     package init() {}
 
     package mutating func heard(_ message: PDMessage) {
-        // Cables have no say in it.
+        // Cables take no part in it.
         guard message.sop == 0, let header = message.header else { return }
         switch (header.kind, header.type) {
         case (.data, PDHeader.sourceCapabilities):
@@ -82,7 +82,7 @@ package struct PDNegotiation: Sendable {
             guard objects.count == 2 else { return }
             asked = PDRequest(word: objects[0]).contract(on: PDSourceObject(word: objects[1]))
         case (.control, PDHeader.accept):
-            // An accept may also answer a swap or a reset: then nothing was asked for.
+            // An accept may also answer a swap or a reset, in which case nothing was requested.
             if let asked { contract = asked }
             asked = nil
         case (.control, PDHeader.reject), (.control, PDHeader.wait), (.control, PDHeader.softReset):
@@ -92,6 +92,6 @@ package struct PDNegotiation: Sendable {
         }
     }
 
-    /// The plug was pulled, or put in: whatever was agreed upon is no more.
+    /// Forgets the contract, because the plug was pulled or put in.
     package mutating func reset() { self = PDNegotiation() }
 }

@@ -1,19 +1,19 @@
-/// One thing that a source offers: an object of four bytes (USB PD specification 3.1, 6.4.1.2; adjustable voltage in the
+/// One offer of a source: an object of four bytes (USB PD specification 3.1, 6.4.1.2; adjustable voltage in the
 /// standard range: 3.2).
 package enum PDSourceObject: Hashable, Sendable {
-    /// Millivolts, milliamperes.
+    /// A fixed voltage; millivolts and milliamperes.
     case fixed(voltage_mV: Int, currentMax_mA: Int)
-    /// Any voltage between two that the source chooses itself.
+    /// Any voltage between two, chosen by the source.
     case variable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
-    /// Milliwatts.
+    /// A battery; the power is in milliwatts.
     case battery(voltage_mV: ClosedRange<Int>, powerMax_mW: Int)
-    /// Programmable: any voltage in the range, in steps of 20 mV, that the sink asks for.
+    /// Programmable: any voltage in the range that the sink requests, in steps of 20 mV.
     case programmable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
-    /// Adjustable in the extended range; watts in all.
+    /// Adjustable in the extended range; the power is the total, in watts.
     case extendedAdjustable(voltage_mV: ClosedRange<Int>, power_W: Int)
-    /// Adjustable in the standard range: the most up to 15 V, and above.
+    /// Adjustable in the standard range: the highest current up to 15 V, and above.
     case adjustable(currentMax15_mA: Int, currentMax20_mA: Int)
-    /// One that no table has, or whose range is upside down.
+    /// An object that is in no table, or whose range is upside down.
     case unknown(word: UInt32)
 
     package init(word: UInt32) {

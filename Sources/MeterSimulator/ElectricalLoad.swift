@@ -1,16 +1,17 @@
 import MeterModel
 
-/// What a simulated meter measures: a phone that charges, its current falling off as it fills, on a supply that sags.
+/// What a simulated meter measures: a phone that charges with a current that falls as it fills, from a supply that
+/// sags.
 ///
-/// A pure function of time and seed. `step` is how often a meter renews its values; between two steps nothing changes.
+/// A pure function of time and seed. `step` counts the meter's updates; between two steps nothing changes.
 package struct ElectricalLoad: Sendable {
-    /// The supply's voltage without load, volts.
+    /// The supply's voltage without load, in volts.
     package var supply: Double
-    /// The current at the start, amperes.
+    /// The current at the start, in amperes.
     package var startCurrent: Double
-    /// The time in which the current falls to half, seconds.
+    /// The time in which the current falls to half, in seconds.
     package var halfLife: Double
-    /// The temperature around the meter, which it shows while nothing flows, degrees Celsius.
+    /// The temperature around the meter, which it shows while nothing flows, in degrees Celsius.
     package var ambient: Double
     package var seed: UInt64
 
@@ -26,7 +27,7 @@ package struct ElectricalLoad: Sendable {
     }
 
     package struct State: Hashable, Sendable {
-        /// Volts, amperes, degrees Celsius.
+        /// Volts, amperes and degrees Celsius.
         package var voltage: Double
         package var current: Double
         package var temperature: Double
@@ -36,7 +37,7 @@ package struct ElectricalLoad: Sendable {
         package var power: Double { voltage * current }
     }
 
-    /// The state during step number `step` of `length` seconds each; before the first step, that of the first.
+    /// The state during step number `step`, of `length` seconds each. Before the first step it is that of the first.
     package func state(step: Int, length: Double) -> State {
         let step = max(0, step)
         let seconds = max(0, Double(step) * length)
@@ -53,7 +54,7 @@ package struct ElectricalLoad: Sendable {
         )
     }
 
-    /// 0.5 to the power of `exponent` without a maths library: whole halvings, then a straight line between two.
+    /// 0.5 to the power of `exponent` without a maths library: whole halvings, then linear between two of them.
     private static func powerOfHalf(_ exponent: Double) -> Double {
         let whole = exponent.rounded(.down)
         var value = 1.0
@@ -62,7 +63,7 @@ package struct ElectricalLoad: Sendable {
     }
 }
 
-/// Charge and energy as a meter adds them up.
+/// Charge and energy, added up as a meter does.
 package struct EnergyCounter: Hashable, Sendable {
     package var charge_mAh: Double
     package var energy_mWh: Double

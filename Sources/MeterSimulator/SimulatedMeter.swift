@@ -1,29 +1,30 @@
 package import MeterModel
 
-/// A meter as a value: what a host writes goes in, what the meter would send comes out, byte for byte as on the wire.
+/// A simulated meter as a value: what a host writes goes in, and what the meter would send comes out, byte for byte as
+/// on the wire.
 ///
-/// No clock and no random numbers inside: the time is passed in as what has passed since the meter was switched on, and what
-/// looks random comes from a seed. Whoever holds the value moves the bytes (see SimulatedPort).
+/// There is no clock and no random number inside: the time since the meter was switched on is passed in, and what looks
+/// random comes from a seed. The owner of the value moves the bytes (see SimulatedPort).
 package protocol SimulatedMeter: Sendable {
     var model: ModelName { get }
     /// Faults to inject from now on.
     var faults: SimulatorFaults { get set }
-    /// Takes bytes from the host. Answers due at once are returned, each as one write of the meter.
+    /// Takes bytes from the host. Returns the answers that are due at once, each as one write of the meter.
     mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]]
     /// What the meter sends by itself at or before `time`.
     mutating func due(at time: Duration) -> [[UInt8]]
-    /// When `due` next has something, nil while it waits for the host.
+    /// When `due` next has something to send. Nil while the meter waits for the host.
     var nextDue: Duration? { get }
-    /// Switches the meter off and on: what is volatile restarts, what is kept is kept. Time counts from 0 again.
+    /// Switches the meter off and on: volatile state restarts, stored state is kept. Time counts from 0 again.
     mutating func powerCycle()
 }
 
-/// What goes wrong, on purpose. Each fault hits every n-th answer, so that a run is the same each time.
+/// What goes wrong on purpose. Each fault affects every n-th answer, so that a run is the same each time.
 package struct SimulatorFaults: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         /// The answer ends too early.
         case shortBlock = "short"
-        /// A few stray bytes come before the answer.
+        /// A few stray bytes precede the answer.
         case shifted
         /// No answer at all.
         case silence
@@ -32,9 +33,9 @@ package struct SimulatorFaults: Hashable, Sendable {
         case garbage
     }
 
-    /// nil means nothing goes wrong.
+    /// Nil if nothing goes wrong.
     package var kind: Kind?
-    /// Every how many answers, 1 = all; never less.
+    /// The fault affects every `period`-th answer; 1 means all of them, and it is never less.
     package private(set) var period: Int
 
     package init(_ kind: Kind? = nil, every period: Int = 1) {
@@ -44,11 +45,12 @@ package struct SimulatorFaults: Hashable, Sendable {
 
     package static let none = SimulatorFaults()
 
-    /// Puts the fault, if it is this answer's turn, on one answer.
+    /// Applies the fault to one answer, if it is this answer's turn.
     ///
     /// - Parameters:
     ///   - number: counts answers from 1.
-    ///   - checkOffset: the byte to spoil for a wrong check, from the answer's start.
+    ///   - checkOffset: the byte to corrupt for a wrong check, from the start of the answer.
+    /// - Returns: nil for no answer at all.
     package func apply(to answer: [UInt8], number: Int, checkOffset: Int) -> [UInt8]? {
         guard let kind, number % period == 0 else { return answer }
         var noise = SplitMix64(seed: UInt64(number))

@@ -1,18 +1,19 @@
 package import MeterCodec
 package import MeterModel
 
-/// Which simulator plays which model over which link.
+/// Which simulator simulates which model over which link.
 package struct SimulatorCatalogue: Sendable {
     package let families: [any FamilySimulator]
     private let catalogue: MeterCatalogue
 
-    /// - Parameter catalogue: the meters that are played.
+    /// - Parameter catalogue: the meters that are simulated.
     package init(families: [any FamilySimulator], of catalogue: MeterCatalogue) {
         self.families = families
         self.catalogue = catalogue
     }
 
-    /// Beside `MeterCatalogue.standard`: whoever has no simulator, as the gateway's services, is not linked to any.
+    /// Kept apart from `MeterCatalogue.standard`, so that code without simulators, such as the gateway's services, is
+    /// not linked to any.
     package static let standard = SimulatorCatalogue(
         families: [UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator()],
         of: .standard)
@@ -22,15 +23,15 @@ package struct SimulatorCatalogue: Sendable {
     /// The models that have a simulator.
     package var models: [ModelName] { catalogue.models.filter { self[$0.family] != nil } }
 
-    /// A notification of Bluetooth LE is no longer than this while nobody has agreed on more: an MTU of 23, less the
-    /// header (Core Specification, volume 3, part F, 3.2.8 and 3.4.7.1).
+    /// The longest Bluetooth LE notification until a larger MTU is agreed on: an MTU of 23, minus the header (Core
+    /// Specification, volume 3, part F, 3.2.8 and 3.4.7.1).
     package static let defaultNotificationMax = 20
 
     /// - Parameters:
     ///   - transport: nil for the first kind of link that the model has.
     ///   - seed: makes two meters of one model differ.
-    ///   - refresh: how often the values renew, nil for the model's own rate.
-    ///   - notificationMax: the longest notification, for a meter over Bluetooth LE; bytes, 1 or more.
+    ///   - refresh: how often the values are updated; nil for the model's own rate.
+    ///   - notificationMax: the longest notification for a meter over Bluetooth LE, in bytes; 1 or more.
     /// - Returns: nil for a link that the model does not have.
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport? = nil, seed: UInt64 = 1, refresh: Duration? = nil,

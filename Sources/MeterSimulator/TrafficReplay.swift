@@ -1,15 +1,16 @@
 package import MeterModel
 
-/// A meter that says what a recorded one said. The bytes are real; the state behind them is not there.
+/// A meter that replays what a recorded one sent. The bytes are real; the state behind them is not there.
 ///
-/// - A recording with requests is answered from: each request gets what followed the same request when it was recorded,
-///   the next such place each time round. A request that was never recorded gets what followed the next one that was.
-/// - A recording without requests, of several messages at different times, is of a meter that pushes: it is replayed at
-///   its own pace, over and over.
-/// - What is left has no order to keep: every request is answered with all of it.
+/// - A recording with requests is used to answer: each request gets what followed the same request in the recording,
+///   and the next time what followed its next occurrence. A request that was never recorded gets what followed the next
+///   one that was.
+/// - A recording without requests, with several messages at different times, is of a meter that pushes: it is replayed
+///   at its own pace, over and over.
+/// - Any other recording has no order to keep: every request is answered with all of it.
 ///
-/// Where a family's answers echo an id (`FamilySimulator.echoedIDOffset`), requests are the same whatever their id, and an
-/// answer gets the id of the request that it goes to.
+/// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without their id, and
+/// an answer gets the id of the request that it answers.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -17,7 +18,7 @@ package struct TrafficReplay: SimulatedMeter {
     private let idOffset: Int?
     /// Messages that are sent unasked, by time since the start of the round.
     private let pushes: [Message]
-    /// How long one round of the pushes takes, zero where there are none.
+    /// How long one round of the pushes takes; zero if there are none.
     private let roundLength: Duration
     private var nextExchange = 0
     private var nextPush = 0
@@ -26,7 +27,7 @@ package struct TrafficReplay: SimulatedMeter {
 
     /// One recorded message.
     package struct Message: Hashable, Sendable {
-        /// Since any moment, the same for all messages.
+        /// Since any moment that is the same for all messages.
         package var time: Duration
         package var direction: Direction
         package var bytes: [UInt8]
@@ -42,14 +43,14 @@ package struct TrafficReplay: SimulatedMeter {
         case toMeter, fromMeter
     }
 
-    /// A request and what came until the next one.
+    /// A request, and what the meter sent before the next one.
     private struct Exchange {
         var request: [UInt8]
         var answers: [[UInt8]]
     }
 
-    /// - Parameter messages: in the order they were recorded. What the meter sent before the first request is not
-    ///   replayed where there are requests. Empty messages are skipped.
+    /// - Parameter messages: in the order in which they were recorded. If there are requests, what the meter sent
+    ///   before the first one is not replayed. Empty messages are skipped.
     package init(model: ModelName, messages: [Message], in simulators: SimulatorCatalogue = .standard) {
         self.model = model
         idOffset = simulators[model.family]?.echoedIDOffset
@@ -64,7 +65,7 @@ package struct TrafficReplay: SimulatedMeter {
             self.exchanges = []
             pushes = messages.map { Message(time: $0.time - start, direction: .fromMeter, bytes: $0.bytes) }
                 .sorted { $0.time < $1.time }
-            // The pause before the first message of the next round is the usual one between two.
+            // The pause before the first message of the next round is the usual pause between two messages.
             roundLength = span + span / (messages.count - 1)
         } else {
             self.exchanges = [Exchange(request: [], answers: messages.map(\.bytes))]
@@ -76,7 +77,7 @@ package struct TrafficReplay: SimulatedMeter {
         guard pushes.isEmpty else { return [] }
         var rest = bytes[...]
         var sent: [[UInt8]] = []
-        // One read may hold several requests of the host.
+        // One read may hold several of the host's requests.
         while !rest.isEmpty {
             let request = rest
             guard let exchange = takeExchange(for: &rest) else { break }
@@ -88,7 +89,7 @@ package struct TrafficReplay: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         guard var next = nextDue, next <= time else { return [] }
         if time - next > roundLength {
-            // After a long pause nobody wants the rounds that were missed.
+            // After a long pause the missed rounds are left out.
             round = Int(clamping: time.nanoseconds / max(1, roundLength.nanoseconds))
             nextPush = 0
         }
@@ -110,7 +111,8 @@ package struct TrafficReplay: SimulatedMeter {
         (nextExchange, nextPush, round) = (0, 0, 0)
     }
 
-    /// Finds the exchange that `rest` begins with, from the place of the last one on, and takes its request off `rest`.
+    /// Finds the exchange that `rest` starts with, searching from the one after the last, and removes its request from
+    /// `rest`.
     private mutating func takeExchange(for rest: inout ArraySlice<UInt8>) -> Exchange? {
         guard !exchanges.isEmpty else { return nil }
         for step in exchanges.indices {
@@ -132,7 +134,7 @@ package struct TrafficReplay: SimulatedMeter {
         return zip(bytes, request).enumerated().allSatisfy { $0.offset == idOffset || $0.element.0 == $0.element.1 }
     }
 
-    /// The answer under the id of the request at hand, where it echoed the id of the recorded one.
+    /// The answer with the id of the current request, if it repeated the id of the recorded one.
     private func withID(of request: ArraySlice<UInt8>, _ answer: [UInt8], recordedFor recorded: [UInt8]) -> [UInt8] {
         guard let idOffset, answer.count > idOffset, recorded.count > idOffset, request.count > idOffset,
             answer[idOffset] == recorded[idOffset]

@@ -1,8 +1,8 @@
 import MeterCodec
 package import MeterModel
 
-/// An Atorch meter of any of the three types (Docs/Protocols/Atorch.md): pushes a report a second, counts energy,
-/// charge and time, and replies to commands.
+/// A simulated Atorch meter of any of the three types (Docs/Protocols/Atorch.md): pushes a report every second, counts
+/// energy, charge and time, and replies to commands.
 package struct SimulatedAtorch: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -20,20 +20,21 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     /// What differs between Atorch meters of one type.
     package struct Quirks: Hashable, Sendable {
-        /// The last byte follows the known rule. It does not on a J7-C, S1, UD24, DL24M and DT24PW.
+        /// Whether the last byte follows the known rule. It does not on a J7-C, S1, UD24, DL24M and DT24PW.
         package var sendsKnownCheck = true
-        /// Nothing is pushed before a command comes, as a J7-C sometimes has it.
+        /// Whether nothing is pushed until a command arrives, as sometimes on a J7-C.
         package var isSilentUntilCommand = false
-        /// How Bluetooth cuts a report, 20 and 16 bytes for one; empty leaves it whole. What is over goes last.
+        /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes; empty leaves it
+        /// whole. The remainder goes last.
         package var pieces: [Int] = []
 
         package init() {}
     }
 
     /// - Parameters:
-    ///   - model: one of the three Atorch models; any other counts as a USB meter.
+    ///   - model: one of the three Atorch models; any other is treated as a USB meter.
     ///   - load: nil for one that suits the type.
-    ///   - period: the time between two reports; a second on the real thing.
+    ///   - period: the time between two reports; one second on a real meter.
     package init(
         model: ModelName, load: ElectricalLoad? = nil, period: Duration = .seconds(1), quirks: Quirks = Quirks(),
         seed: UInt64 = 1
@@ -81,7 +82,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package var nextDue: Duration? { isSilent ? nil : period * (lastStep + 1) }
 
-    /// What it has counted survives, as do its settings.
+    /// What it has counted is kept, and so are its settings.
     package mutating func powerCycle() {
         lastStep = 0
         isSilent = quirks.isSilentUntilCommand
@@ -101,7 +102,8 @@ package struct SimulatedAtorch: SimulatedMeter {
         lastStep = step
     }
 
-    /// A command with a wrong check byte or one that the meter does not know is not supported.
+    /// Carries out a command and returns the reply. A command with a wrong check byte, or one that the meter does not
+    /// know, is not supported.
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes), command.type == type else { return AtorchReply(.unsupported) }
         switch command.code {
@@ -188,7 +190,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.append(0)
     }
 
-    /// Hours, minutes and seconds of counting.
+    /// Appends the hours, minutes and seconds of counting.
     private func appendTime(to body: inout [UInt8]) {
         let seconds = Int(Double(countedSteps) * stepLength)
         body.appendBE(UInt16(clamping: seconds / 3600))

@@ -1,13 +1,13 @@
 import MeterCodec
 package import MeterModel
 
-/// An FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): says nothing
-/// before it is told to start, then sends volts and amperes ten times a second and the rest twice, cut into
-/// notifications without regard to frames.
+/// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le): sends nothing
+/// until it is started, then volts and amperes ten times a second and the rest twice a second, split into notifications
+/// regardless of frames.
 package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// How often it has been switched on, as its info frame says.
+    /// How often it has been switched on, as reported in its info frame.
     package private(set) var bootCount = 1
     private let load: ElectricalLoad
     private let serial: UInt32
@@ -18,14 +18,14 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     private var ticks = 0
     private var notifications = 0
 
-    /// The meter's own rhythm, and the load's step.
+    /// The meter's own period, which is also the load's step.
     private static let tickSeconds = 0.1
-    /// The one that counts, of ten; they are numbered from 1.
+    /// The group that is counting, out of ten; they are numbered from 1.
     private static let group: UInt8 = 1
 
     /// - Parameters:
-    ///   - serial: the number that the real thing's Bluetooth name ends in.
-    ///   - notificationMax: the longest notification, bytes; 20 at the default MTU.
+    ///   - serial: the number at the end of a real meter's Bluetooth name.
+    ///   - notificationMax: the longest notification, in bytes; 20 at the default MTU.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), serial: UInt32 = 51772,
         notificationMax: Int = 20
@@ -83,7 +83,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
         ticks = last
     }
 
-    /// What one tick sends: the data lines, volts and amperes, the rest on every fifth tick.
+    /// What one tick sends: volts and amperes, and on every fifth tick the data lines and the rest.
     private func frames() -> [UInt8] {
         let state = load.state(step: ticks, length: Self.tickSeconds)
         var quick: [UInt8] = []

@@ -1,17 +1,17 @@
 import MeterCodec
 package import MeterModel
 
-/// An FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md): streams four samples each 40 ms as long as its
-/// lease of one second is renewed, does not hear a `keepOn` once it has stopped, and hangs when two commands come too
+/// A simulated FNB48, FNB48S, FNB58 or C1 on USB (Docs/Protocols/FNIRSI.md): streams four samples every 40 ms as long
+/// as its lease of one second is renewed, ignores a `keepOn` once it has stopped, and hangs when two commands come too
 /// close together.
 ///
-/// What it says to a hello is a packet of type 03 with nothing in it: nobody has described a real one.
+/// Its answer to a hello is an empty packet of type 03, since nobody has described a real one.
 package struct SimulatedFNIRSIUSB: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     /// How often it has been switched on.
     package private(set) var bootCount = 1
-    /// True after commands that came too fast. Only `powerCycle` helps.
+    /// Whether it hangs because commands came too fast. Only `powerCycle` helps.
     package private(set) var isHung = false
     private let load: ElectricalLoad
     private let packetPeriod: Duration
@@ -30,9 +30,10 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     }
 
     /// - Parameters:
-    ///   - model: a name alone. What tells the models apart, the keep-alive that each likes, is the host's business.
-    ///   - packetPeriod: the time between two packets; 40 ms on the real thing.
-    ///   - startsWithGarbage: the first sample of each stream holds 188 V, as after a reader that left without draining.
+    ///   - model: only a name. What distinguishes the models, the keep-alive that each needs, is up to the host.
+    ///   - packetPeriod: the time between two packets; 40 ms on a real meter.
+    ///   - startsWithGarbage: whether the first sample of each stream holds 188 V, as after a reader that left without
+    ///     draining.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
         startsWithGarbage: Bool = false
@@ -117,7 +118,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         return sealed(packet)
     }
 
-    /// 63 bytes and their check byte.
+    /// Appends the check byte to 63 bytes.
     private func sealed(_ packet: [UInt8]) -> [UInt8] {
         packet + [Checksum.crc8FNIRSI(packet.dropFirst())]
     }

@@ -1,21 +1,21 @@
 import MeterCodec
 package import MeterModel
 
-/// A KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md): repeats each request's number, answers
-/// only what a host without authentication may see, and fills a queue while the graph runs. A host that proves to know
-/// its hardware id sees the queue and the logs too, until it leaves.
+/// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md): repeats each request's number,
+/// answers only what a host without authentication may see, and fills a queue while the graph runs. A host that proves
+/// that it knows the hardware id also sees the queue and the logs, until it disconnects.
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Whether queue, trace and logs may be asked for without a proof.
+    /// Whether queue, trace and logs may be requested without a proof.
     package var grantsStreaming: Bool
-    /// A host has read where nothing may be read. It says no more then; only `powerCycle` helps.
+    /// Whether a host has read where nothing may be read. The meter then sends nothing more; only `powerCycle` helps.
     package private(set) var isCrashed = false
-    /// A host has connected and not disconnected.
+    /// Whether a host has connected and not disconnected.
     package private(set) var isConnected = false
-    /// A host has proved that it may calibrate. Nothing of this project's may.
+    /// Whether a host has proved that it may calibrate. No host of this project may.
     package private(set) var isOpenForCalibration = false
-    /// A KM002C tells of USB PD only while this is on.
+    /// A KM002C reports USB PD only while this is on.
     private var isMonitorOn = false
     private let load: ElectricalLoad
     private let refresh: Duration
@@ -27,7 +27,7 @@ package struct SimulatedKM003C: SimulatedMeter {
     private var lastStep = 0
     private var answers = 0
 
-    /// - Parameter refresh: how often the measurements renew; half a second at the rate a meter starts with.
+    /// - Parameter refresh: how often the measurements are updated; half a second at the rate that a meter starts with.
     package init(
         model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(500),
         grantsStreaming: Bool = false
@@ -50,9 +50,9 @@ package struct SimulatedKM003C: SimulatedMeter {
             let (head, encrypted) = answer(request, body, at: time)
             guard !isCrashed else { continue }
             answers += 1
-            // Measurements have no check sum: the header's kind is what a fault can make wrong.
+            // Measurements have no checksum, so a fault falsifies the kind in the header.
             guard let whole = faults.apply(to: head + encrypted, number: answers, checkOffset: 0) else { continue }
-            // What was read comes behind its announcement, in pieces.
+            // What was read follows its announcement, in pieces.
             let announcement = encrypted.isEmpty ? whole.count : min(head.count, whole.count)
             writes.append(Array(whole.prefix(announcement)))
             writes += Array(whole.dropFirst(announcement)).pieces(KM003CFraming.longestMemoryPiece)
@@ -78,8 +78,8 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
-    /// Takes one request: four bytes, and 32 more behind a memory read or an authentication. Bytes that begin none are
-    /// dropped, so that a stray one does not shift all that follow.
+    /// Takes one request: four bytes, and 32 more after a memory read or an authentication. Bytes that do not start a
+    /// request are dropped, so that a stray byte does not shift everything after it.
     private mutating func takeRequest() -> (KM003CHeader, body: [UInt8])? {
         while received.count >= KM003CHeader.length {
             let header = KM003CHeader(word: received.withUnsafeBytes { $0.u32LE(0) })
@@ -95,8 +95,8 @@ package struct SimulatedKM003C: SimulatedMeter {
         return nil
     }
 
-    /// How long the request is that such a header begins, nil when no host sends it
-    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). Those that have no name in
+    /// The length of the request that starts with this header. Nil if no host sends it
+    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). Those without a name in
     /// `KM003CKind` are requests too, and are refused.
     private static func requestLength(_ header: KM003CHeader) -> Int? {
         switch (header.kind, UInt8(truncatingIfNeeded: header.word)) {
@@ -109,7 +109,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private static let encryptedLength = KM003CHeader.length + 32
 
-    /// What comes back, and what was read from memory behind it.
+    /// The answer, and what was read from memory to follow it.
     private mutating func answer(
         _ request: KM003CHeader, _ body: [UInt8], at time: Duration
     ) -> (head: [UInt8], encrypted: [UInt8]) {
@@ -158,10 +158,10 @@ package struct SimulatedKM003C: SimulatedMeter {
         return accept
     }
 
-    /// The number is 0, and what the host wrote comes back under another key
+    /// Answers a proof. The number is 0, and what the host wrote is returned under another key
     /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#logs and a captured answer). 0203
-    /// grants level 1 and 0201 nothing, on a KM002C 0204 and 0202. What a KM002C takes for its hardware id opens a
-    /// KM003C's second level, 0205 (okhsunrog/km003c-rs).
+    /// grants level 1 and 0201 nothing; on a KM002C these are 0204 and 0202. What a KM002C takes for its hardware id
+    /// opens a KM003C's second level, 0205 (okhsunrog/km003c-rs).
     private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
         let plain = ECBCipher.km003cProof.decrypted(body) ?? []
         let credential = Array(plain.dropFirst(8).prefix(KM003CProof.hardwareIDLength))
@@ -179,7 +179,8 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
 
-    /// Leaves out what the host may not see; nothing left is an answer without payloads.
+    /// Answers a request for data, leaving out what the host may not see; if nothing is left, the answer has no
+    /// payloads.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
         if model == .km002c, !isMonitorOn { allowed.remove(.pd) }
@@ -191,14 +192,14 @@ package struct SimulatedKM003C: SimulatedMeter {
             let size =
                 switch attribute {
                 case .queue: KM003CQueueSample.length
-                // Its lists say how long they are.
+                // Its lists give their own length.
                 case .pdTrace: 0
                 default: bytes.count
                 }
             let hasNext = place < attributes.count - 1
             payloads += KM003CPayloadHeader(attribute, hasNext: hasNext, chunk: chunk, size: size).bytes + bytes
         }
-        // The object count as real answers have it: words behind the header, less the payload's own.
+        // The object count as in real answers: words after the header, minus the payload's own.
         let count = attributes.isEmpty ? 0 : UInt16(clamping: payloads.count / 4 - 2)
         return KM003CHeader(.data, id: id, parameter: count << 5).bytes + payloads
     }
@@ -216,7 +217,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         }
     }
 
-    /// Renders the measurements as `KM003CADC` reads them, averaged over four steps.
+    /// Renders the measurements as `KM003CADC` reads them, with averages over four steps.
     private func measurements() -> [UInt8] {
         let state = load.state(step: lastStep, length: stepLength)
         let recent = (max(0, lastStep - 3)...lastStep).map { load.state(step: $0, length: stepLength) }
@@ -237,7 +238,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         return bytes
     }
 
-    /// The settings of a meter as it comes: brightness 44 %, a sample each 10 ms, first page.
+    /// The settings of a new meter: brightness 44 %, a sample every 10 ms, first page.
     private func settings() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: KM003CSettings.length)
         func put(_ value: UInt32, at offset: Int) {

@@ -1,7 +1,7 @@
 import MeterCodec
 import MeterModel
 
-/// What a KM003C keeps: its name, its processor's id, its logs (Docs/Protocols/KM003C.md#logs).
+/// The memory of a simulated KM003C: its name, its processor's id and its logs (Docs/Protocols/KM003C.md#logs).
 struct SimulatedKM003CMemory: Sendable {
     static let hardwareID: [UInt8] = Array("SIMULATED".utf8) + [0x00, 0x10, 0x20]
 
@@ -13,14 +13,14 @@ struct SimulatedKM003CMemory: Sendable {
         var name: String
         var sampleCount: Int
         var interval_ms: Int
-        /// In samples, from the beginning of the logs.
+        /// In samples, from the start of the logs.
         var start: Int
     }
 
     init(model: ModelName, load: ElectricalLoad) {
         self.model = model
         self.load = load
-        // The second is the length of a captured one.
+        // The second has the length of a captured log.
         logs = [
             Log(name: "A01.d", sampleCount: 12, interval_ms: 1000, start: 0),
             Log(name: "A02.d", sampleCount: 521, interval_ms: 10_000, start: 12),
@@ -29,7 +29,7 @@ struct SimulatedKM003CMemory: Sendable {
 
     enum Content {
         case bytes([UInt8])
-        /// A real meter does not survive it.
+        /// The read crashes a real meter.
         case crash
     }
 
@@ -63,12 +63,12 @@ struct SimulatedKM003CMemory: Sendable {
 
     var serial: String { String(String(1_007_965 + load.seed % 1000).suffix(6)) }
 
-    /// Erased memory is full of ones.
+    /// Cuts or pads to `length`: erased memory is full of ones.
     private func cut(_ bytes: [UInt8], to length: Int) -> [UInt8] {
         Array((bytes + [UInt8](repeating: 0xFF, count: max(0, length - bytes.count))).prefix(length))
     }
 
-    /// Texts of twelve bytes each behind sixteen that are not understood.
+    /// A block of texts of twelve bytes each, after sixteen bytes that are not understood.
     private func block(version: String, date: String) -> [UInt8] {
         let texts = [model.displayName, version, date].flatMap { text in
             Array(text.utf8) + [UInt8](repeating: 0, count: 12 - text.utf8.count)
@@ -91,7 +91,7 @@ struct SimulatedKM003CMemory: Sendable {
         }
     }
 
-    /// The catalogue: an entry for each log, whose totals are those of its last sample.
+    /// The catalogue: an entry for each log, with the totals of its last sample.
     var catalogue: [UInt8] {
         logs.flatMap { log in
             var bytes = Array(log.name.utf8) + [UInt8](repeating: 0, count: 16 - log.name.utf8.count)

@@ -1,16 +1,17 @@
 import MeterCodec
 import MeterModel
 
-/// What goes on between a charger and a phone at the ends of a KM003C: the plug goes in a moment after the meter was
-/// switched on, they agree on 5 V, and that is that (Docs/Protocols/KM003C.md#usb-power-delivery).
+/// The USB PD conversation between a charger and a phone at the two ends of a KM003C: the plug goes in a moment after
+/// the meter was switched on, they agree on 5 V, and nothing further happens
+/// (Docs/Protocols/KM003C.md#usb-power-delivery).
 struct SimulatedKM003CPower: Sendable {
-    /// Events that wait to be asked for, oldest first; a real meter keeps about as much.
+    /// Most bytes of waiting events, which are kept oldest first; a real meter keeps about as much.
     private static let longest = 200
 
     private var waiting: [[UInt8]] = []
     private var told = 0
 
-    /// When each event is, in milliseconds.
+    /// The events, each with its time in milliseconds.
     private static let script: [(milliseconds: Int, event: [UInt8])] = {
         let offers = [0x0801_912C, 0x0002_D12C, 0x0003_C12C, 0x0004_B104, 0xC0DC_213C] as [UInt32]
         return [
@@ -34,13 +35,13 @@ struct SimulatedKM003CPower: Sendable {
         while waiting.reduce(0, { $0 + $1.count }) > Self.longest { waiting.removeFirst() }
     }
 
-    /// Takes the events that wait.
+    /// Takes the waiting events.
     mutating func take() -> [UInt8] {
         defer { waiting = [] }
         return waiting.flatMap { $0 }
     }
 
-    /// What the meter's own machine went through so far: a state and a second, twice.
+    /// What the meter's own machine went through so far: two lists, each of one state and its second.
     var trace: [UInt8] { told == 0 ? [0, 0] : [5, 0x02, 0, 0, 0, 0, 5, 0x76, 0, 0, 0, 0] }
 
     private static func plug(_ code: UInt8, at milliseconds: UInt32) -> [UInt8] {

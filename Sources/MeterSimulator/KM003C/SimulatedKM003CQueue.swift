@@ -1,10 +1,10 @@
 import MeterCodec
 import MeterModel
 
-/// The buffer that a running graph fills: samples at the graph's rate, about one second of them, the oldest pushed out
-/// first (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+/// The buffer that a running graph fills: about one second of samples at the graph's rate, of which the oldest are
+/// dropped first (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 struct SimulatedKM003CQueue: Sendable {
-    /// As many as the largest real answer held.
+    /// Most samples in one answer: as many as the largest real answer held.
     static let longestAnswer = 48
 
     private let rate: KM003CRate
@@ -21,7 +21,7 @@ struct SimulatedKM003CQueue: Sendable {
     mutating func fill(from load: ElectricalLoad, until time: Duration) {
         let step = Int64(rate.sequenceStep)
         let last = time.milliseconds / step
-        // What the buffer would push out at once is not rendered at all.
+        // Samples that the buffer would drop at once are not rendered at all.
         nextSample = max(nextSample, last - Int64(capacity) + 1)
         while nextSample <= last {
             let milliseconds = nextSample * step
@@ -32,7 +32,7 @@ struct SimulatedKM003CQueue: Sendable {
         if samples.count > capacity { samples.removeFirst(samples.count - capacity) }
     }
 
-    /// Takes the oldest out, as many as one answer holds.
+    /// Takes the oldest samples, as many as fit in one answer.
     mutating func take() -> [[UInt8]] {
         let taken = Array(samples.prefix(Self.longestAnswer))
         samples.removeFirst(taken.count)

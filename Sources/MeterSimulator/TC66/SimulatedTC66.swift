@@ -1,12 +1,12 @@
 package import MeterCodec
 package import MeterModel
 
-/// A TC66 or TC66C (Docs/Protocols/TC66.md): on USB it answers `getva` at once with three encrypted 64-byte
-/// writes, and in its loader nothing but `query`; over the radio it takes its time for one write of 192 bytes.
+/// A simulated TC66 or TC66C (Docs/Protocols/TC66.md): on USB it answers `getva` at once with three encrypted writes of
+/// 64 bytes, and while in its loader only `query`; over the radio it takes a while for one write of 192 bytes.
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Which of its programs runs. Switching it on without the button held starts the firmware.
+    /// The program that runs. Switching the meter on without holding the button starts the firmware.
     package private(set) var mode: TC66Mode
     /// The page shown, 0 to 5.
     package private(set) var page = 0
@@ -21,20 +21,21 @@ package struct SimulatedTC66: SimulatedMeter {
     private let serial: UInt32
     private let temperatureUnit: TemperatureUnit
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 2)
-    /// What the recorder kept, as on the wire: one record a second.
+    /// What the recorder kept, in the format of the wire: one record per second.
     private var recording: [UInt8] = []
     private var recordedSeconds = 0
     private var received: [UInt8] = []
-    /// Answers on their way, earliest first.
+    /// Answers that are still to be sent, earliest first.
     private var pending: [(time: Duration, bytes: [UInt8])] = []
     private var lastStep = 0
     private var answers = 0
 
     /// - Parameters:
-    ///   - link: how requests are spelt, and how long an answer takes.
-    ///   - answerTime: over the radio; half a second with the newer one and 0.8 s with the older
+    ///   - link: determines how requests are spelt, and how long an answer takes.
+    ///   - answerTime: over the radio; half a second on the newer radio and 0.8 s on the older one
     ///     (Docs/Protocols/TC66.md#links).
-    ///   - refresh: how often the values renew; 80 to 100 ms on the real thing (Docs/Protocols/TC66.md#links).
+    ///   - refresh: how often the values are updated; every 80 to 100 ms on a real meter
+    ///     (Docs/Protocols/TC66.md#links).
     ///   - temperatureUnit: the unit set on the meter, which changes the number on the wire.
     ///   - mode: `boot` for a meter plugged in with its button held.
     package init(
@@ -57,7 +58,7 @@ package struct SimulatedTC66: SimulatedMeter {
         received += bytes
         var writes: [[UInt8]] = []
         while let request = takeRequest() { writes += answer(request) }
-        // USB cuts it into packets.
+        // USB splits it into packets.
         guard link == .ble else { return writes.flatMap { $0.pieces(TC66Piece.length) } }
         for write in writes { pending.append((time + answerTime, write)) }
         return []
@@ -104,7 +105,7 @@ package struct SimulatedTC66: SimulatedMeter {
         if tooMany > 0 { recording.removeFirst(tooMany) }
     }
 
-    /// The next request, which on USB may have a CR LF behind it; what begins no request is dropped.
+    /// The next request, which on USB may be followed by CR LF; bytes that do not start a request are dropped.
     private mutating func takeRequest() -> TC66Request? {
         let requests = TC66Request.known(over: link)
         while !received.isEmpty {
@@ -112,7 +113,7 @@ package struct SimulatedTC66: SimulatedMeter {
                 received.removeFirst(request.bytes(over: link).count)
                 return request
             }
-            // The first bytes of one: the rest may be on its way.
+            // The start of a request: the rest may be on its way.
             if requests.contains(where: { $0.bytes(over: link).starts(with: received) }) { return nil }
             received.removeFirst()
         }
@@ -125,7 +126,7 @@ package struct SimulatedTC66: SimulatedMeter {
         case .query:
             return faulty(Array(mode.rawValue.utf8), checkOffset: 0)
         case .values:
-            // The check word of `pac2`, whose whole cipher block it spoils.
+            // The check word of `pac2`; a fault in it corrupts its whole cipher block.
             return faulty(block(), checkOffset: TC66Piece.length + TC66Piece.checkOffset)
         case .recording:
             return [recording]
@@ -163,7 +164,7 @@ package struct SimulatedTC66: SimulatedMeter {
     private func measurements(_ state: ElectricalLoad.State) -> [UInt8] {
         var bytes = Array("TC661.18".utf8)
         bytes.appendLE(serial)
-        // Bytes 16 to 43 are not zero on the real thing, and not understood.
+        // Bytes 16 to 43 are not zero on a real meter, and not understood.
         bytes += [UInt8](repeating: 0xA5, count: 28)
         bytes.appendLE(UInt32(clamping: powerOnCount))
         bytes.appendLE(UInt32(clamping: Int((state.voltage * 10_000).rounded())))

@@ -1,14 +1,14 @@
 import MeterCodec
 package import MeterModel
 
-/// A UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md): renews its values twice a second, answers F0 with a block,
-/// obeys commands silently, and loses a command that follows another within half a second.
+/// A simulated UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md): updates its values twice a second, answers F0 with a
+/// block, obeys commands silently, and loses a command that follows another within half a second.
 package struct SimulatedUM: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let refresh: Duration
-    /// It takes each byte in a frame of its own.
+    /// Whether it expects each byte in a frame of its own.
     private let isWrapped: Bool
     private let commandGap: Duration = .milliseconds(500)
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
@@ -24,8 +24,8 @@ package struct SimulatedUM: SimulatedMeter {
     private var answers = 0
 
     /// - Parameters:
-    ///   - transport: an A3-B wants other bytes over LE.
-    ///   - refresh: how often the values renew, a millisecond at least; half a second on the real thing.
+    ///   - transport: an A3-B expects other bytes over LE.
+    ///   - refresh: how often the values are updated, at least a millisecond; half a second on a real meter.
     package init(
         model: ModelName, over transport: LinkAddress.Transport = .spp, load: ElectricalLoad = ElectricalLoad(),
         refresh: Duration = .milliseconds(500)
@@ -38,7 +38,7 @@ package struct SimulatedUM: SimulatedMeter {
 
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         advance(to: time)
-        // One write carries one frame; anything else is lost on it.
+        // One write carries one frame; anything else is ignored.
         let orders = isWrapped ? [UMWrapping.byte(in: bytes)].compactMap { $0 } : bytes
         return orders.compactMap { byte in
             if byte == 0xF0 { return answer() }
@@ -67,8 +67,8 @@ package struct SimulatedUM: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let step = max(lastStep, time.wholeSteps(of: refresh))
-        // After a long pause only the last 7200 steps are counted, an hour of the usual ones; more would freeze the
-        // simulator.
+        // After a long pause only the last 7200 steps are counted, which is an hour of the usual ones; more would
+        // freeze the simulator.
         for passed in max(lastStep, step - 7200)..<step {
             let state = load.state(step: passed, length: stepLength)
             groups[selectedGroup].add(state, seconds: stepLength)
@@ -115,7 +115,7 @@ package struct SimulatedUM: SimulatedMeter {
         bytes.appendBE(UInt16(clamping: Int((state.temperature * 1.8 + 32).rounded())))
         bytes.appendBE(UInt16(clamping: selectedGroup))
         for group in groups {
-            // Where the real counter stops, too.
+            // The real counter stops here, too.
             bytes.appendBE(min(99_999, UInt32(clamping: Int(group.charge_mAh))))
             bytes.appendBE(UInt32(clamping: Int(group.energy_mWh)))
         }
@@ -138,7 +138,7 @@ package struct SimulatedUM: SimulatedMeter {
         return bytes
     }
 
-    /// Tenths of an ohm; 9999.9 stands for an open circuit.
+    /// In tenths of an ohm; 9999.9 Ω stands for an open circuit.
     private func resistance(_ state: ElectricalLoad.State) -> UInt32 {
         guard state.current > 0.0005 else { return 99_999 }
         return min(99_999, UInt32(clamping: Int((state.voltage / state.current * 10).rounded())))

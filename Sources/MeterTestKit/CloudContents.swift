@@ -3,7 +3,7 @@ package import LeaseCore
 import MeterModel
 package import SettingsCore
 
-/// Everything that can be told of a cloud's store, but for when leases were renewed.
+/// The complete content of a cloud's store, except for when leases were renewed.
 package struct CloudContents: Hashable {
     package struct Lease: Hashable {
         package var meter: String

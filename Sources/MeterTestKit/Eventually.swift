@@ -3,8 +3,8 @@ import MeterModel
 
 /// Returns once `condition` holds, letting other tasks run meanwhile.
 ///
-/// - Parameter what: what is waited for, for the message of the test that fails.
-/// - Throws: `NeverHappened` where it does not hold within `Patience.limit`, and what `condition` throws.
+/// - Parameter what: what is waited for, for the message if the test fails.
+/// - Throws: `NeverHappened` if it does not hold within `Patience.limit`, and what `condition` throws.
 package func eventually(
     _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
@@ -14,7 +14,7 @@ package func eventually(
 
 /// How long a test waits for what other tasks are about to do.
 package struct Patience: Sendable {
-    /// Of real time: more than the busiest machine takes, and less than a suite may.
+    /// In real time: more than the busiest machine needs, and less than a suite may take.
     package static let limit = Duration.seconds(300)
 
     private let what: String

@@ -1,7 +1,7 @@
 package import Gateway
 package import MeterModel
 
-/// A store that does nothing but fail: a full disk, a damaged file.
+/// A store that always fails, as with a full disk or a damaged file.
 package struct FailingRepository: MeterRepository, SampleRepository {
     let error: StoreError
 

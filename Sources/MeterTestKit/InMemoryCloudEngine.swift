@@ -5,7 +5,7 @@ package import MeterModel
 package import SettingsCore
 import Synchronization
 
-/// An engine that forgets at the end of the process. Each call is one step under one lock.
+/// An engine that keeps everything in memory. Each call is one step under one lock.
 package final class InMemoryCloudEngine: CloudEngine {
     struct StoredRecord {
         var record: SyncRecord
@@ -16,11 +16,11 @@ package final class InMemoryCloudEngine: CloudEngine {
     struct StoredZone {
         var zone: Zone
         var floor: UInt64 = 0
-        /// Of its timeline, by number.
+        /// The marks of its timeline, by number.
         var marks: [TimelineMark] = []
-        /// This run has written one of them.
+        /// Whether this run has written one of them.
         var isMarked = false
-        /// The greatest milliseconds of a stamp ever accepted.
+        /// The greatest milliseconds of any stamp accepted so far.
         var accepted: UInt64 = 0
         var usage = ZoneUsage()
         var records: [RecordKey: StoredRecord] = [:]
@@ -43,9 +43,9 @@ package final class InMemoryCloudEngine: CloudEngine {
 
     package init(epoch: String = "memory") { self.epoch = epoch }
 
-    /// Another run of the cloud, on what a run before it had stored at one moment: a copy of its file, put back.
+    /// Another run of the cloud, on what an earlier run had stored at one moment: a copy of its file, put back.
     ///
-    /// - Parameter seed: another one in each run.
+    /// - Parameter seed: must differ between runs.
     package init(copyOf other: InMemoryCloudEngine, seed: UInt64) {
         epoch = other.epoch
         var copy = other.state.withLock { $0 }
@@ -54,13 +54,13 @@ package final class InMemoryCloudEngine: CloudEngine {
         state.withLock { $0 = copy }
     }
 
-    /// From now on every call throws `failure`; nil ends that.
+    /// Makes every call throw `failure` from now on; nil ends that.
     package func fail(with failure: CloudFailure?) { state.withLock { $0.failure = failure } }
 
-    /// As after a restore.
+    /// Sets the limits of leases, as after a restore.
     package func limit(_ limits: LeaseLimits) { state.withLock { $0.limits = limits } }
 
-    /// Runs one step. It throws before it changes anything.
+    /// Runs one step, which throws before it changes anything.
     private func step<Value>(_ body: (inout State) throws -> Value) throws -> Value {
         try state.withLock { state in
             if let failure = state.failure { throw failure }
@@ -144,7 +144,7 @@ extension InMemoryCloudEngine {
 }
 
 extension InMemoryCloudEngine.State {
-    /// By zone, time and id.
+    /// Sorted by zone, time and id.
     fileprivate func credentials(in zone: String?) -> [Credential] {
         credentials.values.filter { zone == nil || $0.zone == zone }
             .sorted { ($0.zone, $0.createdAt, $0.id) < ($1.zone, $1.createdAt, $1.id) }
@@ -249,9 +249,9 @@ extension InMemoryCloudEngine.StoredZone {
         }
     }
 
-    /// Takes an alias into force.
+    /// Puts an alias into force.
     ///
-    /// - Returns: why not.
+    /// - Returns: the reason if it is refused.
     private mutating func follow(_ record: SyncRecord, at leaseTime: MonotonicTime) -> RecordOutcome.Fate? {
         guard let change = aliases.change(with: record) else { return nil }
         switch change.decide(leases.filter { change.meters.contains($0.key) }, at: leaseTime) {
@@ -264,10 +264,10 @@ extension InMemoryCloudEngine.StoredZone {
         }
     }
 
-    /// The lease that a request under one of the meter's ids is about.
+    /// The lease that a request under one of the meter's ids concerns.
     fileprivate func standing(of meter: String) -> LeaseStanding { aliases.standing(of: meter) { leases[$0] } }
 
-    /// The first changes of a run have a mark.
+    /// Writes a mark for the first changes of a run.
     fileprivate mutating func mark(changesAfter sequence: UInt64, _ rng: inout SeededRNG) {
         guard zone.sequence > sequence, !isMarked else { return }
         isMarked = true

@@ -2,21 +2,21 @@ package import Gateway
 package import MeterModel
 package import RecordingCore
 
-/// A store that forgets at the end of the process, and that fails when a test says so. Keeps both repository
-/// contracts, as `MeterStore` does.
+/// A store that keeps everything in memory, and fails when a test says so. It keeps the contracts of both repositories,
+/// as `MeterStore` does.
 package actor InMemoryMeterStore: MeterRepository, SampleRepository {
     private var knownMeters: [MeterID: KnownMeter] = [:]
     private var failure: StoreError?
-    /// What was appended and not pruned, in that order.
+    /// The chunks that were appended and not pruned, in that order.
     package private(set) var chunks: [SampleChunk] = []
-    /// Those that are in no minute yet.
+    /// The chunks that are not rolled up into minutes yet.
     private var unrolled: [SampleChunk] = []
     private var blocks: [TierPlace: SampleBucketBlock] = [:]
     private var date: BelievedDate?
     private var running: [RecordingID: Recording] = [:]
-    /// How often `append` was called, failed calls included.
+    /// How often `append` was called, including failed calls.
     package private(set) var appendCount = 0
-    /// How often single readings were asked for.
+    /// How often single readings were requested.
     package private(set) var reads = 0
 
     private let former: [MeterID: MeterID]
@@ -26,7 +26,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
         for meter in meters { knownMeters[meter.id] = meter }
     }
 
-    /// From now on every call that writes throws `error`; nil ends that.
+    /// Makes every call that writes throw `error` from now on; nil ends that.
     package func failWrites(with error: StoreError?) { failure = error }
 
     private func checkWritable() throws(StoreError) {
@@ -70,7 +70,7 @@ package actor InMemoryMeterStore: MeterRepository, SampleRepository {
         return collector.finish()
     }
 
-    /// Counts the chunks' bytes alone.
+    /// Counts only the bytes of chunks.
     package func prune(before cutoff: WallTime, maxBytes: Int64) throws(StoreError) -> Int {
         try checkWritable()
         let countBefore = sampleCount
@@ -112,7 +112,7 @@ extension InMemoryMeterStore: RecordingRepository {
     }
 }
 
-/// Where a block belongs.
+/// The place of a block.
 private struct TierPlace: Hashable {
     var tier: SampleTier
     var meter: MeterID

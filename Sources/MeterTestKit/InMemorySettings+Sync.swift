@@ -179,7 +179,7 @@ extension InMemorySettings.State {
         seen[sent.key.type]?.insert(sent.key)
     }
 
-    /// Of which something still waits, those first that were held back least often.
+    /// Held-back records of which something still waits; those refused least often come first.
     var keysHeldBack: [RecordKey] {
         let waiting = Set(outbox.keys.map(\.key))
         return heldBack.filter { $0.value.isHeld && waiting.contains($0.key) }
@@ -201,7 +201,7 @@ extension InMemorySettings.State {
         }
     }
 
-    /// - Returns: how many wait again.
+    /// - Returns: how many entries wait again.
     mutating func repeatTold(of type: RecordType) -> Int {
         var repeated = 0
         for (slot, entry) in told where slot.key.type == type && outbox[slot] == nil {
@@ -234,7 +234,7 @@ extension InMemorySettings.State {
 
     // MARK: Batches
 
-    /// In the order in which they are told.
+    /// In the order in which they are sent.
     var keysThatWait: [RecordKey] {
         let oldest = Dictionary(outbox.map { ($0.key.key, $0.value.stamp) }) { min($0, $1) }
         let types = RecordType.known.map(\.rawValue)
@@ -245,7 +245,7 @@ extension InMemorySettings.State {
         }.map(\.key)
     }
 
-    /// - Parameter room: at most so many bytes, and at least one property; nil means all.
+    /// - Parameter room: the limit in bytes, with at least one property in any case; nil for no limit.
     func waitingPart(of key: RecordKey, room: Int?) -> (record: SyncRecord, bytes: Int) {
         let whole = records[key] ?? SyncRecord(key: key)
         var record = SyncRecord(key: key)
@@ -266,7 +266,7 @@ extension InMemorySettings.State {
 
     // MARK: Refetch
 
-    /// Sets aside what the cloud does not list, unless it waits or was refused.
+    /// Sets aside what the cloud does not list, unless it waits to be sent or was refused.
     mutating func setAside(_ key: RecordKey, listed: SyncRecord?, into result: inout MergeOutcome) {
         guard let before = records[key], !parked.contains(where: { $0.key == key && $0.isRefused }) else { return }
         func waits(_ property: String?) -> Bool {
@@ -298,14 +298,14 @@ extension InMemorySettings.State {
 
     // MARK: Clocks
 
-    /// When an entry was written, where its stamp is more than a minute off.
+    /// When an entry was written, if its stamp is more than a minute off.
     static func made(_ waiting: InMemorySettings.Waiting, _ now: HostMoment) -> UInt64? {
         guard waiting.isMovable, let written = waiting.written else { return nil }
         let made = (now.wall + (written - now.sinceBoot)).millisecondsSince1970
         return HybridClock.Waiting(stamp: waiting.stamp, made: UInt64(clamping: made)).physical
     }
 
-    /// - Parameter physical: for what is to be moved, to when.
+    /// - Parameter physical: the new time of an entry; nil if it is not to be moved.
     mutating func restamp(_ physical: (InMemorySettings.Waiting) -> UInt64?) {
         let waiting = outbox.sorted { $0.value.stamp < $1.value.stamp }
         let stamps = clock.restamp(
@@ -321,7 +321,7 @@ extension InMemorySettings.State {
 }
 
 extension SyncRecord {
-    /// Its properties and its deletion.
+    /// The slots of its properties and its deletion.
     var slots: [InMemorySettings.Slot] {
         let names = properties.keys.sorted().map { Optional($0) } + (deletion == nil ? [] : [nil])
         return names.map { InMemorySettings.Slot(key: key, property: $0) }
@@ -339,7 +339,7 @@ extension SettingValue {
 }
 
 extension SyncFailure.Kind {
-    /// Whether the same record can never be taken. `limitExceeded` of several says nothing of one.
+    /// Whether the same record can never be accepted. `limitExceeded` for several says nothing about a single one.
     fileprivate func isForGood(isAlone: Bool) -> Bool {
         switch self {
         case .badRequest, .permissionDenied: true

@@ -4,7 +4,7 @@ import SettingsCore
 package import SyncCore
 
 extension InMemorySettings {
-    /// Properties that are kept where they disturb nobody.
+    /// Properties that are set aside.
     struct Aside {
         var number: Int
         var reason: ParkedEntry.Reason
@@ -96,7 +96,7 @@ extension InMemorySettings {
 }
 
 extension InMemorySettings.State {
-    /// See `SyncRepository.adopt`.
+    /// Implements `SyncRepository.adopt`.
     mutating func enter(_ zone: SyncZone, _ entry: ZoneEntry) {
         let left = self.zone
         let identity = zone.identity(after: left?.identity, name: left?.name)
@@ -125,7 +125,7 @@ extension InMemorySettings.State {
         for type in RecordType.known { seen[type] = [] }
     }
 
-    /// - Returns: how many wait now that did not.
+    /// - Returns: how many entries wait now that did not before.
     fileprivate mutating func queue(
         _ key: RecordKey, where isMeant: (InMemorySettings.Slot, Stamp) -> Bool = { _, _ in true }
     ) -> Int {
@@ -191,7 +191,7 @@ extension InMemorySettings.State {
         nextAside += 1
     }
 
-    /// The cloud lists this record: what was set aside of it and is not newer leaves the list.
+    /// Updates what is set aside when the cloud lists a record: properties no newer than that are removed.
     mutating func outdateAside(_ listed: SyncRecord) {
         for index in aside.indices where aside[index].key == listed.key {
             aside[index].registers = aside[index].registers.filter { !listed.has($0, asNewAs: $1.stamp) }

@@ -3,28 +3,28 @@ package import MeterModel
 package import SettingsCore
 package import SyncCore
 
-/// Settings that are forgotten at the end of the process. Keeps the contracts of `SettingsRepository` and
-/// `SyncRepository`, as `MeterStore` does.
+/// Settings that are kept in memory. They keep the contracts of `SettingsRepository` and `SyncRepository`, as
+/// `MeterStore` does.
 package actor InMemorySettings: SettingsRepository {
     var state: State
-    /// What every call throws that writes; nil means nothing.
+    /// The error thrown by every call that writes, if any.
     private var failure: StoreError?
     /// What the next reading of a record waits for.
     private var held: (@Sendable () async -> Void)?
 
-    /// - Parameter host: the one that everything is stamped with.
+    /// - Parameter host: the host that stamps everything.
     package init(host: HostID = HostID(high: 0x4000, low: 0x8000_0000_0000_0001)) { state = State(host: host) }
 
-    /// From now on every call that writes throws `error`; nil ends that.
+    /// Makes every call that writes throw `error` from now on; nil ends that.
     package func failWrites(with error: StoreError?) { failure = error }
 
-    /// The next reading of a record comes back late: what it found stays the same while it waits.
+    /// Delays the next reading of a record: what it found stays the same while it waits.
     package func holdNextReading(_ wait: @escaping @Sendable () async -> Void) { held = wait }
 
-    /// Puts a record where it is, without looking at its name: as an older version left it.
+    /// Stores a record without looking at its name, as an older version left it.
     package func plant(_ record: SyncRecord) { state.records[record.key] = record }
 
-    /// This host has met the meter of this name.
+    /// Notes that this host has met the meter with this name.
     package func meet(_ name: String) { state.met.insert(name) }
 
     package func hostIdentity() -> HostID { state.clock.host }
@@ -109,7 +109,7 @@ package actor InMemorySettings: SettingsRepository {
         return report
     }
 
-    /// Runs a change that happens in whole or not at all.
+    /// Makes a change either completely or not at all.
     func change<Value>(at now: WallTime? = nil, _ body: (inout State) throws -> Value) throws -> Value {
         if let failure { throw failure }
         var copy = state
@@ -123,13 +123,13 @@ package actor InMemorySettings: SettingsRepository {
 extension InMemorySettings {
     struct Slot: Hashable {
         var key: RecordKey
-        /// nil means the deletion.
+        /// Nil stands for the deletion.
         var property: String?
     }
 
     struct Waiting {
         var stamp: Stamp
-        /// nil where this host did not write it.
+        /// Nil if this host did not write it.
         var written: MonotonicTime?
         var isTold = false
 
@@ -143,18 +143,18 @@ extension InMemorySettings {
 
     struct Told {
         var stamp: Stamp
-        /// A reading of the type ended since.
+        /// Whether a reading of the type has ended since.
         var isAwaited = false
         var isRepeated = false
     }
 
-    /// All of it, as a value, so that a change that fails leaves no trace.
+    /// The whole content, as a value, so that a failed change leaves no trace.
     struct State {
         var clock: HybridClock
         /// The greatest stamp that the cloud accepted or sent.
         var accepted: Stamp?
         var epoch: String?
-        /// `SyncZone.identity`, and the zone's name.
+        /// `SyncZone.identity` and the zone's name.
         var zone: (identity: String, name: String)?
         var visits: [String: SyncVisit] = [:]
         var record = RunHistory()
@@ -162,22 +162,22 @@ extension InMemorySettings {
         var met: Set<String> = []
         var aside: [Aside] = []
         var nextAside = 1
-        /// By zone, with whether it waits to be sent there.
+        /// By zone; each with whether it waits to be sent there.
         var deletionsElsewhere: [String: [RecordKey: (deletion: Deletion, isPending: Bool)]] = [:]
         var records: [RecordKey: SyncRecord] = [:]
         var outbox: [Slot: Waiting] = [:]
-        /// Records that the cloud has no room for, with how often it said so.
+        /// Records that the cloud has no room for, and how often it said so.
         var heldBack: [RecordKey: HeldBack] = [:]
-        /// Acknowledged by the cloud, and not listed since.
+        /// Entries that the cloud has acknowledged and not listed since.
         var told: [Slot: Told] = [:]
-        /// By record, the latest last.
+        /// By record, latest last.
         var history: [RecordKey: [HistoryEntry]] = [:]
         var parked: [(key: RecordKey, isRefused: Bool, reason: String)] = []
         var tokens: [RecordType: String] = [:]
-        /// Types that are read anew, with what was seen of them.
+        /// Types that are being read again from the beginning, with the records seen so far.
         var seen: [RecordType: Set<RecordKey>] = [:]
         var cursors: [RecordType: String] = [:]
-        /// When it was learned of, by key, for the clean-up.
+        /// When each deletion was learned of, for the clean-up.
         var deletions: [RecordKey: WallTime] = [:]
         var rebuild = RebuildProgress(version: RebuildPlan.version)
         /// The cloud's clock at some moment since the machine started.
@@ -214,7 +214,7 @@ extension InMemorySettings.State {
         records[key] = merge.after
         if merge.deletionIsNews { deletions[key] = learned }
         for value in merge.overwritten { remember(value, of: key) }
-        // What waits is what stands there; anything else has nothing to tell any more.
+        // An entry waits only for the value that is stored; anything else need not be sent any more.
         for (slot, waiting) in outbox where slot.key == key && stamp(in: slot) != waiting.stamp {
             outbox[slot] = nil
         }
@@ -255,6 +255,6 @@ extension MergeOutcome {
 }
 
 extension String {
-    /// The order of the bytes, which is SQLite's.
+    /// Compares by bytes, as SQLite does.
     func utf8Precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }

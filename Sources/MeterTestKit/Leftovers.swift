@@ -1,4 +1,4 @@
-/// What is left behind by a session or a daemon that is over. A test that ends well expects nothing.
+/// What a session or a daemon leaves behind when it is over. A test that ends well expects nothing.
 package struct Leftovers: Hashable, Sendable, CustomStringConvertible {
     package var timers: Int
     package var channels: Int

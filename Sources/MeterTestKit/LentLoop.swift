@@ -1,6 +1,6 @@
 package import LinuxIO
 
-/// Lends a real loop that runs, and ends it afterwards.
+/// Runs `body` with a real, running loop, and shuts the loop down afterwards.
 package func withLoop<Result>(_ body: (IOLoop) async throws -> Result) async throws -> Result {
     let loop = try IOLoop(name: "test")
     loop.start()

@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// Keeps what is logged, for a test to read.
+/// Keeps log messages for a test to read.
 package final class LogBook: Sendable {
     package struct Entry: Hashable, Sendable {
         package var level: Logger.Level
@@ -17,7 +17,7 @@ package final class LogBook: Sendable {
 
     package func entries(saying message: String) -> [Entry] { entries.filter { $0.message == message } }
 
-    /// A logger that writes here, everything from `trace` on.
+    /// A logger that writes here, from `trace` up.
     package var logger: Logger {
         var logger = Logger(label: "test") { _ in Handler(book: self) }
         logger.logLevel = .trace

@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import LinuxIO
 
-/// The socket of a service manager, on which a test hears what it is told.
+/// The socket of a service manager, on which a test receives what a service reports.
 package final class NotifySocket: Sendable {
     package enum Kind: CaseIterable, Sendable {
         case path
         case abstract
     }
 
-    /// As `NOTIFY_SOCKET` has it.
+    /// The name in the form of `NOTIFY_SOCKET`.
     package let name: String
     private let descriptor: FileDescriptor
     private let folder: URL?
@@ -27,7 +27,7 @@ package final class NotifySocket: Sendable {
         var bytes = Array(name.utf8)
         if kind == .abstract { bytes[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // An abstract name is as long as the address says; a path ends before.
+        // The length of an abstract name is given with the address; a path ends in a zero.
         let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (kind == .path ? 1 : 0))
         let number = descriptor.raw
         try Errno.check {
@@ -38,11 +38,11 @@ package final class NotifySocket: Sendable {
     }
 
     deinit {
-        // A leftover among the temporary files does no harm.
+        // A leftover in the temporary folder does no harm.
         if let folder { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// The next message that came; nil where there is none now.
+    /// The next message received, if there is one now.
     package func receive() -> String? {
         var buffer = [UInt8](repeating: 0, count: 8192)
         let count = recv(descriptor.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))

@@ -8,7 +8,7 @@ package final class RawSocket {
 
     private let descriptor: Int32
 
-    /// - Parameter receiveBuffer: what the system may keep that was not read, about.
+    /// - Parameter receiveBuffer: about how many unread bytes the system may keep.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -36,7 +36,7 @@ package final class RawSocket {
         }
     }
 
-    /// Reads until `text` came.
+    /// Reads until `text` has arrived.
     package func receive(until text: String) async throws -> String {
         var all = ""
         while !all.contains(text) {
@@ -46,22 +46,22 @@ package final class RawSocket {
         return all
     }
 
-    /// Reads until the other side is gone.
+    /// Reads until the other side closes.
     package func receiveAll() async throws -> String {
         var all: [UInt8] = []
         while let bytes = try await receive(), !bytes.isEmpty { all += bytes }
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Reads until the other side is gone, and says how much came.
+    /// Reads until the other side closes, and returns how many bytes arrived.
     package func drain() async -> Int {
         var total = 0
-        // A connection that was cut is gone as well.
+        // A reset connection has been closed as well.
         while let bytes = try? await receive(), !bytes.isEmpty { total += bytes.count }
         return total
     }
 
-    /// Waits without holding a thread, of which the server needs some. Empty at the end.
+    /// Receives the next bytes, without holding a thread meanwhile, since the server needs some. Empty at the end.
     private func receive() async throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let patience = Patience("the other side sends something, or closes")

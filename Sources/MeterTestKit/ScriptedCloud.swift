@@ -5,28 +5,29 @@ package import SettingsCore
 package import SyncCore
 import Synchronization
 
-/// A cloud's records in memory, which fails, waits and loses its past when a test says so. Each host has its own link.
+/// A cloud's records in memory, which fails, waits and loses its past when a test says so. Each host has a link of its
+/// own.
 package final class ScriptedCloud: Sendable {
     package enum Call: Hashable, Sendable { case account, createZone, changes, modify }
 
     private struct State {
         var epoch = "e1"
-        /// nil means an older cloud, without identities.
+        /// Nil stands for an older cloud, without identities.
         var zoneID: String?
-        /// Sequences up to which earlier runs of the store wrote, by a random number for each: a token of a mark that is
-        /// not among them is of a store that went back.
+        /// The sequences up to which earlier runs of the store wrote, by mark. A token that was read beyond its mark's
+        /// sequence shows that the store went back.
         var marks: [Int: Int] = [:]
         var mark = 0
-        /// The identity that a host knew for the zone, by each call of `createZone`.
+        /// The identity by which a host knew the zone, for each call of `createZone`.
         var askedIdentities: [String?] = []
         var sequence = 0
         var records: [RecordKey: (record: SyncRecord, sequence: Int)] = [:]
-        /// Tokens below it are expired.
+        /// Tokens below this are expired.
         var floor = 0
         var isReachable = true
-        /// Taken from the front, one for each call.
+        /// Used in order, one for each call.
         var failures: [Call: [SyncFailure]] = [:]
-        /// Results for single records, for good.
+        /// Results for single records, until changed.
         var refusals: [RecordKey: SyncFailure] = [:]
         var recordsMax = 400
         var streams: [Int: (host: HostID, continuation: AsyncThrowingStream<CloudEvent, any Error>.Continuation)] = [:]
@@ -39,7 +40,7 @@ package final class ScriptedCloud: Sendable {
     private let loop: any SessionLoop
     package let zone: String
 
-    /// - Parameter loop: its calendar is the cloud's clock.
+    /// - Parameter loop: the loop whose calendar is the cloud's clock.
     package init(zone: String = "home", id: String? = nil, loop: any SessionLoop) {
         self.zone = zone
         self.loop = loop
@@ -50,24 +51,24 @@ package final class ScriptedCloud: Sendable {
 
     // MARK: The script
 
-    /// Runs within each call, before it is answered.
+    /// Sets what runs within each call before it is answered.
     package func onCall(_ body: @escaping @Sendable (Call) async -> Void) { state.withLock { $0.onCall = body } }
 
-    /// The next call of this kind fails; the one after it with the second failure, and so on.
+    /// Makes the next call of this kind fail; the one after it with the second failure, and so on.
     package func fail(_ call: Call, with failures: SyncFailure...) {
         state.withLock { $0.failures[call, default: []] += failures }
     }
 
-    /// This record is refused whenever it is told.
+    /// Refuses this record whenever it is sent.
     package func refuse(_ key: RecordKey, with failure: SyncFailure) { state.withLock { $0.refusals[key] = failure } }
 
-    /// This record is taken from now on.
+    /// Accepts this record from now on.
     package func take(_ key: RecordKey) { state.withLock { $0.refusals[key] = nil } }
 
-    /// More records at once are too many.
+    /// Refuses batches of more records than this.
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
 
-    /// While it is not, every call fails and no stream opens.
+    /// While the cloud is not reachable, every call fails and no stream opens.
     package func setReachable(_ isReachable: Bool) {
         state.withLock { $0.isReachable = isReachable }
         if !isReachable { breakStreams() }
@@ -82,7 +83,7 @@ package final class ScriptedCloud: Sendable {
         for stream in streams { stream.continuation.finish(throwing: failure ?? Self.unreachable) }
     }
 
-    /// Purges what was deleted so far: tokens from before are expired.
+    /// Purges what has been deleted so far: earlier tokens are expired.
     package func raiseFloor() {
         state.withLock { state in
             state.floor = state.sequence
@@ -92,7 +93,7 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// A backup without the records of these names is the store from now on.
+    /// Replaces the store by a backup without the records of these names.
     package func restore(as epoch: String, without lost: [RecordKey] = []) {
         state.withLock { state in
             state.epoch = epoch
@@ -100,10 +101,10 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// What the store holds now, to be put back later.
+    /// A copy of the store, to be put back later.
     package func copy() -> Copy { state.withLock { Copy(sequence: $0.sequence, records: $0.records) } }
 
-    /// The store is an earlier copy of itself from now on, and says so to whoever has seen more.
+    /// Replaces the store by an earlier copy of itself, and tells everybody who has seen more.
     package func putBack(_ copy: Copy) {
         state.withLock { state in
             state.marks[state.mark] = copy.sequence
@@ -117,10 +118,10 @@ package final class ScriptedCloud: Sendable {
         fileprivate var records: [RecordKey: (record: SyncRecord, sequence: Int)]
     }
 
-    /// What hosts said that they know the zone by, when they made it.
+    /// The identities by which hosts knew the zone when they created it.
     package var askedIdentities: [String?] { state.withLock { $0.askedIdentities } }
 
-    /// Another host told this; everybody hears of it.
+    /// Writes records as another host; everybody is informed.
     package func put(_ records: [SyncRecord], by host: HostID?) {
         _ = merge(records)
         announce(.changed(types: Array(Set(records.map(\.key.type))), host: host))
@@ -165,7 +166,7 @@ package final class ScriptedCloud: Sendable {
             let token =
                 text.map { Token($0) }
                 ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor, mark: state.mark, read: 0)
-            // Reading from the beginning needs no tombstone from before it began.
+            // Reading from the beginning does not need tombstones from before it started.
             guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
                 return (
                     nil,
@@ -199,9 +200,9 @@ package final class ScriptedCloud: Sendable {
     private struct Token {
         var epoch: String
         var sequence: Int
-        /// Where it was when reading from the beginning began.
+        /// The floor when reading from the beginning started.
         var floor: Int
-        /// The store's run that it was read in, and how far the zone was then.
+        /// The store's run in which it was read, and the zone's sequence at that time.
         var mark: Int
         var read: Int
 

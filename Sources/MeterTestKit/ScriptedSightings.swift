@@ -2,7 +2,7 @@ package import IOPorts
 package import MeterModel
 import Synchronization
 
-/// A watcher that sees what a test says, and remembers which ports it was told to watch.
+/// A watcher that sees what a test tells it, and remembers which ports it was asked to watch.
 package final class ScriptedSightings: PortSource {
     private struct State {
         var watched: [DeclaredPort] = []
@@ -16,10 +16,10 @@ package final class ScriptedSightings: PortSource {
 
     package init() {}
 
-    /// What was declared, in order. Declaring a path again replaces what was said of it.
+    /// The declared ports, in order. Declaring a path again replaces the earlier declaration.
     package var watched: [DeclaredPort] { state.withLock { $0.watched } }
 
-    /// Says that something happened, now or as soon as somebody watches.
+    /// Reports an event, now or as soon as somebody watches.
     package func see(_ event: SightingEvent) {
         let report = state.withLock { state in
             if state.report == nil { state.early.append(event) }
@@ -33,7 +33,7 @@ package final class ScriptedSightings: PortSource {
         state.withLock { $0.links[path] = target }
     }
 
-    /// Says that no device is at a path. There is one at every other.
+    /// Makes a path lead to no device. Every other path has one.
     package func miss(_ path: String) { state.withLock { _ = $0.missing.insert(path) } }
 
     package func unwatch(_ meter: MeterID) { state.withLock { $0.watched.removeAll { $0.id == meter } } }
@@ -59,7 +59,7 @@ package final class ScriptedSightings: PortSource {
         }
         for event in early { report(event) }
         let (ending, end) = AsyncStream.makeStream(of: Void.self)
-        // Ends with the task's cancellation alone.
+        // Ends only when the task is cancelled.
         for await _ in ending {}
         end.finish()
     }

@@ -1,6 +1,6 @@
 import MeterModel
 
-/// Repeatable random numbers: the same seed gives the same ones, so that a failing seed replays.
+/// Repeatable random numbers: the same seed gives the same numbers, so that a failing seed can be replayed.
 package struct SeededRNG: RandomNumberGenerator, Sendable {
     private var generator: SplitMix64
 
@@ -8,7 +8,7 @@ package struct SeededRNG: RandomNumberGenerator, Sendable {
 
     package mutating func next() -> UInt64 { generator.next() }
 
-    /// 0 up to, not including, `count`, which is 1 or more.
+    /// A number from 0 up to, but not including, `count`, which is 1 or more.
     package mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 
     package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }

@@ -4,16 +4,16 @@ package import MeterModel
 package import SyncCore
 import Synchronization
 
-/// One host's way to a simulated zone, over which requests take their time, get lost, or hang.
+/// One host's link to a simulated zone, over which requests take time, get lost, or hang.
 package final class SimulatedLeaseLink: LeaseAuthority {
     package enum Fault: Hashable, Sendable {
         /// Every request fails at once.
         case unreachable
-        /// Nothing ever answers. Ends with the caller's task, or with `heal`.
+        /// Nothing is ever answered, until the caller's task is cancelled or `heal` is called.
         case silent
     }
 
-    /// What a test wants to know of a request.
+    /// A request, as far as a test needs to know it.
     package enum Request: Hashable, Sendable {
         case acquire(MeterID)
         case renew([MeterID])
@@ -47,7 +47,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     // MARK: What a test does and asks
 
-    /// Hears what happens in the zone, on the loop; nil means nobody does. The first event is `opened`.
+    /// Sets who hears, on the loop, what happens in the zone; nil for nobody. The first event is `opened`.
     package func listen(_ hear: (@Sendable (CloudEvent) -> Void)?) {
         zone.listen(host, hear)
         guard let hear else { return }
@@ -56,7 +56,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     package func set(_ fault: Fault) { state.withLock { $0.fault = fault } }
 
-    /// Ends the fault. What hung until now fails.
+    /// Ends the fault. Requests that hung until now fail.
     package func heal() {
         let hanging = state.withLock { state in
             state.fault = nil
@@ -66,7 +66,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         for parked in hanging { parked.resume(false) }
     }
 
-    /// The next requests never arrive, or are done and their answers never come back. They fail after the latency.
+    /// Loses the next requests, or carries them out and loses their answers. They fail after the latency.
     package func lose(requests: Int = 0, answers: Int = 0) {
         state.withLock {
             $0.lostRequests += requests
@@ -74,9 +74,9 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         }
     }
 
-    /// Requests that have not been answered.
+    /// Number of requests that have not been answered.
     package var parkedCount: Int { state.withLock { $0.parked.count } }
-    /// Every request that left, those that were lost too.
+    /// Every request that was sent, including those that were lost.
     package var requests: [Request] { state.withLock { $0.log.map(\.request) } }
 
     package func times(of wanted: Request) -> [MonotonicTime] {
@@ -130,7 +130,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     /// Lets virtual time pass.
     ///
-    /// - Returns: false where the way is broken, or the caller's task was cancelled.
+    /// - Returns: false if the link is broken or the caller's task was cancelled.
     private func arrive(after latency: Duration) async -> Bool {
         let number = state.withLock { state in
             state.nextNumber += 1

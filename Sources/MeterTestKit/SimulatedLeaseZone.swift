@@ -4,14 +4,14 @@ package import LeaseCore
 package import MeterModel
 import Synchronization
 
-/// The leases of a zone in memory and in virtual time, by the authority's own rules: what several hosts of a test share.
+/// The leases of a zone in memory and in virtual time, by the authority's own rules, shared by several hosts of a test.
 ///
-/// Lease queues are the shortest that do: first come first, ten seconds for the head.
+/// Lease queues are as simple as possible: first come, first served, with ten seconds for the head.
 package final class SimulatedLeaseZone: Sendable {
     struct Offer {
         var host: HostID
         var until: MonotonicTime
-        /// Rings when it lapses.
+        /// Fires when the offer lapses.
         var timer: LoopTimer
     }
 
@@ -36,7 +36,7 @@ package final class SimulatedLeaseZone: Sendable {
     /// How long a request takes to arrive, and an answer or event to come back.
     package let latency: Duration
     let state: Mutex<State>
-    /// One request at a time, as in an engine.
+    /// Admits one request at a time, as in an engine.
     private let turn = Mutex(())
 
     package init(loop: VirtualLoop, policy: LeasePolicy, latency: Duration = .milliseconds(10)) {
@@ -46,7 +46,7 @@ package final class SimulatedLeaseZone: Sendable {
             State(terms: LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)))
     }
 
-    /// A host's way to the zone.
+    /// Adds a host to the zone and returns its link.
     package func join(_ host: HostID, name: String) -> SimulatedLeaseLink {
         state.withLock { $0.members[host] = Member(name: name) }
         return SimulatedLeaseLink(host: host, zone: self)
@@ -56,12 +56,12 @@ package final class SimulatedLeaseZone: Sendable {
 
     package func record(of meter: MeterID) -> LeaseRecord? { state.withLock { $0.records[meter] } }
 
-    /// The name of who has a meter now.
+    /// The name of the host that has a meter now.
     package func holder(of meter: MeterID) -> String? { record(of: meter)?.holder?.hostName }
 
     package var policy: LeasePolicy { state.withLock { $0.terms.policy } }
 
-    /// The names of the hosts that wait for a meter, first come first.
+    /// The names of the hosts that wait for a meter, in order of arrival.
     package func waiting(for meter: MeterID) -> [String] {
         state.withLock { state in state.lines[meter, default: []].compactMap { state.members[$0]?.name } }
     }
@@ -72,12 +72,12 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
-    /// As an administrator does.
+    /// Revokes a lease, as an administrator does.
     package func revoke(_ meter: MeterID) {
         inTurn { $0.change(meter) { record, _ in (LeaseRules.revoke(record).record, ()) } }
     }
 
-    /// As after a restore from a backup that knew nothing.
+    /// Forgets all leases, as after a restore from a backup without them.
     package func forget(until time: MonotonicTime? = nil) {
         state.withLock {
             $0.records = [:]
@@ -85,15 +85,15 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
-    /// As a version that reads take-overs in another form.
+    /// Ignores take-overs, as a version does that reads them in another form.
     package func ignoreTakeovers() { state.withLock { $0.ignoresTakeovers = true } }
 
-    /// Two ids turned out to be one meter, which is leased as `canonical` from now on.
+    /// Makes two ids stand for one meter, which is leased as `canonical` from now on.
     package func merge(_ meter: MeterID, into canonical: MeterID) {
         state.withLock { $0.canonical[meter] = canonical }
     }
 
-    /// A host that listed leases a while ago sees this one run out.
+    /// Whether a host hears no events, so that a lease that it listed a while ago seems to run out.
     package func setDeaf(_ isDeaf: Bool, _ host: HostID) { state.withLock { $0.members[host]?.isDeaf = isDeaf } }
 
     // MARK: What links do
@@ -179,7 +179,7 @@ package final class SimulatedLeaseZone: Sendable {
         settle(meter)
     }
 
-    /// One rule, in one step; then whoever has to know is told.
+    /// Applies one rule in one step, then informs whoever has to know.
     private func change<Answer>(
         _ meter: MeterID, isEvent: Bool = true,
         _ rule: (LeaseRecord?, Offer?) -> (record: LeaseRecord?, answer: Answer)
@@ -196,7 +196,7 @@ package final class SimulatedLeaseZone: Sendable {
         return answer
     }
 
-    /// Offers a meter that nobody has to the head of its line, and to the next one when that does not answer.
+    /// Offers a free meter to the head of its queue, and to the next host if that one does not answer.
     private func settle(_ meter: MeterID) {
         let now = loop.now
         let lapsed = state.withLock { state in state.offers[meter].flatMap { $0.until <= now ? $0.host : nil } }

@@ -5,14 +5,15 @@ import Synchronization
 
 /// Links to simulated meters, in memory and in virtual time: the edges of a test.
 ///
-/// A meter's own time is the loop's. What it answers comes after the latency, what it sends by itself when it is due.
+/// A meter's own time is the loop's. Its answers arrive after the latency, and what it sends by itself arrives when it
+/// is due.
 package final class SimulatedLinks: ChannelOpener {
     private struct Line {
         var path: String
         var handle: @Sendable (ChannelEvent) -> Void
-        /// Bytes on their way to the host, by the number of their delivery.
+        /// Bytes on their way to the host, by the number of the delivery.
         var deliveries: [UInt64: LoopTimer] = [:]
-        /// What the meter sends by itself is scheduled.
+        /// Whether a delivery of what the meter sends by itself is scheduled.
         var hasPush = false
     }
 
@@ -45,12 +46,12 @@ package final class SimulatedLinks: ChannelOpener {
 
     // MARK: What a test does to the meters
 
-    /// Puts a meter behind a path, or another in its place.
+    /// Connects a meter to a path, or replaces the one there.
     package func plug(_ meter: any SimulatedMeter, at path: String) {
         state.withLock { $0.meters[path] = meter }
     }
 
-    /// Takes the meter away; its link is lost at once.
+    /// Removes the meter; its link is lost at once.
     package func unplug(_ path: String) {
         state.withLock { $0.meters[path] = nil }
         for (id, handle) in lines(at: path) {
@@ -63,22 +64,22 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.meters[path]?.faults = faults }
     }
 
-    /// Says what radio module the open form of a link shows.
+    /// Sets the radio module that an open link shows.
     package func setModule(_ module: RadioModule, at path: String) {
         state.withLock { $0.modules[path] = module }
     }
 
-    /// Makes opening fail, until nil is given.
+    /// Makes opening fail, until nil is passed.
     package func refuse(_ path: String, with failure: ChannelFailure?) {
         state.withLock { $0.refusals[path] = failure }
     }
 
-    /// From now on opening neither succeeds nor fails.
+    /// Makes opening neither succeed nor fail from now on.
     package func makeStuck(_ path: String) {
         state.withLock { _ = $0.stuck.insert(path) }
     }
 
-    /// Puts bytes on the line to the host, as noise does.
+    /// Sends bytes to the host, as noise on the line does.
     package func inject(_ bytes: [UInt8], at path: String) {
         for (_, handle) in lines(at: path) { loop.perform { handle(.received(bytes)) } }
     }
@@ -86,20 +87,20 @@ package final class SimulatedLinks: ChannelOpener {
     // MARK: What a test asks
 
     package var openChannels: Int { state.withLock { $0.lines.count } }
-    /// How often a link was tried.
+    /// How often opening a link was tried.
     package var attempts: Int { state.withLock { $0.attempts.count } }
-    /// When a link to a path was tried.
+    /// When opening a link to a path was tried.
     package func attemptTimes(at path: String) -> [MonotonicTime] {
         state.withLock { state in state.attempts.filter { $0.path == path }.map(\.time) }
     }
     /// Everything the host ever wrote to a path.
     package func written(to path: String) -> [UInt8] { writes(to: path).flatMap(\.bytes) }
-    /// The same, write by write.
+    /// The same, separately for each write.
     package func writes(to path: String) -> [(time: MonotonicTime, bytes: [UInt8])] {
         state.withLock { state in state.written.filter { $0.path == path }.map { ($0.time, $0.bytes) } }
     }
 
-    /// How long channels that were closed were to read on.
+    /// How long each closed channel was to keep reading.
     package var lingers: [Duration] { state.withLock { $0.lingers } }
 
     // MARK: ChannelOpener
@@ -142,7 +143,7 @@ package final class SimulatedLinks: ChannelOpener {
             return state.meters[path]?.receive(bytes, at: now.sinceOrigin) ?? []
         }
         for answer in answers { deliverBytes(answer, over: id, at: now + latency) }
-        // It may have been told to send by itself from now on.
+        // The meter may now send by itself.
         scheduleNextPush(over: id)
     }
 
@@ -151,7 +152,7 @@ package final class SimulatedLinks: ChannelOpener {
         close(id)
     }
 
-    /// Bytes on their way are lost with the line.
+    /// Closes a line; bytes on their way are lost with it.
     fileprivate func close(_ id: UInt64) {
         let line = state.withLock { $0.lines.removeValue(forKey: id) }
         for timer in line?.deliveries.values ?? [:].values { loop.cancel(timer) }
@@ -187,7 +188,7 @@ package final class SimulatedLinks: ChannelOpener {
             return due
         }
         guard let due else { return }
-        // A meter that is due since long still lets time pass, so that a test ends.
+        // Even a meter that is long overdue lets time pass, so that a test ends.
         let time = max(MonotonicTime(sinceOrigin: due), loop.now + .milliseconds(1))
         deliver(over: id, at: time) { [weak self] in self?.push(over: id) }
     }
@@ -215,6 +216,6 @@ private struct SimulatedChannel: ByteChannel {
 }
 
 extension LinkAddress {
-    /// Where a test plugs the meter that this link leads to: the device node, or kind and addresses of a radio.
+    /// Where a test plugs in the meter that this link leads to: the device node, or kind and addresses of a radio.
     package var simulatedPath: String { isRadio ? "\(transport.rawValue) \(stored)" : stored }
 }

@@ -1,9 +1,9 @@
 package import BluetoothCore
 
-/// A GATT server as a value, with the attributes of one kind of meter: packets of a client go in, answers come out.
+/// A GATT server as a value, with the attributes of one kind of meter: packets from a client go in, answers come out.
 ///
-/// Only what a client of meters asks: MTU, services, characteristics, descriptors, reads, and writes of the output and
-/// of the subscription. It is as strict as the strictest of the real ones.
+/// It supports only what a client of meters asks: MTU, services, characteristics, descriptors, reads, and writes of the
+/// output and of the subscription. It is as strict as the strictest real server.
 package struct SimulatedPeripheral: Sendable {
     private var attributes: [Attribute] = []
     private let input: UInt16
@@ -11,40 +11,40 @@ package struct SimulatedPeripheral: Sendable {
     private let outputProperties: GATTProperties
     private let ownMTU: Int
     private var mtu = ATTPDU.defaultMTU
-    /// Its input has a descriptor to subscribe by. Without one it tells of its values all the same, as HM-10 clones do.
+    /// Whether its input has a descriptor to subscribe with. Without one it notifies all the same, as HM-10 clones do.
     private let hasSubscription: Bool
-    /// Written by the client with the subscription's value.
+    /// Set when the client writes the subscription's value.
     package private(set) var isSubscribed = false
-    /// What the client has written to the meter's line and nobody took yet.
+    /// What the client has written to the meter's line and nobody has taken yet.
     package private(set) var written: [[UInt8]] = []
-    /// Requests so far.
+    /// Number of requests so far.
     package private(set) var requests = 0
 
     private struct Attribute: Sendable {
         var handle: UInt16
         var type: BluetoothUUID
         var value: [UInt8]
-        /// Of a service: its last handle.
+        /// For a service, its last handle.
         var groupEnd: UInt16 = 0
     }
 
-    /// Which meter's attributes.
+    /// The meter whose attributes it has.
     package enum Layout: String, CaseIterable, Sendable {
-        /// UM24C, UM25C, UM34C: module DX-BT18, with a second door `FFE2`.
+        /// UM24C, UM25C, UM34C: module DX-BT18, with a second characteristic `FFE2`.
         case um
         /// TC66C up to 1.14 and FNIRSI: RF-star module.
         case twoServices
         /// TC66C from 1.15: module DX-BT24.
         case dxBT24
         case atorch
-        /// No meter: a heart rate belt.
+        /// Not a meter: a heart rate belt.
         case stranger
     }
 
     /// - Parameters:
-    ///   - ownMTU: the longest packet that it takes; nil means it does not know the question.
-    ///   - outputProperties: in place of the layout's own.
-    ///   - hasSubscription: false leaves out every descriptor to subscribe by.
+    ///   - ownMTU: the longest packet that it accepts; nil if it does not know the request.
+    ///   - outputProperties: replaces the layout's own.
+    ///   - hasSubscription: if false, there are no descriptors to subscribe with.
     package init(
         _ layout: Layout, ownMTU: Int? = 23, outputProperties: GATTProperties? = nil, hasSubscription: Bool = true
     ) {
@@ -75,7 +75,7 @@ package struct SimulatedPeripheral: Sendable {
                 attributes.append(Attribute(handle: end, type: .clientCharacteristicConfiguration, value: [0, 0]))
             }
             attributes[declaration].groupEnd = end
-            // Real ones leave gaps.
+            // Real servers leave gaps.
             end += 3
         }
         let (input, output) = Self.line(layout)
@@ -98,9 +98,9 @@ package struct SimulatedPeripheral: Sendable {
         return written
     }
 
-    /// What the meter sends as packets: nothing before the subscription.
+    /// The packets with what the meter sends; empty before the subscription.
     ///
-    /// - Parameter pieces: the lengths to cut it into, over and over; nil means as long as packets may be.
+    /// - Parameter pieces: the lengths to split it into, used in turn; nil for packets of full length.
     package func tell(_ bytes: [UInt8], pieces: [Int]? = nil) -> [[UInt8]] {
         guard isSubscribed || !hasSubscription else { return [] }
         var packets: [[UInt8]] = []
@@ -118,9 +118,9 @@ package struct SimulatedPeripheral: Sendable {
 
     // MARK: The client's side
 
-    /// Takes a packet of the client's.
+    /// Handles a packet from the client.
     package mutating func receive(_ packet: [UInt8]) -> [[UInt8]] {
-        // It is a test's own client that sends this: what cannot be read is what the test is about, and gets no answer.
+        // A test's own client sends this: a packet that cannot be read is what the test is about, and gets no answer.
         guard let pdu = try? ATTPDU(packet), packet.count <= max(mtu, ATTPDU.defaultMTU) else { return [] }
         if pdu.opcode.kind == .request { requests += 1 }
         guard let answer = answer(to: pdu) else { return [] }
@@ -180,7 +180,7 @@ package struct SimulatedPeripheral: Sendable {
         return .writeResponse
     }
 
-    /// As many as one answer holds.
+    /// The matching attributes, as many as fit into one answer.
     private func select(
         _ range: ATTHandleRange, _ type: BluetoothUUID?, length: (Attribute) -> Int
     ) -> [Attribute] {
@@ -197,7 +197,7 @@ package struct SimulatedPeripheral: Sendable {
     }
 }
 
-/// What each kind of meter has (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
+/// The attributes of each kind of meter (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
 /// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links).
 extension SimulatedPeripheral {
     private struct PlannedService {

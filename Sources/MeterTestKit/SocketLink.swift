@@ -2,7 +2,7 @@ import Glibc
 package import IOPorts
 package import LinuxIO
 
-/// A link over a socket that a test holds the other end of.
+/// A link over a socket whose other end a test holds.
 package final class SocketLink: DescriptorLink {
     package let framing: Framing
     package let writesBlock: Bool
@@ -18,7 +18,7 @@ package final class SocketLink: DescriptorLink {
         opening = { () throws(ChannelFailure) in (descriptor, nil) }
     }
 
-    /// - Parameter opening: gives the end, with a limit where it is still to be connected.
+    /// - Parameter opening: returns this end, with a time limit if it is still connecting.
     package init(
         framing: Framing = .packets,
         opening: @escaping @Sendable () throws(ChannelFailure) -> (FileDescriptor, connectLimit: Duration?)
@@ -45,7 +45,7 @@ package final class SocketLink: DescriptorLink {
         ChannelFailure(.lost, "the test: \(reason?.description ?? "it ended")")
     }
 
-    /// Returns once the link was opened, or failed to.
+    /// Returns once the link has opened or failed to open.
     package func begun() async { for await _ in hasBegun {} }
     /// Returns once the link is closed.
     package func ended() async { for await _ in hasEnded {} }
@@ -67,15 +67,15 @@ extension ChannelProbe {
     }
 }
 
-/// Two ends of one socket that keeps the bounds of packets; the second never blocks.
+/// Two ends of a socket that preserves packet boundaries; the second never blocks.
 ///
-/// - Parameter writesBlock: a write to the first waits, as one to a raw HID device does, whatever it was told.
+/// - Parameter writesBlock: makes a write to the first wait, as one to a raw HID device does, whatever it was told.
 package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescriptor, FileDescriptor) {
     var numbers: [Int32] = [-1, -1]
     try Errno.check { socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &numbers) }
     let ends = (FileDescriptor(owning: numbers[0]), FileDescriptor(owning: numbers[1]))
     if writesBlock {
-        // Reads do not wait, or not for long.
+        // Reads wait a microsecond at most.
         var limit = timeval(tv_sec: 0, tv_usec: 1)
         let size = socklen_t(MemoryLayout<timeval>.size)
         try Errno.check { setsockopt(numbers[0], SOL_SOCKET, SO_RCVTIMEO, &limit, size) }
@@ -87,12 +87,12 @@ package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescript
 }
 
 extension FileDescriptor {
-    /// Writes to a socket until it holds no more, so that the next write waits.
+    /// Writes to a socket until it is full, so that the next write waits.
     package func fill() throws {
         while try Errno.checkUnlessBlocked({ Glibc.send(raw, [1], 1, Int32(MSG_DONTWAIT)) }) != nil {}
     }
 
-    /// Reads packets as they come, until there are so many.
+    /// Reads packets as they arrive, until there are `count`.
     package func nextPackets(_ count: Int, on loop: IOLoop) async throws -> [[UInt8]] {
         let (packets, report) = AsyncStream.makeStream(of: [UInt8].self)
         try await loop.perform {
@@ -102,7 +102,7 @@ extension FileDescriptor {
                     guard let read = try bytes.withUnsafeMutableBytes({ try self.read(into: $0) }) else { return }
                     report.yield(Array(bytes.prefix(read)))
                 } catch {
-                    // Ends the stream, and the test with too few packets.
+                    // Ends the stream, and so the test with too few packets.
                     loop.unregister(self)
                     report.finish()
                 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of a name of its own, gone with the value.
+/// A folder with a unique name, which is removed with the value.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

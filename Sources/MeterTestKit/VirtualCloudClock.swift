@@ -14,10 +14,10 @@ package final class VirtualCloudClock: Sendable {
         var wallNow: WallTime
         var isConfirmed = true
         var sleepers: [UInt64: Sleeper] = [:]
-        /// Sleeps that began, ever.
+        /// Number of sleeps that have ever begun.
         var sleeps: UInt64 = 0
         var waiters: [(sleeps: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
-        /// Cancelled before they began.
+        /// Sleeps that were cancelled before they began.
         var cancelled: Set<UInt64> = []
     }
 
@@ -33,7 +33,7 @@ package final class VirtualCloudClock: Sendable {
     package var now: MonotonicTime { state.withLock { $0.now } }
     package var wallNow: WallTime { state.withLock { $0.wallNow } }
 
-    /// What is given to the service.
+    /// The clock to pass to the service.
     package var clock: CloudClock {
         CloudClock(
             now: { [self] in now }, wallNow: { [self] in wallNow },
@@ -41,7 +41,7 @@ package final class VirtualCloudClock: Sendable {
             sleep: { [self] time in try await sleep(until: time) })
     }
 
-    /// Moves both clocks and wakes whose time has come.
+    /// Moves both clocks and wakes the sleepers whose time has come.
     package func advance(by step: Duration) {
         let due = state.withLock { state in
             state.now = state.now + step
@@ -54,13 +54,13 @@ package final class VirtualCloudClock: Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Sets the calendar forth or back, as a time server does.
+    /// Moves the calendar forward or back, as a time server does.
     package func stepWallClock(by step: Duration) { state.withLock { $0.wallNow = $0.wallNow + step } }
 
-    /// Whether something confirms the calendar from now on.
+    /// Sets whether the calendar is confirmed from now on.
     package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
-    /// Returns once so many sleeps have begun, ever: whoever sleeps in a loop has done its work then.
+    /// Returns once `sleeps` sleeps have ever begun: a task that sleeps in a loop has done its work by then.
     package func began(sleeps: UInt64) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

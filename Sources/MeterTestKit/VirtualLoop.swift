@@ -5,8 +5,8 @@ import Synchronization
 
 /// A loop whose time moves only when a test says so.
 ///
-/// Work given to it runs at once, on the thread that gives it, one piece at a time; timers run inside `advance`, in the
-/// order of their times. A test on it neither sleeps nor depends on how busy the machine is.
+/// Work passed to it runs at once, on the calling thread, one piece at a time; timers run inside `advance`, in order of
+/// their times. A test that uses it neither sleeps nor depends on how busy the machine is.
 package final class VirtualLoop: SessionLoop {
     private enum Work {
         case job(UnownedJob)
@@ -23,7 +23,7 @@ package final class VirtualLoop: SessionLoop {
         var jobsRun = 0
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Takes out those who waited for as many timers as there are now.
+        /// Removes and returns the waiters whose number of timers is reached.
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             let ready = waiters.filter { $0.count <= timers.count }
             waiters.removeAll { $0.count <= timers.count }
@@ -45,15 +45,15 @@ package final class VirtualLoop: SessionLoop {
         }
     }
 
-    /// Sets the calendar forth or back, as a time server does.
+    /// Moves the calendar forward or back, as a time server does.
     package func stepWallClock(by step: Duration) {
         state.withLock { $0.wallOffset += step.milliseconds }
     }
 
-    /// Timers that have not run: a test that is over leaves none behind.
+    /// Number of timers that have not run: a test leaves none behind at its end.
     package var pendingTimers: Int { state.withLock { $0.timers.count } }
 
-    /// How often actors and tasks were given the loop since the start: work that a test counts instead of timing it.
+    /// How often actors and tasks have used the loop since the start: work that a test counts instead of timing it.
     package var jobsRun: Int { state.withLock { $0.jobsRun } }
 
     package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
@@ -66,7 +66,7 @@ package final class VirtualLoop: SessionLoop {
         return timer
     }
 
-    /// Returns once so many timers are set: how a test meets a task that sets one, without a guess at how long that
+    /// Returns once `count` timers are set: how a test meets a task that sets one, without guessing how long that
     /// takes.
     package func timers(reach count: Int) async {
         await withCheckedContinuation { continuation in
@@ -82,14 +82,14 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { state in state.timers.removeAll { $0.id == timer.id } }
     }
 
-    /// Moves time on, running every timer that falls due on the way, also those set meanwhile.
+    /// Moves time on, running every timer that falls due on the way, including those set meanwhile.
     package func advance(by duration: Duration) {
         let end = now + duration
         while let body = takeTimer(dueBy: end) { runToItsEnd(body) }
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Runs a timer, and waits for it where another thread has the loop just now: what the timer sets may be due, too.
+    /// Runs a timer, and waits for it if another thread is using the loop: timers that it sets may be due, too.
     private func runToItsEnd(_ body: @escaping @Sendable () -> Void) {
         guard state.withLock({ $0.drainer.map { $0 != Thread.current } ?? false }) else { return run(.body(body)) }
         let end = DispatchSemaphore(value: 0)
@@ -127,7 +127,7 @@ package final class VirtualLoop: SessionLoop {
     }
 
     private func run(_ work: Work) {
-        // Executors are not retained by their jobs, and what a job resumes may let go of the loop on another thread.
+        // Executors are not retained by their jobs, and what a job resumes may release the loop on another thread.
         let loop = Unmanaged.passRetained(self)
         defer { loop.release() }
         let mayDrain = state.withLock { state in
@@ -157,7 +157,7 @@ package final class VirtualLoop: SessionLoop {
 }
 
 extension VirtualLoop {
-    /// Lets time pass, 50 ms at a time, until a task is over that waits for it.
+    /// Lets time pass, 50 ms at a time, until a task that waits for it is over.
     package func advance<Value: Sendable>(until task: Task<Value, any Error>) async throws -> Value {
         let isOver = Atomic(false)
         async let watching: Void = {

@@ -8,9 +8,9 @@ extension CloudEngineContract {
     private static let second = "AA:BB:CC:DD:EE:02"
     private static let third = "AA:BB:CC:DD:EE:03"
 
-    /// As a host writes that an id means a meter.
+    /// Writes, as a host does, which meter an id belongs to.
     ///
-    /// - Parameter meter: nil means it means none any more.
+    /// - Parameter meter: nil ends the alias.
     private static func alias(
         _ engine: any CloudEngine, _ id: String, _ meter: String?, write: Int64 = 0, at time: MonotonicTime = start
     ) async throws -> RecordOutcome.Fate? {
@@ -238,8 +238,8 @@ extension CloudEngineContract {
             inZone("aliasAndAcquire_neverBothSucceed_forAnIdThatGoes") { engine in
                 for round in 0..<30 {
                     let ids = (1...2).map { "AA:BB:CC:DD:\(10 + round):0\($0)" }
-                    // Where one of them has to look again, an engine has seen the lease on its own clock: at the origin of
-                    // all clocks none is over.
+                    // If one of them has to look again, an engine has seen the lease on its own clock: at the origin of
+                    // all clocks no lease is over.
                     async let written = alias(engine, ids[0], ids[1], at: .origin)
                     async let one = decide(engine, acquire(1), meter: ids[0], at: .origin)
                     async let two = decide(engine, acquire(2), meter: ids[1], at: .origin)

@@ -4,7 +4,7 @@ import MeterModel
 import SettingsCore
 
 extension CloudEngineContract {
-    /// Reads on until nothing more is coming.
+    /// Reads pages until no more are coming.
     static func readAll(
         _ engine: any CloudEngine, of type: RecordType = .deviceSettings, after token: ChangeToken? = nil,
         limit: Int = 400
@@ -54,7 +54,7 @@ extension CloudEngineContract {
                     news, [record("m2", at: 1), record("m3", [:], deletedAt: 1)], "news")
             },
             inZone("changes_missNothing_whileWritersRun") { engine in
-                // Each writer writes its own record again and again, and a shared one; a reader follows.
+                // Each writer repeatedly writes its own record and a shared one; a reader follows.
                 let (writers, rounds) = (8, 25)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for writer in 0..<writers {

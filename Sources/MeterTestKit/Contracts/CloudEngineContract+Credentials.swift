@@ -114,11 +114,11 @@ extension Credential {
 }
 
 extension String {
-    /// A number that only depends on the text, unlike `hashValue`.
+    /// A number that depends only on the text, unlike `hashValue`.
     fileprivate var hashed: Int { utf8.reduce(7) { $0 &* 31 &+ Int($1) } }
 }
 
 extension UniqueID {
-    /// One that a test can tell from others.
+    /// A value that a test can tell from others.
     package static func numbered(_ number: UInt64) -> Self { Self(high: 0x4000, low: 1 << 63 | number) }
 }

@@ -20,7 +20,7 @@ extension CloudEngineContract {
         LeaseCircumstances(now: time, wallNow: now, terms: .standard)
     }
 
-    /// What the cloud does for an acquire.
+    /// Decides an acquire as the cloud does.
     static func decide(
         _ engine: any CloudEngine, _ request: LeaseAcquire, meter: String = meter, at time: MonotonicTime = start
     ) async throws -> LeaseAnswer {
@@ -29,7 +29,7 @@ extension CloudEngineContract {
         }
     }
 
-    /// As a person who wants it from whoever has it.
+    /// Takes the lease over, as a person does who wants it from whoever has it.
     static func takeOver(
         _ engine: any CloudEngine, by host: UInt64, meter: String = meter
     ) async throws -> LeaseAnswer {
@@ -68,7 +68,7 @@ extension CloudEngineContract {
                     await engine.lease(of: meter, in: zone), revoked.record, "revoking")
                 let freed = try await release(engine, granted.token, session: 1)
                 try ContractViolation.requireEqual(freed.record?.state, .free, "freed")
-                // When nobody has it, nothing asks when it was renewed.
+                // A lease without a holder need not keep when it was renewed.
                 let left = try await engine.lease(of: meter, in: zone)
                 try ContractViolation.requireEqual(left?.state, .free, "state")
                 try ContractViolation.requireEqual(left?.token, granted.token, "token")
@@ -214,7 +214,7 @@ extension CloudEngineContract {
         if case .lost = renewal { true } else { false }
     }
 
-    /// Runs `body` so many times at once.
+    /// Runs `body` `count` times at once.
     static func atOnce<Value: Sendable>(
         _ count: UInt64, _ body: @escaping @Sendable (UInt64) async throws -> Value
     ) async throws -> [Value] {

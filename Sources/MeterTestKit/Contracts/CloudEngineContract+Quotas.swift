@@ -4,7 +4,7 @@ import MeterModel
 import SettingsCore
 
 extension CloudEngineContract {
-    /// Of a text as long as this, stamped by host 1.
+    /// A record with a text of this length, stamped by host 1 unless another is given.
     private static func note(
         _ name: String, bytes: Int, at after: Int64 = 0, host: UInt64 = 1, broughtBy: HostID? = nil
     ) -> SyncRecord {
@@ -27,7 +27,7 @@ extension CloudEngineContract {
         return usage
     }
 
-    /// A zone that may have so much, and a host in it as much.
+    /// Limits the zone, and each host in it, to the same amount.
     private static func limit(_ engine: any CloudEngine, bytes: Int = 1 << 20, records: Int = 1000) async throws {
         let amount = QuotaAmount(bytes: bytes, records: records)
         try await engine.setQuota(ZoneQuota(zone: amount, host: amount), of: zone)
@@ -45,13 +45,13 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(await engine.usage(of: zone), ZoneUsage(), "of an empty zone")
                 let steps: [[SyncRecord]] = [
                     [note("a", bytes: 100), note("b", bytes: 10, host: 2), record("c", ["p": 1, "q": 2])],
-                    // Grows, shrinks, and is written by another host.
+                    // The text grows, shrinks, and is written by another host.
                     [note("a", bytes: 300, at: 1), note("a", bytes: 7, at: 2), note("b", bytes: 5, at: 3, host: 3)],
-                    // Nothing new, and something older.
+                    // Writes that are not news: the same again, and something older.
                     [note("a", bytes: 7, at: 2), note("a", bytes: 999, at: 1)],
                     [note("d", bytes: 50, host: 4, broughtBy: .numbered(1)), deletion(of: "c", at: 4)],
                     [deletion(of: "b", at: 5, host: 4, broughtBy: .numbered(2)), deletion(of: "never", at: 5)],
-                    // It comes back to life.
+                    // The deleted record comes back to life.
                     [note("c", bytes: 30, at: 6, host: 2)],
                 ]
                 for (number, step) in steps.enumerated() {
@@ -171,7 +171,7 @@ extension CloudEngineContract {
                     of: zone)
                 let own = try await engine.modify((0..<3).map { note("own\($0)", bytes: 9) }, in: zone, now: now)
                 try ContractViolation.requireEqual(own.map { isRefused($0) }, [false, false, true], "own")
-                // After a restore one host brings what others wrote, and its share may be full.
+                // After a restore one host sends what others wrote, even if its own share is full.
                 let brought = (0..<9).map { note("their\($0)", bytes: 9, host: 5, broughtBy: .numbered(1)) }
                 let outcomes = try await engine.modify(brought, in: zone, now: now)
                 try ContractViolation.require(!outcomes.contains { isRefused($0) }, "what it brought is refused")

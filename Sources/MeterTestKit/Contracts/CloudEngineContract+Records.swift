@@ -5,7 +5,7 @@ import MeterModel
 import SettingsCore
 
 extension CloudEngineContract {
-    /// Of host 1, so many milliseconds after `now`.
+    /// A stamp of host 1 unless another is given, `after` milliseconds later than `now`.
     static func stamp(_ after: Int64 = 0, counter: UInt16 = 0, host: UInt64 = 1) -> Stamp {
         Stamp(
             milliseconds: UInt64(now.millisecondsSince1970 + after), counter: counter, host: .numbered(host))
@@ -21,7 +21,7 @@ extension CloudEngineContract {
             deletion: deletedAt.map { Deletion(stamp: stamp($0)) })
     }
 
-    /// The sequence that a record got.
+    /// The sequence that a changed record got.
     static func sequence(_ outcome: RecordOutcome?) -> UInt64? {
         if case .changed(let sequence) = outcome?.fate { sequence } else { nil }
     }
@@ -79,7 +79,8 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     outcomes.map(\.fate), [.changed(sequence: 1), .clockSkew, .changed(sequence: 2)], "fates")
                 try ContractViolation.requireEqual(outcomes[1].record, nil, "the refused one")
-                // From now on a millisecond beyond the greatest accepted, and no more, even by a clock that went back.
+                // From now on a stamp may be a millisecond beyond the greatest accepted one, and no more, even if the
+                // clock went back.
                 let back = now + .seconds(-3600)
                 let next = try await engine.modify([record("m2", at: 60_001)], in: zone, now: back)
                 let beyond = try await engine.modify([record("m3", at: 60_003)], in: zone, now: back)

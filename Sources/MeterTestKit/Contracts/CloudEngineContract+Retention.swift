@@ -4,7 +4,7 @@ import LeaseCore
 import MeterModel
 import SettingsCore
 
-/// What is deleted by its age, and the date from which ages count back.
+/// What is deleted because of its age, and the date from which ages count back.
 extension CloudEngineContract {
     static var purgeClauses: [Clause] {
         [
@@ -15,7 +15,7 @@ extension CloudEngineContract {
                     [record("old", [:], deletedAt: 0), record("revived", ["a": 1], at: 2, deletedAt: 1)], in: zone,
                     now: now)
                 let early = try await engine.purgeTombstones(before: now, dating: now)
-                // An old stamp, but dated late.
+                // Its stamp is old, but it is dated late.
                 _ = try await engine.modify([record("late", [:], deletedAt: -9)], in: zone, now: now)
                 let purged = try await engine.purgeTombstones(before: now + day, dating: now + day)
                 let again = try await engine.purgeTombstones(before: now + day, dating: now + day * 2)

@@ -5,7 +5,7 @@ import MeterModel
 import SettingsCore
 
 extension CloudEngineContract {
-    /// Zones have identities, and tokens tell where and when they were read.
+    /// Zones have identities, and tokens say where and when they were read.
     static var timelineClauses: [Clause] {
         [
             Clause("zone_isMadeWithTheIdentityThatIsKnown_andKeepsIt") { engine in

@@ -4,7 +4,7 @@ import LeaseCore
 import MeterModel
 import SettingsCore
 
-/// What every `CloudEngine` promises. Each clause wants an empty one.
+/// What every `CloudEngine` promises. Each clause needs an empty engine.
 package enum CloudEngineContract {
     package typealias Clause = ContractClause<any CloudEngine>
 

@@ -1,6 +1,6 @@
 /// One promise of a port, as a check that any implementation must pass.
 ///
-/// A test target runs them as arguments of one test, each on a fresh subject:
+/// A test target runs the clauses as arguments of one test, each on a fresh subject:
 ///
 /// ```swift
 /// @Test(arguments: MeterRepositoryContract.clauses)
@@ -11,7 +11,7 @@
 package struct ContractClause<Subject>: Sendable, CustomStringConvertible {
     /// What is promised, in the form of a test's name.
     package let name: String
-    /// Throws a `ContractViolation` where the subject does not keep the promise.
+    /// Throws a `ContractViolation` if the subject does not keep the promise.
     package let check: @Sendable (Subject) async throws -> Void
 
     init(_ name: String, _ check: @escaping @Sendable (Subject) async throws -> Void) {

@@ -2,7 +2,7 @@ package import Gateway
 import MeterCodec
 import MeterModel
 
-/// What every `MeterRepository` promises. Each clause wants an empty one.
+/// What every `MeterRepository` promises. Each clause needs an empty repository.
 package enum MeterRepositoryContract {
     package typealias Clause = ContractClause<any MeterRepository>
 
@@ -47,7 +47,7 @@ package enum MeterRepositoryContract {
         ]
     }
 
-    /// A meter of each kind of id, with everything known and with nothing.
+    /// Meters with each kind of id, with everything known and with nothing.
     private static let samples: [KnownMeter] = [
         KnownMeter(
             id: one, model: .um25c, link: .serial(path: "/dev/rfcomm0"), isDeclared: true, isWanted: true,
@@ -60,7 +60,7 @@ package enum MeterRepositoryContract {
     ]
 }
 
-/// Runs `body` in a task that is cancelled before it begins.
+/// Runs `body` in a task that is cancelled before it starts.
 func inCancelledTask(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task {
         withUnsafeCurrentTask { $0?.cancel() }

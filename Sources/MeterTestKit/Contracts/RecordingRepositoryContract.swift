@@ -2,7 +2,7 @@ package import Gateway
 import MeterModel
 import RecordingCore
 
-/// What every `RecordingRepository` promises. Each clause wants an empty one.
+/// What every `RecordingRepository` promises. Each clause needs an empty repository.
 package enum RecordingRepositoryContract {
     package typealias Clause = ContractClause<any RecordingRepository>
 

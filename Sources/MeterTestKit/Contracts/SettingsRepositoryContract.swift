@@ -3,7 +3,7 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// What every `SettingsRepository` promises. Each clause wants an empty one.
+/// What every `SettingsRepository` promises. Each clause needs an empty repository.
 package enum SettingsRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 
@@ -71,7 +71,7 @@ package enum SettingsRepositoryContract {
         ]
     }
 
-    /// One of each kind, and those that a file could mistake for another.
+    /// A value of each kind, and those that a file could confuse.
     private static let values: [SettingValue] = [
         .null, .bool(true), .bool(false), .int(0), .int(.min), .int(.max), .double(0), .double(-0.0), .double(1),
         .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(0.1), .string(""), .string("1"),

@@ -3,7 +3,7 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-// Records, moments and pages for the settings' contracts.
+// Records, moments and pages for the settings contracts.
 
 extension RecordKey {
     static let desk = RecordKey(type: .deviceSettings, name: "AA:BB:CC:DD:EE:FF")
@@ -11,14 +11,14 @@ extension RecordKey {
 }
 
 extension HostID {
-    /// Not the one under test.
+    /// A host other than the one under test.
     static let other = HostID(high: 0x7777_0000_0000_4000, low: 0x8000_0000_0000_0007)
 }
 
 extension HostMoment {
     private static let start: Int64 = 1_795_000_000_000
 
-    /// So many minutes after the machine started, by a calendar that is right but for `wrongBy`.
+    /// The moment `minute` minutes after the machine started, on a calendar that is off by `wrongBy`.
     static func minute(_ minute: Int, wrongBy: Duration = .zero) -> HostMoment {
         HostMoment(
             wall: WallTime(millisecondsSince1970: start + Int64(minute) * 60_000) + wrongBy,
@@ -29,7 +29,7 @@ extension HostMoment {
 }
 
 extension Stamp {
-    /// Another host's, at the minute.
+    /// A stamp of the other host at this minute.
     static func minute(_ minute: Int, counter: UInt16 = 0) -> Stamp {
         Stamp(milliseconds: HostMoment.minute(minute).milliseconds, counter: counter, host: .other)
     }
@@ -42,7 +42,7 @@ extension SyncRecord {
             deletion: deleted.map { Deletion(stamp: $0) })
     }
 
-    /// So many meters' names, as another host gave them.
+    /// The names of many meters, as another host gave them.
     static func many(_ numbers: Range<Int>) -> [SyncRecord] {
         numbers.map { number in
             SyncRecord(
@@ -61,7 +61,7 @@ extension ChangesPage {
 }
 
 extension PushOutcome {
-    /// The answer to all of a batch, with something else for some.
+    /// The answer to a whole batch, with another result for some records.
     static func to(
         _ batch: OutboxBatch, failures: [RecordKey: SyncFailure.Kind] = [:], merged: [SyncRecord] = []
     ) -> PushOutcome {
@@ -86,19 +86,19 @@ extension SettingsRepository {
 }
 
 extension SyncRepository {
-    /// What waits, all of it.
+    /// All records that wait to be sent.
     func waiting() async throws -> [SyncRecord] {
         try await nextBatch(recordsMax: .max, bytesMax: .max)?.records ?? []
     }
 }
 
 extension MergeOutcome {
-    /// Without what only the log wants.
+    /// The outcome without what only the log needs.
     var plain: MergeOutcome { MergeOutcome(changed: changed, unchanged: unchanged, parked: parked) }
 }
 
 extension SyncRepository {
-    /// The zone of all contracts has another store now.
+    /// Gives the zone that all contracts use another store.
     package func adopt(epoch: String) async throws {
         try await adopt(SyncZone(id: nil, name: "home", epoch: epoch), .everything)
     }

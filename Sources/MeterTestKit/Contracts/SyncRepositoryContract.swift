@@ -3,8 +3,8 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// What every `SyncRepository` promises. Each clause wants an empty one that is a `SettingsRepository` too, and that
-/// knows which start of the machine it runs in.
+/// What every `SyncRepository` promises. Each clause needs an empty repository that is also a `SettingsRepository` and
+/// knows in which start of the machine it runs.
 package enum SyncRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 
@@ -88,7 +88,7 @@ package enum SyncRepositoryContract {
                 try await repository.set(.shed, "a", .int(1), at: .minute(1))
                 let batch = try ContractViolation.requireSome(
                     await repository.nextBatch(recordsMax: 1, bytesMax: much), "batch")
-                // Written again while the batch is under way.
+                // Written again while the batch is being sent.
                 try await repository.set(.desk, "b", .int(2), at: .minute(2))
                 try ContractViolation.requireEqual(
                     await repository.settle(batch, .to(batch)), MergeOutcome(), "outcome")
@@ -189,7 +189,7 @@ package enum SyncRepositoryContract {
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 try ContractViolation.requireEqual(
                     await repository.values(of: .desk), ["mine": .int(1), "theirs": .int(2)], "values")
-                // What was outdone is nothing to tell any more.
+                // A value that was overwritten need not be sent any more.
                 try ContractViolation.requireEqual(
                     await repository.waiting().map { Array($0.properties.keys) }, [["mine"]], "waiting")
             },
@@ -270,7 +270,7 @@ package enum SyncRepositoryContract {
         ]
     }
 
-    /// 1200 records in three pages of 400, stopped after any of them.
+    /// 1200 records in three pages of 400, with a stop after any of them.
     private static var cancellationClauses: [Clause] {
         [
             Clause("pages_stand_whenTheReaderStopsAfterTheFirst") { repository in
@@ -280,7 +280,7 @@ package enum SyncRepositoryContract {
                     await repository.records(of: .deviceSettings), Array(all[..<400]), "page 1")
                 try ContractViolation.requireEqual(
                     await repository.progress().tokens, [.deviceSettings: "p1"], "token")
-                // The next run begins there.
+                // The next run starts there.
                 _ = try await repository.apply(.of(Array(all[400..<800]), token: "p2", moreComing: true))
                 _ = try await repository.apply(.of(Array(all[800...]), token: "p3"))
                 try ContractViolation.requireEqual(await repository.records(of: .deviceSettings), all, "all")

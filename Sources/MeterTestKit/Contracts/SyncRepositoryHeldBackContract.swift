@@ -3,7 +3,7 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// The part of `SyncRepositoryContract` about what the cloud has no room for.
+/// The part of `SyncRepositoryContract` about records that the cloud has no room for.
 enum SyncRepositoryHeldBackContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -30,7 +30,7 @@ enum SyncRepositoryHeldBackContract {
             },
             Clause("retry_isOfAFew_firstThoseThatWereRefusedLeast") { repository in
                 try await repository.holdBack([.desk, .shed])
-                // The one that is tried again is refused again.
+                // The retried record is refused again.
                 try ContractViolation.requireEqual(await repository.retryHeldBack(recordsMax: 1), 1, "retried")
                 let first = try await repository.waiting().map(\.key)
                 try await repository.holdBack([])
@@ -71,7 +71,7 @@ enum SyncRepositoryHeldBackContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Writes these, and has the cloud say of all that waits that there is no room for it.
+    /// Writes these, and lets the cloud answer that it has no room for anything that waits.
     fileprivate func holdBack(_ keys: [RecordKey]) async throws {
         for key in keys { try await set(key, "a", .string("long"), at: .minute(0)) }
         let batch = try ContractViolation.requireSome(await nextBatch(recordsMax: 9, bytesMax: 10_000), "batch")

@@ -3,7 +3,7 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// The part of `SyncRepositoryContract` about what the cloud acknowledged and may have forgotten.
+/// The part of `SyncRepositoryContract` about what the cloud has acknowledged and may have forgotten.
 enum SyncRepositoryToldContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -13,7 +13,7 @@ enum SyncRepositoryToldContract {
         [
             Clause("told_isToldAgain_whereAReadingThatBeganLaterDoesNotListIt") { repository in
                 let desk = try await repository.tellDesk()
-                // This page may have been asked for before the answer.
+                // This page may have been requested before the answer.
                 let first = try await repository.apply(.of([], token: "t1"))
                 try ContractViolation.requireEqual(first.toldAgain, 0, "told again too early")
                 try ContractViolation.requireEqual(await repository.waiting(), [], "too early")
@@ -93,7 +93,7 @@ enum SyncRepositoryToldContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// A setting that the cloud has taken.
+    /// A setting that the cloud has accepted.
     fileprivate func tellDesk() async throws -> SyncRecord {
         try await set(.desk, "name", .string("Desk"), at: .minute(1))
         try await tellWhatWaits()
@@ -106,7 +106,7 @@ extension SettingsRepository where Self: SyncRepository {
         try ContractViolation.requireEqual(await waiting(), [], "all was told")
     }
 
-    /// Two readings to the end, in which nothing changed.
+    /// Reads twice to the end, without any changes.
     fileprivate func readTwice() async throws {
         for token in ["r1", "r2"] { _ = try await apply(.of([], token: token)) }
     }

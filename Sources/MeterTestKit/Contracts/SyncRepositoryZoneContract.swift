@@ -3,7 +3,7 @@ import MeterModel
 import SettingsCore
 import SyncCore
 
-/// The part of `SyncRepositoryContract` about zones, and about what is set aside.
+/// The part of `SyncRepositoryContract` about zones, and about records that are set aside.
 enum SyncRepositoryZoneContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -197,9 +197,9 @@ enum SyncRepositoryZoneContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// What waits is told, and taken.
+    /// Sends everything that waits, and the cloud accepts it.
     fileprivate func tellAll() async throws {
-        // A store that settles nothing would be told for ever.
+        // With a store that settles nothing this would never end.
         for _ in 0..<100 {
             guard let batch = try await nextBatch(recordsMax: 100, bytesMax: 1 << 20) else { return }
             _ = try await settle(batch, .to(batch))

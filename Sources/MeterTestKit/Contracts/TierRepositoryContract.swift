@@ -1,15 +1,15 @@
 package import Gateway
 import MeterModel
 
-/// What every `TierRepository` promises, together with the `SampleRepository` that it sums up. Each clause wants an empty
-/// one.
+/// What every `TierRepository` promises, together with the `SampleRepository` that it sums up. Each clause needs an
+/// empty repository.
 package enum TierRepositoryContract {
     package typealias Subject = any SampleRepository & TierRepository
     package typealias Clause = ContractClause<Subject>
 
     private static let one = MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EEFF))
     private static let two = MeterID.usb(vendor: 0x2E3C, product: 0x0049, serial: "0042")
-    /// A whole day, so that all tiers begin with it.
+    /// The start of a day, so that all tiers start with it.
     private static let start = WallTime(millisecondsSince1970: 1_794_960_000_000)
     private static let never = WallTime(millisecondsSince1970: .min)
     private static let always = WallTime(millisecondsSince1970: .max)
@@ -88,7 +88,7 @@ package enum TierRepositoryContract {
         try await repository.append(chunks(one, minutes: 0..<120, perSecond: 1))
         try await rollUpAll(repository, expecting: 7200)
         _ = try await repository.prune(before: always, maxBytes: .max)
-        // New chunks are new, also where all before them are gone.
+        // New chunks are new even if all before them are gone.
         try await repository.append(chunks(one, minutes: 120..<130, perSecond: 1))
         try await requireRaw(in: repository, minutes: 0..<130, perSecond: 1)
         try await rollUpAll(repository, expecting: 600)
@@ -134,14 +134,14 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(sum, count, "summed up")
     }
 
-    /// The three hours from the start, by minutes.
+    /// The three hours from the start, in minutes.
     private static func series(of meter: MeterID = one, in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(3 * 3600), 181, meter, repository)
         try ContractViolation.requireEqual(series.tier, .minute, "tier")
         return series
     }
 
-    /// Twenty minutes from the start, by seconds.
+    /// Twenty minutes from the start, in seconds.
     private static func fine(in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(1200), 1200, one, repository)
         try ContractViolation.requireEqual(series.tier, nil, "tier")
@@ -155,7 +155,7 @@ package enum TierRepositoryContract {
         return try await repository.fill(builder, of: meter).finish()
     }
 
-    /// Minute by minute what the single readings say.
+    /// Requires of each minute what the single readings say.
     private static func requireRaw(in repository: Subject, minutes: Range<Int>, perSecond: Int) async throws {
         var expected = SeriesBuilder(
             span: start..<start + .seconds(3 * 3600), points: 181, quantities: [.voltage, .current])
@@ -165,7 +165,7 @@ package enum TierRepositoryContract {
         try requireAlike(try await series(in: repository), expected.finish())
     }
 
-    /// Extremes to the last bit, means to two millionths.
+    /// Requires exactly the same extremes, and the same means to within two millionths.
     private static func requireAlike(_ found: Series, _ expected: Series) throws {
         try ContractViolation.requireEqual(found.times, expected.times, "times")
         try ContractViolation.requireEqual(found.columns.map(\.quantity), expected.columns.map(\.quantity), "columns")
@@ -179,7 +179,7 @@ package enum TierRepositoryContract {
         }
     }
 
-    /// One chunk a minute, beginning with the whole minute.
+    /// One chunk per minute, starting on the whole minute.
     private static func chunks(_ meter: MeterID, minutes: Range<Int>, perSecond: Int) -> [SampleChunk] {
         minutes.compactMap { minute in
             var builder = SampleChunkBuilder(meter: meter)

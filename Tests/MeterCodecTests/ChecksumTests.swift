@@ -1,7 +1,7 @@
 import MeterCodec
 import Testing
 
-/// Check vectors from public sources (Docs/Protocols): facts that this project did not make itself.
+/// Check vectors from public sources (Docs/Protocols), none of them made by this project.
 struct ChecksumTests {
     private let digits = Array("123456789".utf8)
 

@@ -3,16 +3,16 @@ import MeterModel
 import MeterSimulator
 import Testing
 
-/// Feeds one decoder the same bytes in every way a link can deliver them, and checks that it makes the same of them.
+/// Feeds a decoder the same bytes in every way a link can deliver them, and checks that the result is always the same.
 ///
-/// Every decoder's tests call it; a new decoder that passes it keeps its promises on chunking, rubbish and truncation.
+/// Every decoder's tests call it; a decoder that passes handles fragments, noise and truncation as promised.
 enum DecoderVerifier {
     /// - Parameters:
-    ///   - frames: whole good frames, which the decoder must give back one for one.
-    ///   - make: a fresh decoder.
-    ///   - rubbish: bytes that open no frame, put before, between and behind the frames.
-    ///   - falseStarts: bytes that look like the start of a frame and are none, put in the same places one at a time.
-    ///   - longestPending: no more bytes than this may ever wait: the family's longest frame but for one byte.
+    ///   - frames: whole good frames, which the decoder must return one for one.
+    ///   - make: creates a fresh decoder.
+    ///   - rubbish: bytes that do not start a frame, put before, between and after the frames.
+    ///   - falseStarts: bytes that only look like the start of a frame, put in the same places one at a time.
+    ///   - longestPending: the most bytes that may ever wait: one less than the family's longest frame.
     static func verify(
         frames: [[UInt8]],
         rubbish: [UInt8] = [0x00, 0x13, 0x37],
@@ -49,7 +49,8 @@ enum DecoderVerifier {
         survivesMutation(of: stream, longestPending: longestPending, sourceLocation: sourceLocation, make: make)
     }
 
-    /// Any bytes at all: no trap, each byte counted once. The seeds are fixed, so that a failure replays.
+    /// Feeds any bytes at all: no trap, and each byte is counted once. The seeds are fixed, so that a failure can be
+    /// replayed.
     static func survivesMutation(
         of stream: [UInt8], rounds: Int = 300, longestPending: Int = 4096,
         sourceLocation: SourceLocation = #_sourceLocation, make: () -> any FrameDecoder
@@ -68,7 +69,7 @@ enum DecoderVerifier {
         var frames: [[UInt8]] = []
         var skipped = 0
         var pending = 0
-        /// The most that ever waited, looked at whenever the decoder had run dry.
+        /// The most bytes that ever waited after `next` had returned nil.
         var pendingMax = 0
     }
 
@@ -77,7 +78,7 @@ enum DecoderVerifier {
         return (outcome.frames, outcome.skipped)
     }
 
-    /// The same, and each byte is in a frame, skipped or waiting: exactly one of them.
+    /// Like `feed`, but checks that each byte is counted exactly once: in a frame, as skipped or as waiting.
     private static func account(
         _ bytes: [UInt8], chunk: Int, to start: any FrameDecoder, _ longestPending: Int,
         _ sourceLocation: SourceLocation
@@ -130,7 +131,7 @@ func decodedReadings(_ bytes: [UInt8], with start: any FrameDecoder) -> [Reading
     return readings
 }
 
-/// Bytes from hex in a test, which are known to be good.
+/// Bytes from hexadecimal text in a test, which must be valid.
 func hex(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
     try #require(Hex.decode(text), sourceLocation: sourceLocation)
 }

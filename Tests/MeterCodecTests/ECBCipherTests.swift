@@ -23,7 +23,7 @@ struct ECBCipherTests {
         let cipher = try ECBCipher(key: key)
         let block = try hex(published)
 
-        // Equal blocks of cipher text give equal blocks of plain text: this is ECB and not CBC.
+        // Equal ciphertext blocks give equal plaintext blocks: this is ECB and not CBC.
         #expect(decrypt(block + block + block, with: cipher) == plain + plain + plain)
     }
 

@@ -11,7 +11,7 @@ struct ModelNameTests {
         #expect(catalogue.model(named: "um25") == nil)
     }
 
-    /// `status` prints the name in capitals and `capture` writes it down in lower case; `replay` reads that.
+    /// `status` prints the name in capitals and `capture` writes it in lower case, which `replay` reads.
     @Test(arguments: [ModelName.um24c, .um25c, .um34c, .tc66, .tc66c, .fnb48, .fnb48s, .fnb58, .c1, .km002c, .km003c])
     func displayName_inLowerCase_isTheModelAgain(_ model: ModelName) {
         #expect(catalogue.model(named: model.displayName.lowercased()) == model)

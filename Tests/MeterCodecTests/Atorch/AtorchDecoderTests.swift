@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct AtorchDecoderTests {
-    /// A report by Docs/Protocols/Atorch.md#reports and Docs/Protocols/Atorch.md#check-byte, laid out here by hand.
+    /// A report laid out by hand from Docs/Protocols/Atorch.md#reports and Docs/Protocols/Atorch.md#check-byte.
     private func report(_ type: UInt8, _ fields: [(offset: Int, bytes: [UInt8])]) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 36)
         bytes.replaceSubrange(0..<4, with: [0xFF, 0x55, 0x01, type])
@@ -149,7 +149,7 @@ struct AtorchDecoderTests {
         }
     }
 
-    /// The pieces that Bluetooth makes of a report: the second of the first report got lost.
+    /// Reports in the pieces that Bluetooth makes of them; the second piece of the first report got lost.
     @Test func lostPiece_isNotFilledFromTheNextReport() {
         let lossy = Array(usbReport.prefix(20)) + dcReport
         let (frames, skipped) = DecoderVerifier.feed(lossy, chunk: 20, to: AtorchDecoder())
@@ -157,15 +157,15 @@ struct AtorchDecoderTests {
         #expect(skipped == 20)
     }
 
-    /// The first report on a link, of a meter whose check byte nobody knows yet, with every value that the one before
-    /// it may have: whatever is lost in it, what comes out is no other report.
+    /// The first report on a link, from a meter whose check byte is not known yet, with every value that the one before
+    /// it may have: whatever is lost in it, no wrong report comes out.
     @Test(arguments: [1, 2, 3, 5, 16])
     func bytesLostAtAnyOffset_giveNoFalseReading_andCostNoFurtherReport(lost: Int) throws {
         for report in [usbReport, dcReport, acReport, dimReport, idleReport] {
             for offset in 0...(36 - lost) {
                 let stream = Array(report[..<offset] + report[(offset + lost)...]) + acReport + dcReport
-                // What is lost comes behind the last value of the reading, and the FF of the next report stands where
-                // an unknown check byte may: the check byte is lost, or is 0 and stands where an unused byte belongs.
+                // The lost bytes come after the last value of the reading, and the FF of the next report is where an
+                // unknown check byte may be: the check byte is lost, or is 0 and is where an unused byte belongs.
                 if offset == 35 || offset >= 33 && lost == 1 && report[35] == 0 {
                     let whole = try #require(decodedReadings(report, with: AtorchDecoder()).first)
                     #expect(decodedReadings(stream, with: AtorchDecoder()).first == whole)
@@ -179,7 +179,8 @@ struct AtorchDecoderTests {
         }
     }
 
-    /// The screen off after 30 s, which may as well be seconds of the time; its check byte is 0, as unused bytes are.
+    /// The screen goes off after 30 s, which may just as well be seconds of the time; its check byte is 0, as unused
+    /// bytes are.
     private var dimReport: [UInt8] {
         var report = usbReport
         report[27] = 30
@@ -213,7 +214,7 @@ struct AtorchDecoderTests {
         }
     }
 
-    /// There may be another meter at the end of the line, or chance was unkind to one with an unknown check byte.
+    /// There may be another meter at the other end, or a meter with an unknown check byte matched by bad luck.
     @Test func checkByte_isNoLongerAskedFor_onceItWasWrongThreeTimes() {
         var other = usbReport
         other[35] ^= 0x55
@@ -271,7 +272,7 @@ struct AtorchDecoderTests {
         #expect(decodedFrames(report + usbReport, with: AtorchDecoder()).count == 1)
     }
 
-    /// A recorded AC meter had 4000.49 set.
+    /// A recorded AC meter was set to 4000.49.
     @Test func highPrice_isTaken() {
         let report = report(1, [(4, [0x00, 0x08, 0xF6]), (17, [0x06, 0x1A, 0xB1])])
         #expect(decodedReadings(report, with: AtorchDecoder()).first?[.price] == 4000.49)
@@ -302,7 +303,7 @@ struct AtorchDecoderTests {
         #expect(AtorchReply(outcome).bytes == bytes)
     }
 
-    /// Found by fuzzing: a last byte FF was read together with what came behind it, if that had come already.
+    /// Found by fuzzing: an FF as the last byte was read together with the bytes after it, if they had arrived already.
     @Test func lastByteFF_isJudgedTheSame_whetherOrNotMoreHasCome() {
         let report = Array(usbReport.dropLast()) + [0xFF]
         let stream = report + [0x55, 0x01] + usbReport

@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// Command frames from Docs/Protocols/Atorch.md#commands-and-replies, one of them its check vector.
+/// Command frames from Docs/Protocols/Atorch.md#commands-and-replies, one of which is its check vector.
 struct AtorchDriverTests {
     @Test(arguments: [
         (MeterCommand(.clearEnergy), "ff551103010000000051"), (MeterCommand(.clearCharge), "ff551103020000000052"),

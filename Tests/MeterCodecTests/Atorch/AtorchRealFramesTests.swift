@@ -11,8 +11,8 @@ struct AtorchRealFramesTests {
         return report
     }
 
-    /// A newer J7-C (dallanwagz/j7c_ha, tests/conftest.py, from a log of the vendor's app; the source takes D+ and D- the
-    /// other way round, for which see Docs/Protocols/Atorch.md).
+    /// A newer J7-C (dallanwagz/j7c_ha, tests/conftest.py, from a log of the vendor's app; the source swaps D+ and D-,
+    /// see Docs/Protocols/Atorch.md).
     private let newerJ7C = "ff5501030003860000d2000d6d00000952011901180028000409163c0c800000032000d8"
 
     @Test func newerJ7C_hasACheckByteOfItsOwn() throws {
@@ -38,7 +38,7 @@ struct AtorchRealFramesTests {
         for text in ud18 { #expect(try report(hex(text)).checkRule == .fromMessage) }
     }
 
-    /// Each rule is asked for once three reports in a row have proved it, and then the other does not do.
+    /// Either rule is required once three reports in a row have proved it, and then the other is not accepted.
     @Test func eitherCheckByte_isAskedFor_onceItWasRightThreeTimes() throws {
         let (newer, older) = try (hex(newerJ7C), hex(ud18[0]))
         for (own, other) in [(newer, older), (older, newer)] {
@@ -54,8 +54,8 @@ struct AtorchRealFramesTests {
         }
     }
 
-    /// A DL24M sends whatever it likes: the last two have one payload and two check bytes (flaviutamas.com, 2022,
-    /// dl24m-reversing). All are taken.
+    /// The check byte of a DL24M follows no rule: the last two reports have the same payload and different check bytes
+    /// (flaviutamas.com, 2022, dl24m-reversing). All are accepted.
     @Test func meterWithoutACheckByte_isReadAlways() throws {
         let reports = try [
             "ff55010200003200018c0000080000000000000000000000001600000000000000000013",
@@ -69,8 +69,8 @@ struct AtorchRealFramesTests {
         #expect(try report(reports[0]).checkRule == nil)
     }
 
-    /// What a J7-H and a UD18 answer (fawno/ATORCH-HiDANCE, docs/J7-H; msillano/UD18-protocol-and-node-red; the codes 02,
-    /// 05 and 06 were found on a UD18 by the author of a Lisp library). The fourth byte says nothing.
+    /// What a J7-H and a UD18 answer (fawno/ATORCH-HiDANCE, docs/J7-H; msillano/UD18-protocol-and-node-red; the codes
+    /// 02, 05 and 06 were found on a UD18 by the author of a Lisp library). The fourth byte has no meaning.
     @Test(arguments: [
         ("ff55020301000042", AtorchReply.Outcome.done, "acknowledged"), ("ff5502030300004c", .unsupported, "rejected"),
         ("ff55020101000040", .done, "acknowledged"), ("ff55020103000042", .unsupported, "rejected"),
@@ -96,8 +96,8 @@ struct AtorchRealFramesTests {
         }
     }
 
-    /// A J7-H has 1.00 in front of the check byte (the field: fawno/ATORCH-HiDANCE, docs/J7-H; no whole report is public, so
-    /// it is put into a UD18's here). It is taken with any check byte, as is 0 and as no other value is.
+    /// A J7-H has 1.00 before the check byte (the field: fawno/ATORCH-HiDANCE, docs/J7-H; no whole report is public, so
+    /// it is put into a UD18's here). Like 0, and unlike any other value, it is accepted with any check byte.
     @Test(arguments: [(UInt8(0x64), 1, 1.0), (0x00, 1, nil), (0x63, 0, nil)] as [(UInt8, Int, Double?)])
     func powerFactor_isNoReasonToRefuse(byte: UInt8, count: Int, powerFactor: Double?) throws {
         var bytes = try hex(ud18[0])
@@ -110,8 +110,8 @@ struct AtorchRealFramesTests {
         #expect(detail?.value == powerFactor.map { .number($0) })
     }
 
-    /// The buttons of a DC meter (syssi/esphome-atorch-dl24, issues 76 to 78): 33 and 34 first; after `unsupported` 11 and
-    /// 12, which other DC meters have (NiceLabs/atorch-console).
+    /// The buttons of a DC meter (syssi/esphome-atorch-dl24, issues 76 to 78): first 33 and 34; after `unsupported`, 11
+    /// and 12, which other DC meters have (NiceLabs/atorch-console).
     @Test func keysOfADCMeter_areTheOther_afterARefusal() throws {
         var driver = AtorchDriver(model: .atorchDC)
         func keys() throws -> [String] {

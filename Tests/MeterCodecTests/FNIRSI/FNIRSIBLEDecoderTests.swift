@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct FNIRSIBLEDecoderTests {
-    /// A frame by Docs/Protocols/FNIRSI.md#bluetooth-le, its payload laid out by hand.
+    /// A frame with its payload laid out by hand from Docs/Protocols/FNIRSI.md#bluetooth-le.
     private func frame(_ type: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let head = [0xAA, type, UInt8(payload.count)] + payload
         return head + [UInt8(Checksum.crc16Xmodem(head) & 0xFF)]
@@ -29,7 +29,7 @@ struct FNIRSIBLEDecoderTests {
     @Test func frames_decodeInAnyPieces_andAmongRubbish() {
         let frames = simulatedFrames()
         #expect(Set(frames.map { $0[1] }) == [3, 4, 5, 6, 7, 8])
-        // What no simulator sends: the state of a trigger, and the totals of a group.
+        // Frames that no simulator sends: the state of a trigger, and the totals of a group.
         let others = [frame(9, [1]), frame(10, [10, 0xA0, 0x86, 0x01, 0x00, 0x20, 0x4E, 0x00, 0x00])]
         DecoderVerifier.verify(frames: frames + others) { FNIRSIBLEDecoder() }
     }
@@ -114,7 +114,7 @@ struct FNIRSIBLEDecoderTests {
         #expect(decodedFrames(bytes, with: FNIRSIBLEDecoder(enforcesCheck: false)).count == 1)
     }
 
-    /// Found by fuzzing: a frame of a known type that began in this one and ended behind it hid it, if it was there.
+    /// Found by fuzzing: a frame of a known type that started in this one and ended after it hid it, if it had arrived.
     @Test func unknownType_isJudgedTheSame_whetherOrNotMoreHasCome() {
         let whole = frame(0x21, [FNIRSIBLEFrame.startMark, 0x07, 0x04])
         let inner = frame(7, [whole[6], 0, 0, 0])
@@ -142,8 +142,9 @@ struct FNIRSIBLEDecoderTests {
         #expect(decodedFrames(bytes, with: FNIRSIBLEDecoder(enforcesCheck: false)).isEmpty)
     }
 
-    /// What no meter sends, each by one step: 10.501 A in either direction in a 07, 10.5001 A and 1575.0001 W in a 04; a
-    /// sign of 2 and 200.1 degrees in a 05; 10.001 V on D+ and on D- in a 06; 0 and 11 groups in a 03; a trigger of kind 11.
+    /// Values that no meter sends, each by one step: 10.501 A in either direction in a 07, 10.5001 A and 1575.0001 W in
+    /// a 04; a sign of 2 and 200.1 degrees in a 05; 10.001 V on D+ and on D- in a 06; 0 and 11 groups in a 03; a
+    /// trigger of kind 11.
     @Test(
         arguments: [
             (7, "2d4f0529"), (7, "2d4ffbd6"), (4, "905f0100299a010000000000"), (4, "905f0100d765feff00000000"),
@@ -183,7 +184,7 @@ struct FNIRSIBLEDecoderTests {
     }
 
     @Test func startMarkInsideAPayload_isNoFrame() {
-        // D- and the protocol code read AA07 04..: the beginning of a type 07 inside a good type 06.
+        // D- and the protocol code read AA07 04..: the start of a type 07 inside a good type 06.
         let good = frame(6, [0xE3, 0x0C, 0xAA, 0x07, 0x04, 0xAA])
         let (frames, skipped) = DecoderVerifier.feed(good + good, chunk: 3, to: FNIRSIBLEDecoder())
         #expect(frames == [good, good])

@@ -45,7 +45,7 @@ struct FNIRSIBLEDriverTests {
     @Test func receive_handsOnEachFrameByItself() throws {
         var driver = FNIRSIBLEDriver(model: .fnb58)
         var supported: [QuantitySet] = []
-        // Two frames in one notification, laid out by Docs/Protocols/FNIRSI.md#bluetooth-le.
+        // Two frames in one notification, laid out from Docs/Protocols/FNIRSI.md#bluetooth-le.
         let quick: [UInt8] = [0xAA, 0x07, 0x04, 0x2D, 0x4F, 0xD9, 0x07]
         let lines: [UInt8] = [0xAA, 0x06, 0x06, 0xE3, 0x0C, 0xE3, 0x0C, 0x05, 0x00]
         let notification = [lines, quick].flatMap { $0 + [UInt8(Checksum.crc16Xmodem($0) & 0xFF)] }

@@ -2,8 +2,8 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// Frames that real meters sent over Bluetooth LE, each with its source; and frames laid out from the vendor's app for
-/// what nobody has published.
+/// Frames that real meters sent over Bluetooth LE, each with its source; and frames laid out from the vendor's app
+/// where nobody has published any.
 struct FNIRSIRealFramesTests {
     private func frames(_ text: String) throws -> [Frame] { decodedFrames(try hex(text), with: FNIRSIBLEDecoder()) }
 
@@ -80,7 +80,7 @@ struct FNIRSIRealFramesTests {
 
         let other = try #require(frames("aa0a090aa0860100204e00009f").first).content
         #expect(other.groups == totals.groups)
-        // They may be those of a group that does not count now.
+        // They may belong to a group that is not counting.
         #expect(try decodedReadings(hex("aa0a090aa0860100204e00009f"), with: FNIRSIBLEDecoder()).isEmpty)
 
         let info = try details("aa030e2600650039300000070000000a0a03")

@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct FNIRSIUSBDecoderTests {
-    /// A packet by Docs/Protocols/FNIRSI.md#packet, laid out here by hand. Each sample is 15 bytes.
+    /// A packet laid out by hand from Docs/Protocols/FNIRSI.md#packet. Each sample is 15 bytes.
     private func packet(type: UInt8 = 4, samples: [[UInt8]]) -> [UInt8] {
         var bytes: [UInt8] = [0xAA, type] + samples.joined()
         bytes += [UInt8](repeating: 0, count: 63 - bytes.count)
@@ -89,7 +89,7 @@ struct FNIRSIUSBDecoderTests {
     }
 
     @Test func impossibleCurrentInTheLastSample_isRefusedToo() {
-        // 10.50001 A in the fourth sample, current at 47 + 4; the same backwards; the least number there is.
+        // 10.50001 A in the fourth sample, whose current is at 47 + 4; the same backwards; the lowest possible number.
         for current: [UInt8] in [[0x91, 0x05, 0x10, 0x00], [0x6F, 0xFA, 0xEF, 0xFF], [0, 0, 0, 0x80]] {
             let high = [0, 0, 0, 0] + current + [0, 0, 0, 0, 1, 0, 0]
             var decoder = FNIRSIUSBDecoder()
@@ -102,7 +102,8 @@ struct FNIRSIUSBDecoderTests {
         }
     }
 
-    /// Laid out by hand: no public capture of any model has one. -1 mA of offset, and 1.5 A through a reversed cable.
+    /// Laid out by hand, since no public capture of any model has one: an offset of -1 mA, and 1.5 A through a reversed
+    /// cable.
     @Test func currentBackwards_isNegative_andCostsNoPacket() throws {
         let volts: [UInt8] = [0x20, 0xA1, 0x07, 0x00]  // 5 V
         let rest: [UInt8] = [0, 0, 0, 0, 1, 0, 0]
@@ -116,7 +117,7 @@ struct FNIRSIUSBDecoderTests {
         #expect(readings[3][.power] == -7.5)
     }
 
-    /// Nothing times an offset: no minus sign before a power of 0.
+    /// Zero times an offset: no minus sign before a power of 0.
     @Test func powerOfNoVoltage_isZero_whateverTheCurrent() throws {
         let offset: [UInt8] = [0, 0, 0, 0, 0x9C, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 1, 0, 0]
         let reading = try #require(

@@ -43,14 +43,14 @@ struct FNIRSIUSBDriverTests {
         var driver = FNIRSIUSBDriver(model: .fnb48)
         _ = driver.opening()
 
-        // One second of 40 ms.
+        // One second at 40 ms each.
         let silent = (1...26).map { _ in driver.poll()[1] }
         #expect(silent.prefix(25).allSatisfy { $0 == 0x83 })
         #expect(silent.last == 0x82)
         #expect(driver.poll()[1] == 0x83)
     }
 
-    /// A packet by Docs/Protocols/FNIRSI.md#packet whose samples are all of one voltage, in hundred-thousandths.
+    /// A packet as in Docs/Protocols/FNIRSI.md#packet whose samples all have one voltage, in hundred-thousandths.
     private func packet(volts: UInt8) -> [UInt8] {
         let sample: [UInt8] = [0, 0, 0, volts, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0]
         var bytes: [UInt8] = [0xAA, 0x04]
@@ -59,7 +59,7 @@ struct FNIRSIUSBDriverTests {
         return bytes + [Checksum.crc8FNIRSI(bytes.dropFirst())]
     }
 
-    /// The second holds 1342 V, as whole as the first: the stream goes on.
+    /// The second packet holds 1342 V but is as complete as the first: the stream goes on.
     @Test(arguments: [UInt8(0), 8])
     func poll_staysWithKeepOn_asLongAsPacketsCome(volts: UInt8) {
         var driver = FNIRSIUSBDriver(model: .c1)

@@ -4,10 +4,10 @@ import MeterSimulator
 import Testing
 
 struct IdentifyingDriverTests {
-    /// What a driver said and found out, polled once a second.
+    /// What a driver sent and found out when polled once a second.
     private struct Talk {
         var identified: [ModelName] = []
-        /// When the first was, in seconds.
+        /// When the first was identified, in seconds.
         var second: Int?
         var sent: [[UInt8]] = []
         var otherEvents = 0
@@ -58,7 +58,7 @@ struct IdentifyingDriverTests {
         #expect(talk.sent.suffix(3).joined().isEmpty)
     }
 
-    /// The lower radio of a TC66C takes 0.8 s, and answers get lost.
+    /// The slower radio of a TC66C takes 0.8 s, and answers get lost.
     @Test func meter_isFound_whoseFirstAnswersAreLost() throws {
         for kind in SimulatorFaults.Kind.allCases {
             var driver = try #require(IdentifyingDriver(over: .ble))

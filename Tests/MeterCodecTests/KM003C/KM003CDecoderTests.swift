@@ -107,7 +107,7 @@ struct KM003CDecoderTests {
         #expect(messages(bytes).isEmpty)
     }
 
-    /// Whatever is lost, the next answer begins before this one's length is full.
+    /// Whatever is lost, the next answer starts before this one has its full length.
     @Test(arguments: 4...48, 1...9)
     func answerWithBytesLost_costsItselfAlone(offset: Int, lost: Int) throws {
         var damaged = KM003CSample.adc
@@ -118,8 +118,8 @@ struct KM003CDecoderTests {
         #expect(skipped == damaged.count)
     }
 
-    /// With CC2 at 2 mV, as on a cable, the averages look like a rate: the flag in the wrong place tells, even when the
-    /// next answer has not come whole.
+    /// With CC2 at 2 mV, as on a cable, the averages look like a rate: the flag in the wrong place gives it away, even
+    /// before the next answer has arrived completely.
     @Test func twoBytesLostBeforeTheSupplyVoltage_areSeen_inAnyPieces() {
         var answer = KM003CSample.adc
         answer[8 + 38] = 2
@@ -132,7 +132,7 @@ struct KM003CDecoderTests {
         }
     }
 
-    /// As Docs/Protocols/KM003C.md#what-becomes-of-the-payloads has them: an attach in a capture has 9.09 V with an
+    /// As described in Docs/Protocols/KM003C.md#what-becomes-of-the-payloads: one captured attach has 9.09 V with an
     /// average of 1.85 V, and D+ of 96 mV with an average of 894 mV.
     @Test func averages_mayLagBehind() {
         var answer = KM003CSample.adc
@@ -151,7 +151,7 @@ struct KM003CDecoderTests {
         #expect(found == [KM003CSample.adc, KM003CSample.adc])
     }
 
-    /// Nothing in the samples shows this one; the answer that begins among them does.
+    /// Nothing in the samples shows the loss; the answer that starts among them does.
     @Test func queueWithLineBytesLost_isNone_whenTheNextAnswerHasCome() {
         var damaged = KM003CSample.queue(sequences: [500, 1000, 1500])
         damaged.removeSubrange(60..<63)
@@ -220,7 +220,7 @@ struct KM003CDecoderTests {
         if !attributes.isEmpty {
             #expect(message.details.contains(FrameDetail("attributes", .text(attributes))))
         }
-        // A meter sends none of these, but for the disconnect of a host that is gone.
+        // A meter sends none of these, except the disconnect of a host that has gone.
         #expect(messages(bytes).isEmpty == (name != "disconnect"))
     }
 

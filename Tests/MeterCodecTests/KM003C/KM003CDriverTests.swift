@@ -18,7 +18,7 @@ struct KM003CDriverTests {
         return names
     }
 
-    /// The bytes as Docs/Protocols/KM003C.md#link and public test suites of other readers have them.
+    /// The bytes as in Docs/Protocols/KM003C.md#link and in the public test suites of other readers.
     @Test func requests_countUp_andTheAttributeStandsOneBitUp() throws {
         var driver = KM003CDriver(model: .km003c)
         #expect(try driver.opening().map(\.bytes) == [hex("02010000"), hex("10020200")])
@@ -57,7 +57,7 @@ struct KM003CDriverTests {
         #expect(names(&driver, [0x06, 0x77, 0, 0]) == ["skipped 4"])
     }
 
-    /// A KM002C says yes, a KM003C may say no, and neither is anything that somebody was refused.
+    /// A KM002C accepts, a KM003C may refuse, and neither means that a person's command was refused.
     @Test(arguments: [UInt8(0x05), 0x06])
     func monitor_isSwitchedOnBeforeTheFirstPoll_whateverTheMeterSays(answer: UInt8) {
         var driver = KM003CDriver(model: .km002c)
@@ -80,7 +80,7 @@ struct KM003CDriverTests {
             ])
     }
 
-    /// The measurements of the samples, as the answer to a request of that number.
+    /// The measurements of the samples, as the answer to a request with this number.
     private func adc(id: UInt8) -> [UInt8] { [0x41, id] + KM003CSample.adc.dropFirst(2) }
 
     @Test func data_countOnlyWithTheNumberOfARequest_andOnce() {
@@ -95,7 +95,7 @@ struct KM003CDriverTests {
     @Test func data_areStillTaken_whenEarlierRequestsWereLost() {
         var driver = KM003CDriver(model: .km003c)
         for _ in 1...300 { _ = driver.poll() }
-        // 300 requests are 255 and 45; the answer to the one before comes no more.
+        // 300 requests count to 255 and then to 45; the answer to the one before comes no more.
         #expect(names(&driver, adc(id: 45)) == ["frame"])
         #expect(names(&driver, adc(id: 44)) == ["skipped 52"])
         for _ in 1...9 { _ = driver.poll() }
@@ -128,7 +128,7 @@ struct KM003CDriverTests {
         #expect(names(&driver, adc(id: 1)) == ["frame"])
     }
 
-    /// The driver asks for neither, so it lets neither announce or hold bytes.
+    /// The driver asks for neither, so neither can announce or hold back bytes.
     @Test func memoryAndAuthentication_areRubbish() {
         for bytes in [KM003CSample.memoryAnswer, [0x4C, 0x00, 0x03, 0x02] + [UInt8](repeating: 0xEE, count: 32)] {
             var driver = KM003CDriver(model: .km003c)

@@ -12,11 +12,11 @@ struct KM003CLogDownloadTests {
         var progress: [TransferProgress] = []
     }
 
-    /// Lends the transfer a line to a meter: what comes arrives in pieces, and a silence is told.
+    /// Connects the transfer to a meter: answers arrive in pieces, and the transfer is informed of silence.
     ///
     /// - Parameters:
-    ///   - model: what the host takes the meter for, where it is wrong.
-    ///   - alter: what becomes of each request on its way; nil loses it.
+    ///   - model: the model for which the host mistakes the meter.
+    ///   - alter: changes each request on its way; nil loses it.
     private func run(
         _ wish: LogRequest, on meter: inout SimulatedKM003C, as model: ModelName? = nil, piece: Int = 64,
         alter: (Int, [UInt8]) -> [UInt8]? = { $1 }
@@ -79,8 +79,8 @@ struct KM003CLogDownloadTests {
         #expect(outcome.log == nil)
     }
 
-    /// A KM002C refuses its hardware id, and takes the beginning of its serial number's block (jfessard/km003c-web,
-    /// docs/PROTOCOL.md).
+    /// A KM002C refuses its hardware id, and accepts the start of its serial number's block instead
+    /// (jfessard/km003c-web, docs/PROTOCOL.md).
     @Test func km002c_showsItsLogs_forTheBeginningOfItsSerialNumber() throws {
         var meter = SimulatedKM003C(model: .km002c)
         let result = run(.log(named: "A01.d"), on: &meter)
@@ -88,7 +88,7 @@ struct KM003CLogDownloadTests {
         #expect(result.requests.filter { $0.first == 0x4C }.count == 1)
     }
 
-    /// The same bytes would open a KM003C for calibration: it never hears them, whatever the host takes it for.
+    /// The same bytes would open a KM003C for calibration: they are never sent to one, whatever the host takes it for.
     @Test(arguments: [ModelName.km003c, .km002c])
     func km003c_neverHearsAnythingButItsHardwareID(model: ModelName) throws {
         var meter = SimulatedKM003C(model: .km003c)
@@ -165,11 +165,11 @@ struct KM003CLogDownloadTests {
         meter.faults = SimulatorFaults(kind, every: period)
         let result = run(.log(named: "A02.d"), on: &meter)
         if let outcome = result.outcome { #expect(outcome == expected) }
-        // Shifted answers are whole ones behind stray bytes.
+        // Shifted answers are complete ones after stray bytes.
         if kind == .silence || kind == .shifted { #expect(result.outcome != nil) }
     }
 
-    /// A meter that does not know this host.
+    /// The meter does not know this host.
     @Test func refusedProof_isTold() {
         var meter = SimulatedKM003C(model: .km003c)
         let result = run(.catalogue, on: &meter) { _, bytes in

@@ -3,7 +3,7 @@ import MeterModel
 import Testing
 
 struct KM003CMemoryTests {
-    /// The bytes that the vendor's program and its readers send, and what they say.
+    /// The bytes that the vendor's program and its readers send, and their meaning.
     @Test func request_isTheOneThatMetersKnow() throws {
         let known = "4402010133f8860c0054288cdc7e52729826872dd18b539a39c407d5c063d91102e36a9e"
         #expect(try KM003CMemory.hardware.request(id: 2) == hex(known))
@@ -19,7 +19,7 @@ struct KM003CMemoryTests {
         #expect(places.map(\.size) == [64, 64, 64, 12, 8336])
     }
 
-    /// A catalogue is bytes from outside: it cannot lead a read out of the logs.
+    /// A catalogue consists of bytes from outside: it must not lead a read out of the logs.
     @Test(arguments: [
         (UInt32(0), 0), (0, -1), (0, 65_536), (UInt32.max, 1), (0xFFFF_FFF0, 65_535), (KM003CLogRange.end, 1),
         (KM003CLogRange.end - 16, 2),
@@ -38,8 +38,8 @@ struct KM003CMemoryTests {
         #expect(KM003CProof.request(id: 6, hardwareID: own + own).count == 36)
     }
 
-    /// The words that both models were seen to send (okhsunrog/km003c-rs; jfessard/km003c-web, tests). 0202 is a refusal
-    /// from either; read as a KM003C's it would be a level.
+    /// The words that both models were seen to send (okhsunrog/km003c-rs; jfessard/km003c-web, tests). 0202 is a
+    /// refusal from either; read like a KM003C's own words it would be a level.
     @Test(arguments: [
         (UInt16(0x0201), ModelName.km003c, 0), (0x0203, .km003c, 1), (0x0205, .km003c, 2), (0x0202, .km003c, 0),
         (0x0204, .km003c, 0), (0x0202, .km002c, 0), (0x0204, .km002c, 1), (0x0201, .km002c, 0), (0x0203, .km002c, 1),
@@ -76,7 +76,7 @@ struct KM003CMemoryTests {
     }
 
     @Test func logSample_isVoltsAmperesAndTotals() throws {
-        // 9.000000 V, -1.500000 A, 320 000 µAh, 2 000 000 µWh, and the beginning of another.
+        // 9.000000 V, -1.500000 A, 320 000 µAh, 2 000 000 µWh, and the start of another sample.
         let samples = KM003CLogSample.all(in: try hex("40548900" + "a01ce9ff" + "00e20400" + "80841e00" + "40"))
         let reading = try #require(samples.first).reading
         #expect(samples.count == 1)

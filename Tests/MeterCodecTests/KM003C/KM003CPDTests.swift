@@ -2,10 +2,10 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// PD status, trace and log catalogue, laid out by hand after Docs/Protocols/KM003C.md#usb-power-delivery and
+/// PD status, trace and log catalogue, laid out by hand from Docs/Protocols/KM003C.md#usb-power-delivery and
 /// Docs/Protocols/KM003C.md#logs.
 struct KM003CPDTests {
-    /// A PD status at 10 000 ms, 9.000 V, -1.500 A, 1.65 V and 0.029 V, with some events behind it.
+    /// A PD status at 10 000 ms, 9.000 V, -1.500 A, 1.65 V and 0.029 V, followed by some events.
     private func status(_ events: String) throws -> [UInt8] {
         try hex("10270000" + "2823" + "24fa" + "7206" + "1d00" + events)
     }

@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// What the payloads say, by Docs/Protocols/KM003C.md#what-becomes-of-the-payloads,
+/// The meaning of payloads, from Docs/Protocols/KM003C.md#what-becomes-of-the-payloads,
 /// Docs/Protocols/KM003C.md#usb-power-delivery and Docs/Protocols/KM003C.md#logs.
 struct KM003CPayloadTests {
     private func message(_ bytes: [UInt8], graphRate: KM003CRate? = nil) throws -> KM003CMessage {

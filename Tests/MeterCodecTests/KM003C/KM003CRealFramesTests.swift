@@ -32,11 +32,11 @@ struct KM003CRealFramesTests {
         #expect(details["average_voltage_V"] == .number(8.9999))
         #expect(details["average_current_A"] == .number(-0.999999))
         #expect(details["rate_sps"] == .integer(50))
-        // What stands behind the rate is not zeroed, and means nothing.
+        // The bytes after the rate are not zeroed, and have no meaning.
         for key in ["adc_flags", "cc2_average_V", "dp_average_V", "dn_average_V"] { #expect(details[key] == nil) }
     }
 
-    /// In the vendor's own example the six bits above the rate and the three bytes behind it hold rubbish.
+    /// In the vendor's own example the six bits above the rate and the three bytes after it hold noise.
     @Test func spareBitsOf40Bytes_changeNothing() throws {
         var bytes = try hex(short)
         bytes.replaceSubrange(44..<48, with: [0xFE, 0x80, 0xA5, 0x5A])
@@ -93,11 +93,11 @@ struct KM003CRealFramesTests {
         let details = details(message)
         #expect(details["pd_unknown_event"] == .text("05"))
         #expect(details["pd_rest"] == .text("05c70700000487d0070000004301"))
-        // The next answer begins anew.
+        // The next answer starts afresh.
         #expect(messages(bytes + KM003CSample.pdAttach).count == 2)
     }
 
-    /// Bytes that a known flag announces and that are not there were lost.
+    /// Bytes that a known flag announces and that are missing were lost.
     @Test(arguments: ["45efa901", "87cf070000", "87cf07000000a3"])
     func eventThatEndsTooEarly_costsItsAnswer(event: String) throws {
         let payload = try hex("d0070000282318fc79027201" + event)

@@ -1,6 +1,6 @@
 import MeterCodec
 
-/// Messages laid out by hand after Docs/Protocols/KM003C.md, and not by the simulator.
+/// Messages laid out by hand from Docs/Protocols/KM003C.md, and not by the simulator.
 enum KM003CSample {
     /// Measurements: 9.000000 V, -1.500000 A, 25.5 C, CC1 1.6500 V, CC2 0.0290 V, D+ 0.6000 V, D- 0.5998 V,
     /// Vdd 3.2405 V, 50 samples a second; averages 9.001 V and -1.499 A.
@@ -23,7 +23,7 @@ enum KM003CSample {
         }
     }
 
-    /// A queue alone: size 20 in the header, the number of samples in its chunk field.
+    /// A queue alone: size 20 and the number of samples, as chunk, in its header.
     static func queue(sequences: [UInt16]) -> [UInt8] {
         [0x41, 0x07, 0x02, 0x02, 0x02, 0x00, UInt8(sequences.count), 0x05] + queueSamples(sequences: sequences)
     }
@@ -34,7 +34,7 @@ enum KM003CSample {
             + [0x02, 0x00, UInt8(sequences.count), 0x05] + queueSamples(sequences: sequences)
     }
 
-    /// Settings: language 1, brightness 44 %, a sample each 10 000 us, orientation 3, page 1, name POWER-Z.
+    /// Settings: language 1, brightness 44 %, a sample every 10 000 us, orientation 3, page 1, name POWER-Z.
     static var settings: [UInt8] {
         var payload = [UInt8](repeating: 0, count: 180)
         payload.replaceSubrange(0..<4, with: [0x61, 0x01, 0x50, 0xF8])
@@ -53,7 +53,8 @@ enum KM003CSample {
         [0x41, 0x94, 0xC2, 0x00, 0x10, 0x00, 0x80, 0x04]
         + [0x10, 0x27, 0x00, 0x00, 0x88, 0x13, 0x00, 0x00, 0x06, 0x02, 0x00, 0x00, 0x45, 0x10, 0x27, 0x00, 0x00, 0x21]
 
-    /// A PD trace, whose size is 0 and whose lists say 10 and 5 bytes, and the payload that follows it.
+    /// A PD trace, whose size is 0 and whose lists give their lengths as 10 and 5 bytes, and the payload that follows
+    /// it.
     static let pdTrace: [UInt8] =
         [0x41, 0x06, 0x82, 0x00, 0x20, 0x80, 0x00, 0x00]
         + [0x0A, 0x12, 0xAB, 0, 0, 0, 0x05, 0xAB, 0, 0, 0, 0x05, 0x76, 0xAB, 0, 0, 0]
@@ -65,12 +66,12 @@ enum KM003CSample {
     static let accept: [UInt8] = [0x05, 0x01, 0x00, 0x00]
     static let reject: [UInt8] = [0x06, 0x02, 0x00, 0x00]
 
-    /// What a memory read of 24 bytes at address 0x420 is answered with, and 32 encrypted bytes behind it.
+    /// The answer to a memory read of 24 bytes at address 0x420, followed by 32 encrypted bytes.
     static var memoryAnswer: [UInt8] {
         let range: [UInt8] = [0x20, 0x04, 0x00, 0x00, 0x18, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF]
         let check = Checksum.crc32(range)
         return [0xC4, 0x02, 0x01, 0x01] + range + (0..<4).map { UInt8(truncatingIfNeeded: check >> UInt32(8 * $0)) }
     }
-    /// Looks like an accept and measurements, and is neither.
+    /// Bytes that look like an accept and measurements but are neither.
     static let memory: [UInt8] = Array((accept + adc).prefix(32))
 }

@@ -113,7 +113,7 @@ struct TC66DecoderTests {
         #expect(throws: CodecError.impossibleLength(11_528)) { try TC66Recording([UInt8](repeating: 0, count: 11_528)) }
     }
 
-    /// Another answer than the usual one, 5.1609 V at 19.9 mA and 259.3 ohm: 9.0123 V at 1.5 A, and 6 ohm.
+    /// An answer other than the usual one of 5.1609 V at 19.9 mA and 259.3 ohm: 9.0123 V at 1.5 A, and 6 ohm.
     private var later: TC66Sample {
         var sample = TC66Sample()
         sample.put(90_123, at: 48)
@@ -124,8 +124,8 @@ struct TC66DecoderTests {
         return sample.sealed()
     }
 
-    /// Two answers of which pieces got lost, so that what is left looks like one: numbers from 0 are the first answer's
-    /// pieces, from 10 the second's.
+    /// Two answers with lost pieces, so that what is left looks like one answer: numbers from 0 are pieces of the first
+    /// answer, numbers from 10 of the second.
     @Test(arguments: [[0, 11, 12], [1, 10, 12], [10, 1, 2], [11, 0, 2]])
     func piecesOfTwoAnswers_areNotJoined(pieces: [Int]) throws {
         let (first, second) = (TC66Sample(), later)
@@ -139,7 +139,7 @@ struct TC66DecoderTests {
         }
     }
 
-    /// The last two are whole with the next answer's first, so that a third answer comes of it.
+    /// Together with the next answer's first piece, the last two would make a third complete answer.
     @Test func pieceOfAnOlderAnswer_inFrontOfTwoInAnotherOrder_isNotJoined() throws {
         let rest = try TC66Sample().encrypted([0]) + later.encrypted([2, 1])
         #expect(decodedFrames(rest, with: TC66Decoder()).isEmpty)
@@ -156,7 +156,7 @@ struct TC66DecoderTests {
         #expect(skipped == 3 * 192)
     }
 
-    /// Where nothing flows, what the resistance reads is not known.
+    /// It is not known what the resistance reads while nothing flows.
     @Test(
         arguments: [(0, 0), (0, 99_999), (0, 103_218), (1, 99_999), (40, 99_000), (40, 129_022)] as [(UInt32, UInt32)])
     func noLoad_isRead(current: UInt32, resistance: UInt32) throws {

@@ -2,7 +2,7 @@ import MeterCodec
 import MeterModel
 import Testing
 
-/// The commands as Docs/Protocols/TC66.md#links list them: five letters, over the radio between `b` and CR LF.
+/// The commands as listed in Docs/Protocols/TC66.md#links: five letters, and over the radio between `b` and CR LF.
 struct TC66DriverTests {
     @Test(arguments: [
         (MeterCommand(.nextScreen), "nextp"), (MeterCommand(.previousScreen), "lastp"),

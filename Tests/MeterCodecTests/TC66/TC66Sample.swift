@@ -1,7 +1,7 @@
 import MeterCodec
 import Testing
 
-/// An answer laid out by hand after the table in Docs/Protocols/TC66.md#the-answer, and not by the simulator.
+/// An answer laid out by hand from the table in Docs/Protocols/TC66.md#the-answer, and not by the simulator.
 struct TC66Sample {
     var pieces: [[UInt8]]
 
@@ -36,7 +36,7 @@ struct TC66Sample {
         }
     }
 
-    /// The same with right check sums, after values were put into it.
+    /// The same with correct checksums, after values were put into it.
     func sealed() -> TC66Sample {
         var sample = self
         for place in 0..<3 {
@@ -45,7 +45,7 @@ struct TC66Sample {
         return sample
     }
 
-    /// As it goes over the wire, in some order of its pieces.
+    /// The answer as sent over the wire, with its pieces in some order.
     func encrypted(_ order: [Int] = [0, 1, 2]) throws -> [UInt8] {
         try #require(ECBCipher.tc66.encrypt(order.flatMap { pieces[$0] }))
     }

@@ -3,13 +3,13 @@ import MeterModel
 import MeterSimulator
 import Testing
 
-/// What a UM block's values have to say to one another, on the blocks of real meters.
+/// How the values of a UM block must agree with one another, tested on the blocks of real meters.
 struct UMAgreementTests {
     private func decode(_ block: [UInt8], _ decoder: UMDecoder = UMDecoder()) -> [Reading] {
         decodedReadings(block, with: decoder)
     }
 
-    /// A real block with other bytes at an offset, and the check byte that belongs to them.
+    /// A real block with other bytes at some offsets, and the matching check byte.
     private func block(_ real: UMRealBlocks.Block, _ changes: [(offset: Int, bytes: [Int])]) throws -> [UInt8] {
         var block = try hex(real.hex)
         for (offset, bytes) in changes {
@@ -36,7 +36,7 @@ struct UMAgreementTests {
     }
 
     /// Of 100,000 blocks with wrong bytes at most 2,400 may come out as readings with a wrong voltage, current, power,
-    /// energy or charge. A third each: one to eight bits turned over, one to four bytes replaced, up to eight in a row.
+    /// energy or charge. A third each: one to eight bits flipped, one to four bytes replaced, up to eight in a row.
     @Test func corruptedBlocks_showAWrongValue_atMostInTwoPerCent() throws {
         let seed: UInt64 = 20_261_123
         print("UMAgreementTests: seed \(seed)")
@@ -70,7 +70,7 @@ struct UMAgreementTests {
         return block
     }
 
-    /// At 5.02 V: what flows may be anything within a step of what is shown, so its power and resistance may be, too.
+    /// At 5.02 V: the real current may be anything within a step of what is shown, and so may its power and resistance.
     @Test(arguments: [
         // 0 A, by less than a step: up to 5 mW, and from 5020 ohm on.
         (0x0000, 0, 99_999), (0x0000, 4, 99_999), (0x0000, 4, 50_201), (0x0000, 2, 99_998),
@@ -104,8 +104,8 @@ struct UMAgreementTests {
         #expect(decode(block).count == 1)
     }
 
-    /// Each is one wrong byte of a real block: in voltage, current, power, resistance, mode, a group's charge and energy,
-    /// the recorder's.
+    /// Each is one wrong byte in a real block: in voltage, current, power, resistance, mode, a group's charge and
+    /// energy, and the recorder's.
     @Test(arguments: [
         (3, 0xA0, 6), (5, 0x42, 6), (9, 0x7B, 6), (125, 0x6C, 122), (101, 0x09, 100), (18, 0x11, 16), (22, 0x87, 16),
         (30, 0x01, 24), (34, 0x01, 32), (104, 0x41, 102),
@@ -119,14 +119,14 @@ struct UMAgreementTests {
         }
     }
 
-    /// A published block had 99999 mAh beside 797730 mWh, and one of Samsung's chargers shows as mode 8.
+    /// A published block had 99999 mAh beside 797730 mWh, and one of Samsung's chargers shows up as mode 8.
     @Test func fullCounter_andEveryMode_areRead() throws {
         let full = try block(UMRealBlocks.a3b, [(24, [0x00, 0x01, 0x86, 0x9F, 0x00, 0x0C, 0x2C, 0x22])])
         #expect(decodedFrames(full, with: UMDecoder()).first?.content.groups[1].energy_mWh == 797_730)
         for mode in [[0, 8], [0xFF, 0xFF]] {
             #expect(try decode(block(UMRealBlocks.a3b, [(100, mode)])).count == 1)
         }
-        // A milliampere hour more than the counter has.
+        // A milliampere-hour more than the counter can hold.
         #expect(try decode(block(UMRealBlocks.a3b, [(24, [0x00, 0x01, 0x86, 0xA0, 0x00, 0x0C, 0x2C, 0x22])])).isEmpty)
     }
 
@@ -140,10 +140,10 @@ struct UMAgreementTests {
             #expect(frames == [odd, odd, odd])
             #expect(skipped == 5 * 130)
         }
-        // Three that agree, and it is asked for again.
+        // After three that agree, agreement is required again.
         let (frames, _) = DecoderVerifier.feed(stream + good + good + good + odd, chunk: 130, to: UMDecoder())
         #expect(frames == [odd, odd, odd, good, good, good])
-        // One that agrees in between, and the count begins anew.
+        // After one that agrees in between, the count starts again.
         let mixed = (0..<10).flatMap { $0 == 4 ? good : odd }
         #expect(DecoderVerifier.feed(mixed, chunk: 130, to: UMDecoder()).frames == [good])
     }

@@ -22,7 +22,7 @@ struct UMDecoderTests {
         ) { UMDecoder(expecting: model) }
     }
 
-    /// A worked block by Docs/Protocols/UM.md#block, laid out here by hand and not by the simulator.
+    /// A worked block laid out by hand from Docs/Protocols/UM.md#block, and not by the simulator.
     private func workedBlock(word: UInt16, trailer: [UInt8]) -> [UInt8] {
         // 2034 x 593 steps: 0.1206162 W on a UM25C, a hundred times that on the others; 34.30 ohm on all.
         let power: [UInt8] = word == 0x09C9 ? [0x00, 0x00, 0x00, 0x78] : [0x00, 0x00, 0x2F, 0x1D]
@@ -69,7 +69,7 @@ struct UMDecoderTests {
     }
 
     @Test func um34c_isProvedByTheXOROfItsCheckedBytes() throws {
-        // Computed apart from this code from the positions that Docs/Protocols/UM.md#block lists.
+        // Computed independently of this code, from the positions that Docs/Protocols/UM.md#block lists.
         var block = workedBlock(word: 0x0D4C, trailer: [0x80, 0x0C])
 
         #expect(decodedFrames(block, with: UMDecoder()).count == 1)
@@ -112,7 +112,7 @@ struct UMDecoderTests {
         #expect(frame.content.groups.count == 10)
     }
 
-    /// Just outside what each field can hold; a byte of another block would be there.
+    /// Just outside what each field can hold, as if a byte of another block were there.
     @Test(arguments: [
         (2, 3001), (4, 5001), (10, 29), (10, 200), (12, 70), (14, 10), (96, 3001), (98, 3001), (110, 31), (116, 2),
         (118, 16), (120, 6), (122, 0x10), (126, 10), (6, 3),
@@ -131,7 +131,7 @@ struct UMDecoderTests {
         }
     }
 
-    /// Beyond what the model measures, and within the margin.
+    /// Beyond what the model measures, but within the margin.
     @Test(arguments: [
         (0x0963, 3000, 3750, 112_500, 80), (0x09C9, 30_000, 62_500, 187_500, 48), (0x0D4C, 3000, 5000, 150_000, 60),
     ])
@@ -165,7 +165,7 @@ struct UMDecoderTests {
                 second[129] = second.withUnsafeBytes(UMScales.xorCheck)
                 func stream() -> [UInt8] { Array(first[..<offset]) + Array(first[(offset + lost)...]) + second }
                 func window() -> [UInt8] { Array(stream().prefix(130)) }
-                // Group 0's charge: byte 19 is one of the checked, and lies before what gets lost.
+                // Group 0's charge: byte 19 is one of the checked bytes, and lies before the lost ones.
                 let byChance = window()
                 first[19] ^= byChance.withUnsafeBytes(UMScales.xorCheck) ^ byChance[129]
                 let lossy = window()

@@ -3,8 +3,7 @@ import MeterModel
 import MeterSimulator
 import Testing
 
-/// The command bytes as Docs/Protocols/UM.md#commands lists them, confirmed there by public test suites of other
-/// readers.
+/// The command bytes as listed in Docs/Protocols/UM.md#commands, which public test suites of other readers confirm.
 struct UMDriverTests {
     @Test(arguments: [
         (MeterCommand(.nextScreen), 0xF1), (MeterCommand(.rotate), 0xF2), (MeterCommand(.previousScreen), 0xF3),
@@ -23,7 +22,7 @@ struct UMDriverTests {
         #expect(driver.poll() == [0xF0])
     }
 
-    /// The frame is moormaster/python3-um24c-ble's; over Classic the plain byte is dernasherbrezon.github.io's.
+    /// The frame is from moormaster/python3-um24c-ble; over Classic, the plain byte is from dernasherbrezon.github.io.
     @Test func a3b_isAskedInAFrame_overLEAlone() throws {
         var radio = UMDriver(model: .a3b, over: .ble)
         #expect(radio.poll() == [0xFF, 0x55, 0x11, 0x03, 0xF0, 0, 0, 0, 0, 0x40])
@@ -61,7 +60,7 @@ struct UMDriverTests {
             "\(error)" == "record-threshold 45 is not possible: record-threshold takes 0 to 300 in steps of 10")
     }
 
-    /// A counter of one model may read as the word of another; a meter that was really changed comes with a new link.
+    /// A counter of one model may look like the word of another; a meter that was really swapped comes with a new link.
     @Test func otherModelsBlock_counts_onANewLinkOnly() {
         var driver = UMDriver(model: .um25c)
         func models(_ answers: [[UInt8]]) -> [ModelName] {

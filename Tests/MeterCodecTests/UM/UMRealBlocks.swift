@@ -7,7 +7,7 @@ enum UMRealBlocks {
         let source: String
         let model: ModelName
         let hex: String
-        /// Volts, amperes, watts, ohms: printed beside the block by its source, or read off its bytes by hand.
+        /// Volts, amperes, watts, ohms: printed with the block by its source, or decoded from its bytes by hand.
         let voltage, current, power, resistance: Double
         let charge_mAh, energy_Wh: Double
     }
@@ -22,7 +22,7 @@ enum UMRealBlocks {
         voltage: 5.02, current: 0.05, power: 0.251, resistance: 100.4, charge_mAh: 403, energy_Wh: 2.016
     )
 
-    /// A UM34C: the comment that labels the fields states no numbers.
+    /// A UM34C: the comment that labels the fields gives no numbers.
     static let um34c = Block(
         source: "https://github.com/sebastianha/um34c app.js",
         model: .um34c,

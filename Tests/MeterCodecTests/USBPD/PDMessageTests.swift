@@ -1,7 +1,7 @@
 import MeterCodec
 import Testing
 
-/// Words laid out by hand after the USB PD specification, 6.2.1.1, 6.4.1.2 and 6.4.2.
+/// Words laid out by hand from the USB PD specification, 6.2.1.1, 6.4.1.2 and 6.4.2.
 struct PDMessageTests {
     private func message(_ text: String, sop: UInt8 = 0) throws -> PDMessage {
         PDMessage(sop: sop, bytes: try hex(text))
@@ -80,7 +80,7 @@ struct PDMessageTests {
     }
 
     private let offers = "a1332c9101082cd102003c21dcc0"
-    /// 2.2 A of the second, which is 9 V.
+    /// A request for 2.2 A of the second offer, which is 9 V.
     private let asksForNine = "8210dc700323"
 
     @Test func contract_isWhatWasAskedForAndAccepted() throws {
@@ -93,7 +93,7 @@ struct PDMessageTests {
         #expect(contract.description == "9 V 2.2 A of object 2, 9 V 3 A")
     }
 
-    /// 5.5 V (275 steps of 20 mV) and 1.5 A (30 of 50 mA) of the third.
+    /// A request for 5.5 V (275 steps of 20 mV) and 1.5 A (30 of 50 mA) of the third offer.
     @Test func contract_ofAProgrammableOffer_hasTheVoltageAskedFor() throws {
         let request = UInt32(3 << 28 | 275 << 9 | 30)
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: request >> UInt32(8 * $0)) }
@@ -105,7 +105,7 @@ struct PDMessageTests {
         #expect(negotiation.contract?.current_mA == 1500)
     }
 
-    /// 5 A of an object that the request repeats: 28 V 5 A, the eighth.
+    /// A request for 5 A of an object that it repeats: 28 V 5 A, the eighth.
     @Test func contract_inTheExtendedRange_isAboutTheObjectRepeated() throws {
         let request = UInt32(8 << 28 | 500 << 10 | 500)
         let repeated = UInt32(560 << 10 | 500)

@@ -29,7 +29,7 @@ struct ElectricalLoadTests {
 }
 
 struct DurationStepsTests {
-    /// The third and fourth are those that a division of doubles gets wrong: 0.3 / 0.1 is a hair below 3.
+    /// A floating-point division gets the third and fourth wrong: 0.3 / 0.1 is slightly below 3.
     @Test(arguments: [
         (Duration.zero, Duration.milliseconds(500), 0), (.milliseconds(499), .milliseconds(500), 0),
         (.milliseconds(300), .milliseconds(100), 3), (.milliseconds(4350), .milliseconds(10), 435),

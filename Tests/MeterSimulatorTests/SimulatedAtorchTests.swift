@@ -33,7 +33,7 @@ struct SimulatedAtorchTests {
         var meter = SimulatedAtorch(model: .atorchUSB)
         let reading = try reading(&meter, at: .seconds(3725))
         #expect(reading[.duration] == 3725)
-        // About an hour at 5 V of a charge that starts with 1.5 A and halves in half an hour.
+        // About an hour at 5 V with a current that starts at 1.5 A and halves in half an hour.
         #expect(try (500...1500).contains(#require(reading[.charge])))
         #expect(try (2.5...8).contains(#require(reading[.energy])))
         #expect(try (4.9...5.2).contains(#require(reading[.voltage])))
@@ -129,7 +129,7 @@ struct SimulatedAtorchTests {
         #expect(try #require(after[.charge]) >= #require(before[.charge]))
     }
 
-    /// A wrong check byte does not cost a report before three in a row were right: several models send one that nobody
+    /// A wrong check byte costs no report until three in a row were right, since several models send one that nobody
     /// knows.
     @Test(arguments: [
         (SimulatorFaults.Kind.shortBlock, 4), (.silence, 4), (.garbage, 4), (.shifted, 8), (.wrongCheck, 8),

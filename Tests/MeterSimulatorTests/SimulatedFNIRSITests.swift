@@ -83,7 +83,7 @@ struct SimulatedFNIRSITests {
         var driver = FNIRSIUSBDriver(model: model)
         let heard = converse(&driver, &meter, milliseconds: 10_000)
         #expect(!meter.isHung)
-        // The stream starts 50 ms in, behind the hello.
+        // The stream starts after 50 ms, following the hello.
         #expect(heard.readings == 4 * 248)
         #expect(heard.refused == 0)
     }
@@ -115,7 +115,8 @@ struct SimulatedFNIRSITests {
         for packet in meter.due(at: .seconds(1)) {
             driver.receive(packet) { if case .frame = $0 { frames += 1 } }
         }
-        // A packet cut short costs none but itself, as the next AA is found; a shifted one is good behind stray bytes.
+        // A truncated packet costs only itself, since the next AA is found; a shifted one is good after its stray
+        // bytes.
         #expect(frames == (kind == .shifted ? 25 : 20))
     }
 
@@ -130,7 +131,7 @@ struct SimulatedFNIRSITests {
         #expect(meter.due(at: .seconds(9)).isEmpty)
     }
 
-    /// The events that a driver makes of a second of stream, opening included.
+    /// The frames that a driver decodes from a second of streaming, including the opening.
     private func bluetoothFrames(_ meter: inout SimulatedFNIRSIBLE, from start: Duration = .zero) -> [FNIRSIBLEFrame] {
         var driver = FNIRSIBLEDriver(model: .fnb58)
         var frames: [FNIRSIBLEFrame] = []

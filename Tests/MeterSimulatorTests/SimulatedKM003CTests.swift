@@ -16,7 +16,7 @@ struct SimulatedKM003CTests {
         events.compactMap { if case .frame(.km003c(let message)) = $0 { message } else { nil } }
     }
 
-    /// The smallest exchange of Docs/Protocols/KM003C.md#link.
+    /// The shortest exchange in Docs/Protocols/KM003C.md#link.
     @Test func getData_isAnsweredWith52Bytes_andTheSameNumber() throws {
         var meter = SimulatedKM003C(model: .km003c)
         let answer = try #require(meter.receive([0x0C, 0x2A, 0x02, 0x00], at: .zero).first)
@@ -78,7 +78,7 @@ struct SimulatedKM003CTests {
         var driver = KM003CDriver(model: .km003c, graphRate: rate)
         for out in driver.opening() { _ = converse(&meter, &driver, out.bytes, at: .seconds(64)) }
         var sequences: [UInt16] = []
-        // Over the wrap of the meter's clock at 65.536 s.
+        // Across the wrap of the meter's clock at 65.536 s.
         for poll in 1...100 {
             let time = Duration.seconds(64) + .milliseconds(40 * poll)
             for message in messages(converse(&meter, &driver, driver.poll(), at: time)) {
@@ -171,7 +171,7 @@ struct SimulatedKM003CTests {
             _ = driver.discardPartial()
             frames += messages(converse(&meter, &driver, driver.poll(), at: .seconds(second))).count
         }
-        // A shifted answer is still a good one behind stray bytes.
+        // A shifted answer is still a good one after its stray bytes.
         #expect(frames == (kind == .shifted ? 6 : 3))
     }
 }

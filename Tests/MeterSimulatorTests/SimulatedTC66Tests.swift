@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct SimulatedTC66Tests {
-    /// Everything a driver makes of the meter's answers to some bytes.
+    /// Every event that a driver makes of the meter's answers to some bytes.
     private func converse(
         _ meter: inout SimulatedTC66, _ driver: inout TC66Driver, _ bytes: [UInt8], at time: Duration
     ) -> [MeterEvent] {
@@ -107,7 +107,7 @@ struct SimulatedTC66Tests {
         }
         #expect(worked)
 
-        // -8 C is 17.6 F: above zero on that scale.
+        // -8 C is 17.6 F, which is above zero on that scale.
         let state = load.state(step: 10, length: 0.1)
         let shown = unit == .celsius ? state.temperature : state.temperature * 1.8 + 32
         #expect(Array(plain[88..<92]) == [shown < 0 ? 1 : 0, 0, 0, 0])
@@ -151,7 +151,7 @@ struct SimulatedTC66Tests {
         #expect(full.samples.count == 1440)
     }
 
-    /// 0.1 s is no binary number: 4.7 / 0.1 is 46 and a bit in floating point.
+    /// 0.1 s is not a binary number: 4.7 / 0.1 is 46 and a bit in floating point.
     @Test func values_areThoseOfTheWholeStep_atEachOfThem() throws {
         let load = ElectricalLoad()
         for step in 1...200 {
@@ -184,7 +184,7 @@ struct SimulatedTC66Tests {
                 if case .frame = event { frames += 1 }
             }
         }
-        // A shifted answer is still a good one behind stray bytes.
+        // A shifted answer is still a good one after its stray bytes.
         #expect(frames == (kind == .shifted ? 6 : 3))
     }
 }

@@ -31,7 +31,7 @@ struct SimulatedUMTests {
         #expect(first != second)
     }
 
-    /// Each renewal at its own moment: in floating point some of them came a request late.
+    /// Each update happens at its own moment: in floating point some of them came a request late.
     @Test func everyStep_isANewOne_alsoWhereTheLengthIsNoBinaryNumber() {
         var meter = SimulatedUM(model: .um25c, load: ElectricalLoad(supply: 20), refresh: .milliseconds(100))
         var last = meter.receive([0xF0], at: .zero)
@@ -89,7 +89,7 @@ struct SimulatedUMTests {
                 if case .frame = step { frames += 1 }
             }
         }
-        // A shifted block is still a good block behind stray bytes.
+        // A shifted block is still a good one after its stray bytes.
         #expect(frames == (kind == .shifted ? 6 : 3))
     }
 }

@@ -4,7 +4,7 @@ import MeterSimulator
 import Testing
 
 struct SimulatorCatalogueTests {
-    /// Each link that a driver speaks, as (model, transport).
+    /// Each link that has a driver, as (model, transport).
     static let links = MeterCatalogue.standard.models.flatMap { model in
         MeterCatalogue.standard.transports(of: model).map { (model, $0) }
     }
@@ -18,7 +18,7 @@ struct SimulatorCatalogueTests {
         #expect(MeterCatalogue.standard.transports(of: .atorchDC) == [.serial, .ble, .spp])
     }
 
-    /// Ten seconds of talk in steps of 10 ms, as a session holds it.
+    /// Ten seconds of conversation in steps of 10 ms, as in a session.
     @Test(arguments: Self.links)
     func everyLink_hasASimulator_thatItsDriverReads(_ model: ModelName, _ transport: LinkAddress.Transport) throws {
         var meter = try #require(SimulatorCatalogue.standard.meter(model, over: transport))

@@ -10,7 +10,7 @@ struct TrafficReplayTests {
         Message(time: .milliseconds(milliseconds), direction: direction, bytes: bytes)
     }
 
-    /// Twice the same request with different answers, and one of another kind between them.
+    /// The same request twice with different answers, and a different one between them.
     private var conversation: TrafficReplay {
         TrafficReplay(
             model: .km003c,
@@ -130,7 +130,7 @@ struct TrafficReplayTests {
         #expect(pushed == [[1], [3]])
     }
 
-    /// A recording of a KM003C is played to a driver whose ids are others: its answers are taken all the same.
+    /// A recording of a KM003C is played to a driver that uses other ids: its answers are accepted all the same.
     @Test func km003cRecording_answersUnderTheIDsOfToday() throws {
         var recorded = KM003CDriver(model: .km003c)
         var meter = SimulatedKM003C(model: .km003c)
